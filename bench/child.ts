@@ -25,8 +25,8 @@ export interface Child {
 }
 
 /**
- * Starts a file of the checkout and resolves when it is ready. The process ends when this one does, for whatever
- * reason.
+ * Starts a process that runs a file of the checkout, and resolves when the process is ready. The process ends when this
+ * one does, even if this one is killed.
  */
 export async function startChild(name: string, file: string, options: ChildOptions = {}): Promise<Child> {
   await mkdir(join(SCRATCH, 'log'), { recursive: true });

@@ -6,7 +6,7 @@ const TICK_MS = 10;
 /** Returns the CPU time that a process has used, in milliseconds. */
 export async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name may contain spaces, so this takes the fields after it: the first of them is the line's third.
+  // The second field, the process's name, may contain spaces, so `fields` begins after it, with the third field.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return TICK_MS * (Number(fields[11]) + Number(fields[12]));
 }

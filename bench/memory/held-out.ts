@@ -1,8 +1,8 @@
 import type { Topic } from './topic.ts';
 
 /**
- * Topics in looser words, for which no rule of the product was written: the results show what to expect with other
- * people. Rules must not be tuned on them.
+ * Topics in looser words, for which no rule of the product was written, so that the results show what to expect with
+ * the words of other people. Rules must not be tuned on these topics.
  */
 export const HELD_OUT: readonly Topic[] = [
   {

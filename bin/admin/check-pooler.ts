@@ -45,8 +45,9 @@ async function poolingAt(url: string): Promise<Pooling> {
 }
 
 /**
- * Recognises a pooler by process ids. PostgreSQL tells a client the id of its server process; a pooler makes one up. In
- * session mode, each client keeps one server process for itself; in transaction mode, clients share or change them.
+ * Recognises a pooler by process ids. PostgreSQL reports to each client the id of the server process that serves it; a
+ * pooler makes an id up. In session mode, each client keeps one server process for itself; in transaction mode, clients
+ * share or change them.
  */
 async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
   const pids: number[][] = [];

@@ -8,9 +8,9 @@ import { AdminError } from './admin-error.ts';
 const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
 
 /**
- * Completes the environment with a database: `DATABASE_URL` if set, otherwise the embedded database. The addresses of
- * the embedded database and of the ingress are in files that `npm start` keeps in this checkout while it runs.
- * Production has no embedded database.
+ * Adds the address of the embedded database to the environment, and that of the ingress unless `PUBLIC_URL` is set.
+ * Both are in files that `npm start` keeps in this checkout while it runs. Returns the environment unchanged if it has
+ * a `DATABASE_URL`, and in production, which has no embedded database.
  */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,

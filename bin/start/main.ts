@@ -20,8 +20,8 @@ const ORPHANS_GRACE_MS = 10_000;
 
 /**
  * `npm start`: runs PostgreSQL (unless `DATABASE_URL` is set), the migrations, the ingress, one process for all worker
- * pools, and a tool server; outside production, it creates a sandbox app. Never returns: when told to stop, it closes everything in
- * reverse order and throws the signal's reason.
+ * pools, and a tool server. Outside production, creates a sandbox app unless one of an earlier start is left. Never
+ * returns: once `stopping` aborts, closes everything in reverse order and throws the abort reason.
  */
 async function start(data: string, stopping: AbortSignal): Promise<never> {
   await using opened = new AsyncDisposableStack();
@@ -59,7 +59,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const target = isEmbedded ? 'the database' : 'the database at DATABASE_URL';
   const { queuePrefix } = web.config;
   const migration = migrate({ directUrl, queuePrefix, signal: stopping });
-  // A migration that was waiting for another process ends with an error of its own.
+  // An aborted migration may reject with an error of its own: throws the abort reason in its place.
   await step(`Migrating ${target}`, migration).finally(() => stopping.throwIfAborted());
 
   if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
@@ -115,7 +115,7 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
 
 /**
  * Returns the environment, after checking configuration and ports, so that a mistake is reported before the slow steps.
- * In development, if another checkout uses the usual operator ports, takes any free ports.
+ * Outside production, if `OPERATOR_PORT` is not set and a usual operator port is in use, takes any free ports.
  */
 async function withFreePorts(
   data: string,
@@ -134,8 +134,8 @@ async function withFreePorts(
 }
 
 /**
- * Returns the environment of a tool server in front of this ingress. Its ports are those that the environment sets; by
- * default the usual ones, or any free ones if the usual ones are in use.
+ * Returns the environment of the tool server, which calls this ingress unless `MCP_UPSTREAM_URL` is set. A port that
+ * the environment does not set is the usual one, or any free one if the usual one is in use.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);

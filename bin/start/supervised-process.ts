@@ -20,8 +20,8 @@ const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
 /**
  * Runs a process from construction until disposal. Restarts it whenever it dies after it has been ready once. The
- * process has its own session, so that Ctrl-C reaches the supervisor alone. It sends a `ReadyMessage` over IPC, and
- * stops when that channel closes, so it never outlives the supervisor.
+ * process has its own session, so that Ctrl-C reaches the supervisor alone. The process sends a `ReadyMessage` over
+ * IPC, and stops when that channel closes, so it never outlives the supervisor.
  */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;

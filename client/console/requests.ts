@@ -1,13 +1,13 @@
 import { ROOT } from './session.ts';
 
-/** A call to `/api`: its path, the client's method, and the body. */
+/** A call to `/api`: its path, the method of our TypeScript client that makes it, and its body. */
 export interface Request {
   path: string;
   method: 'predictDraft' | 'predictReply';
   body: object;
 }
 
-/** Writes the request for a shell, which reads the key from its environment. */
+/** Writes the request as a `curl` command for a shell whose environment holds the key. */
 export function curlOf({ path, body }: Request): string {
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return [
@@ -18,7 +18,7 @@ export function curlOf({ path, body }: Request): string {
   ].join('\n');
 }
 
-/** Writes the request for a program. */
+/** Writes the request as a TypeScript program whose environment holds the key. */
 export function typescriptOf({ method, body }: Request): string {
   return [
     "import { createAccountClient } from 'forecue';",

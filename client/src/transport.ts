@@ -45,7 +45,7 @@ export interface Request {
 /** Source of a call's credential. */
 export interface Credentials {
   headers(): Promise<Record<string, string>> | Record<string, string>;
-  /** Called when these headers got a 401: resolves with whether there is another credential now. */
+  /** Called with the headers of a request that got a 401. Resolves with whether there is another credential now. */
   renew?(refused: Record<string, string>): Promise<boolean>;
 }
 
@@ -70,8 +70,8 @@ export class Transport {
 
   /**
    * Sends a request and resolves with what `read` makes of a success. Rejects with a `ForecueError`. If the signal is
-   * aborted, aborts the request and rejects with the signal's reason; to let a request in progress run on, as `predict`
-   * does, pass another signal.
+   * aborted, aborts the request and rejects with the signal's reason. A caller that lets the request run on after its
+   * own signal has aborted, as `predict` of `/v1` does, passes another signal.
    */
   async send<T>(
     request: Request,
@@ -160,7 +160,7 @@ export async function readJson<T>(response: Response): Promise<T> {
   }
 }
 
-/** Waits; rejects with the signal's reason if it is aborted. */
+/** Waits; rejects with the signal's reason if the signal is aborted meanwhile. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settleWith = (settle: () => void) => () => {

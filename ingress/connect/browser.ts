@@ -35,7 +35,7 @@ export class TokenCookie {
 
   /** Sets the cookie to the token, by default a new one, and returns the token. */
   write(ctx: RequestContext, token = newToken().token): string {
-    // TLS may end at a proxy, so our own address decides, not this connection.
+    // TLS may end at a proxy, so the public URL decides whether the cookie is secure, not this connection.
     ctx.cookies.secure = this.#secure;
     ctx.cookies.set(this.#name, token, { path: this.#path, httpOnly: true, sameSite: 'lax' });
     return token;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { isToken } from '../../shared/security/keys.ts';
 
-/** Time for which a refresh token is valid. */
+/** Time for which the browser keeps the cookie: as long as a refresh token is valid. */
 const LIFETIME_S = 30 * 24 * 60 * 60;
 
 /**

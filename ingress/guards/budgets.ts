@@ -59,8 +59,9 @@ export class BodyBudget {
 }
 
 /**
- * Sets the memory reserved for an answer to this many bytes; call it before reading them. Shrinks at once. To grow,
- * gives back what is reserved and waits for the whole, so that answers cannot deadlock. Throws `overloaded`.
+ * Sets the memory reserved for an answer to this many bytes, before they are read. Shrinks at once. To grow, gives back
+ * what is reserved and waits for the whole, so that answers cannot deadlock. Throws `overloaded` when there is no room
+ * in time.
  */
 export type ReserveAnswerMemory = (bytes: number) => Promise<void>;
 

@@ -23,7 +23,7 @@ export interface AppDependencies<Parts> extends RouterDependencies<Parts> {
   isShuttingDown: () => boolean;
 }
 
-/** Creates the Koa application. Lists the middleware from the outermost to the innermost. */
+/** Creates the Koa application. Each middleware encloses those that are added after it. */
 export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<RequestState> {
   const { pages, refusals, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
   const app = new Koa<RequestState>();
@@ -37,8 +37,8 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   if (pages !== undefined) app.use(onSurface('connect', pages));
   app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
-  // `handleErrors` catches all errors until the answer is sent. Koa would print later ones: of the connection, or of
-  // the answer's stream, whose cause the router logs.
+  // `handleErrors` catches all errors until the answer is sent. Koa would print the later errors: those of the
+  // connection, and those of the answer's stream. The router logs the cause of the latter.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
 }

@@ -20,7 +20,7 @@ import { type JobItem, type JobNews, type StreamSteps, streamJob, streamLimits }
 /** Limits the streams that an account has open at this ingress: each polls its job twice a second, for minutes. */
 const STREAMS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
-/** Time limit of a stream's read: without a limit, a hanging read would hold back comments and the stream's end. */
+/** Time limit of a stream's read: without it, a read that hangs would hold back keep-alives and the stream's end. */
 const POLL_WITHIN_MS = 2000;
 /** Maximum number of jobs that one statement reads. */
 const JOBS_PER_READ_MAX = 100;
@@ -72,7 +72,7 @@ export interface JobParts {
   log: Log;
 }
 
-/** An account's jobs: kinds of work that run to their end whether or not their callers wait. */
+/** Starts, reads and cancels the jobs of accounts: work that runs to its end whether or not its caller waits. */
 export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAMS);

@@ -10,8 +10,8 @@ import {
 } from './limiter.ts';
 
 /**
- * Fraction of a limit that one ingress may grant before the store has counted it. Of limits below 25 points, the share
- * rounds down to 0, so these limits are exact.
+ * Fraction of a limit that one ingress may grant before the store has counted it. For a limit below 25 points, the
+ * fraction rounds down to 0 points, so such a limit is exact.
  */
 const SHARE = 0.04;
 const REPORT_EVERY_MS = 50;

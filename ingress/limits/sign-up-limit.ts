@@ -10,14 +10,14 @@ const PER_NETWORK = 100;
 /** New accounts per window in the whole installation, beyond which an operator should have a look. */
 const WARNING_ACCOUNTS = 1000;
 
-/** Limits how many accounts one network creates, and logs a warning when all networks together create very many. */
+/** Limits each network's sign-up attempts, and logs a warning when all networks together create very many accounts. */
 export class SignUpLimit {
   readonly #network: Limiter | undefined;
   readonly #inAll: Limiter;
   readonly #log: Log;
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** With `isOff`, nothing is limited, and only the warning is left. */
+  /** With `isOff`, attempts are not limited, and only the warning is left. */
   constructor(limits: Pick<LimiterFactory, 'open'>, log: Log, { isOff }: { isOff: boolean }) {
     const perNetwork = { name: 'sign-up-network', points: PER_NETWORK, windowS: WINDOW_S };
     this.#network = isOff ? undefined : limits.open(perNetwork);

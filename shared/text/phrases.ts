@@ -113,11 +113,11 @@ const PHRASES_MAX = 400;
 
 /**
  * Returns at most `PHRASES_MAX` phrases of a text that a person typed, those from the beginnings of lines first. They
- * contain nothing that no completion may repeat. Returns none if the text is so long that it was pasted.
+ * contain only what a completion may repeat. Returns none if the text is so long that it was pasted.
  */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
-  // Secrets first: what is left of one after something else was removed is no longer recognised.
+  // Removes secrets first: a secret from which something else has been removed is no longer recognised.
   const lines = `\n${linesOf(removeUnrecallable(removeSecrets(text))).trim()}`;
   const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);

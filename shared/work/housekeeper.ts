@@ -31,8 +31,8 @@ const LEAD_EVERY_MS = 1500;
 const SWEEP_EVERY_MS = 1000;
 const END_EVERY_MS = 2000;
 /**
- * Time span that a repair searches. It searches all time when its process has just become the leader, and then once per
- * `REPAIR_REACH_MS`.
+ * Past time that a repair searches in most of its rounds. The first round of a new leader, and then one round per
+ * `REPAIR_REACH_MS`, searches all time.
  */
 const REPAIR_REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
@@ -40,7 +40,7 @@ const FORGET_EVERY_MS = 60_000;
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
 /** Time for which one step continues to erase accounts. */
 const ERASE_FOR_MS = 3700;
-/** Time for which leaders search for the work of a dead process, besides a lease and the callers' grace period. */
+/** Time after a death, besides a lease and the callers' grace period, for which leaders search for the work it left. */
 const SWEEP_FOR_MS = 10_000;
 /** Maximum number of pieces of work that one log line names. */
 const LOGGED_IDS_MAX = 20;
@@ -70,10 +70,10 @@ export interface OpenHousekeeperOptions extends Omit<HousekeeperOptions, 'eraseA
 }
 
 /**
- * Ends or requeues the work that dead processes leave behind, and erases what has expired. Every process has a
- * housekeeper, but a lease lets only one of them work at a time, the leader. So housekeeping costs the same however
- * many processes there are, and goes on without any worker. Each step is safe to repeat, and reads a bounded number of
- * rows at a time.
+ * Ends work that is overdue or has lost its callers, takes over the work of dead workers, and erases what has expired.
+ * Every ingress and worker has a housekeeper, but a lease lets only one of these processes work at a time, the leader.
+ * So housekeeping costs the same however many processes there are, and goes on without any worker. Each step is safe to
+ * repeat, and reads a bounded number of rows at a time.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
@@ -108,8 +108,9 @@ export class Housekeeper {
   }
 
   /**
-   * Starts no further round, ends rounds after their present step, and yields the lead. A process calls it when it
-   * begins to drain, so that another one leads meanwhile, and again to wait for its end.
+   * Starts no further round, lets running rounds end after their present step, and yields the lead. Resolves when all
+   * of that is done. A process calls it when it begins to drain, so that another process leads meanwhile, and once more
+   * on disposal.
    */
   async close(): Promise<void> {
     this.#closing.abort('closing');

@@ -21,14 +21,14 @@ export type Listeners = Partial<Record<Channel, (names: readonly string[]) => vo
 const NAMES_MAX = 140;
 
 /**
- * Messages that say "look at these rows" and carry nothing else. A message may be lost, late or doubled, so each
+ * Messages that say "read these rows" and carry nothing else. A message may be lost, late or doubled, so each
  * waiting process also polls its rows at least once a second. Messages are sent after the commit; sending neither waits
  * nor fails.
  */
 export interface WakeUps {
   /** Wakes the processes that wait for the ended work or still run it. */
   announceEnded(ids: readonly string[]): void;
-  /** Wakes the processes that wait for work ended by its own worker, at most `patienceMs` later. */
+  /** Wakes the processes that wait for work that its worker has ended, at most `patienceMs` later. */
   announceCompleted(ids: readonly string[], patienceMs: number): void;
   /** Wakes the workers that have slots for these flows, whose work has just been queued. */
   announceAdmitted(flows: readonly Flow[]): void;

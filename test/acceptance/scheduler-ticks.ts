@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 /**
  * By hand: 4 scheduler processes are restarted, 20 times in all (alternating SIGKILL and SIGTERM), during a minute with
  * a tick each second, while an account keeps recording: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`. Exits
- * with 1 if a tick did not fire exactly once.
+ * with 1 if a tick did not fire exactly once, or admitted more than one job of the account.
  */
 
 const SCHEDULERS = 4;
@@ -76,7 +76,7 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   const starts: Promise<unknown>[] = [];
   for (let nth = 0; nth < restarts; nth += 1) {
     await sleep(Math.max(0, startedAt + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
-    // Otherwise, on a machine so busy that starting takes as long as the interval, no scheduler would be left.
+    // Waits for the earlier starts: if a busy machine started schedulers more slowly than they end, none would be left.
     await Promise.all(starts.slice(0, -1));
     const victim = system.workers.shift();
     await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');

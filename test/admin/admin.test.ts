@@ -103,7 +103,7 @@ describe('command line', () => {
     assert.deepEqual(again, { ...changed, monthly_cap_cents: null, supersede: true, disabled });
   });
 
-  it('the command line deactivates an app at once, and can reactivate it', async () => {
+  it("an app's key stops working once the command line has deactivated the app, and works again once it has reactivated the app", async () => {
     const { appId, key } = await makeApp();
     assert.equal((await result('app', 'deactivate', appId)).active, false);
     assert.equal(await works(key), false);
@@ -111,7 +111,7 @@ describe('command line', () => {
     assert.ok(await works(key));
   });
 
-  it('an app key that the command line rotates stops working at once, or after the given grace period', async () => {
+  it('rotating an app key on the command line ends all earlier keys at once, or with `--grace 60` lets the old key expire in a minute', async () => {
     const { appId, key: first } = await makeApp();
     const { key: second } = await result('key', 'rotate', appId, '--grace', '60');
     assert.deepEqual(await Promise.all([first, second].map(works)), [true, true]);

@@ -37,7 +37,7 @@ describe('`admin top`', function () {
     return pools[0];
   };
 
-  it('`admin top` shows the waiting work, running work, slots and workers of each pool', async () => {
+  it('`admin top` lists the pools, and shows the waiting and running work, slots and workers of the pool `predict`, and whether it is paused', async () => {
     const app = await system.app();
     const idle = await predictPool();
     const { state, slots, workers, rate_per_s } = idle;
@@ -60,7 +60,7 @@ describe('`admin top`', function () {
     await adminResult(['queue', 'resume'], system.env);
   });
 
-  it('`admin top` shows how much work the workers claim per second', async () => {
+  it('`admin top` shows more than 0 claims per second while predictions are made', async () => {
     const app = await system.app();
     system.provider.reset();
     let isOver = false;

@@ -21,7 +21,7 @@ describe('settled rows', () => {
     return found.map(({ rows }) => rows.map(({ content }) => content));
   };
 
-  it("the scheduler promotes only rows of sessions that were quiet for ten minutes; a person's request promotes all rows", async () => {
+  it("the scheduler promotes the rows of a session that was quiet for 20 minutes, not for one minute; a person's request promotes both", async () => {
     await say(ann, THREE_TEXTS, { session_id: 'old', at: Date.now() - 20 * MINUTE });
     await say(ann, ['four', 'five', 'six'], { session_id: 'new', at: Date.now() - MINUTE });
     assert.deepEqual(await pieces(true), [THREE_TEXTS]);

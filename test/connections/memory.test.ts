@@ -100,7 +100,7 @@ describe('connected prediction', () => {
     assert.equal(record?.split('<record>').length, 2);
   });
 
-  it('a connected prediction leaves most of the token budget to the request, however much memory there is', async () => {
+  it('a connected prediction with 30 long rows of memory sends at most one of them, so that no message of the request is cut', async () => {
     for (let n = 0; n < 30; n += 1) await add(person, 'raw', { content: `${n} ${'word '.repeat(1000)}` });
     const { memory, reply } = await memoryFor('A word ', {
       messages: [{ role: 'user', content: 'kept '.repeat(800), origin: 'human' }],

@@ -31,7 +31,7 @@ describeInBrowser('console inbox', () => {
   const question = (nth: number) =>
     page.locator('blockquote').getByText(QUESTIONS.at(-1 - nth) ?? '', { exact: true });
 
-  it("the console's inbox says when no prediction waits, and links to the page Try it", async () => {
+  it("the console's inbox says when no prediction waits, and then links to the page 'Try it'", async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Nothing waits for you.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Try it' }).waitFor();
@@ -74,7 +74,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(await statuses(), ['escalated', 'escalated', 'escalated']);
   });
 
-  it("a key that is held down in the console's inbox rejects one prediction only", async () => {
+  it("holding down the key x in the console's inbox rejects one prediction only", async () => {
     await page.keyboard.down('x');
     await question(1).waitFor();
     await page.locator('[aria-keyshortcuts=x]').waitFor();
@@ -103,7 +103,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(person.complaints, []);
   });
 
-  it("the console's inbox says how many predictions of a batch are ready, and shows them", async () => {
+  it("the console's inbox says when all predictions of a batch are ready, and shows a predicted reply", async () => {
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill(['Run tests?', ...QUESTIONS].join('\n'));
     await press(page, 'Predict them');

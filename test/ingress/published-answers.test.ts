@@ -20,7 +20,7 @@ describe('published answers', () => {
     'a body that the schema does not accept': { text: '{}' },
     'another content type': { type: 'text/plain', text: '{}' },
     'an internal error': { status: 500, text: code('internal_error') },
-    'a body where there is none': {
+    'a body with a status that has none': {
       method: 'DELETE',
       url: 'http://localhost/api/auth/me/',
       status: 204,

@@ -30,7 +30,7 @@ describe('rate limits', () => {
     app = await system.app();
   });
 
-  it("rate limits count an app's calls across all ingresses: of too many calls, exactly as many as the limit allows are answered", async () => {
+  it("rate limits count an app's calls across all ingresses: of too many calls, exactly as many as the limit allows succeed", async () => {
     const calls = await Promise.all(
       Array.from({ length: 3 * POINTS }, (_, n) => usage(app, n % 2 === 0 ? {} : { at: other })),
     );
@@ -75,7 +75,7 @@ describe('rate limits', () => {
     assert.deepEqual(outcomes, [404, 405, 401, 429, 429, 429, 429]);
   });
 
-  it('an answer that is not rate-limited has no rate-limit headers', async () => {
+  it('the answers to a wrong app key and to /healthz have no `RateLimit` header, and /healthz is not rate-limited', async () => {
     const bad = await app.request('GET', '/v1/usage', undefined, { headers: { authorization: 'Bearer x' } });
     assert.deepEqual([bad.status, bad.headers.get('ratelimit')], [401, null]);
     for (let n = 0; n <= POINTS; n += 1) {
@@ -123,7 +123,7 @@ describe('rate limits', () => {
     assert.equal(policyOf(await connections(another.keys[0])).remaining, POINTS - 1);
   });
 
-  it('rate limits are stored under keys without ids of apps', async () => {
+  it("rate limits are stored under keys that do not contain the app's id", async () => {
     await system.queue.listen();
     await usage(app);
     const { rows } = await system.database.pool.query('select key from rate_limits');

@@ -62,7 +62,7 @@ describe('account whose row is locked', () => {
     }
   });
 
-  it("while an account's row is locked, no call of another account or app fails, however many memory changes of the locked account wait", async () => {
+  it("while 40 memory changes per second wait for an account's locked row, no call of another account or app fails", async () => {
     const app = await system.app();
     const other = await signUp(system);
     const locked = await lock();
@@ -86,7 +86,7 @@ describe('account whose row is locked', () => {
   });
 
   for (const { method, path, operationId, inTurn, body } of endpoints.filter((one) => one.inTurn))
-    it(`an account whose row is locked gets 503 overloaded for ${operationId} at once while 100 of its changes wait`, async () => {
+    it(`an account gets 503 overloaded for ${operationId} while 100 of its changes run or wait for its locked row`, async () => {
       const fill = inTurn === 'memory' ? change : rename;
       const locked = await lock();
       const others = Array.from({ length: EXCESSIVE_CALLS }, fill);
@@ -124,7 +124,7 @@ describe('account whose row a long change locks', () => {
     ];
   }
 
-  it("while an account's row is locked, no call of another account fails, however many log-ins, approvals, new passwords and erasures of the locked account wait", async () => {
+  it("while 40 log-ins, approvals, new passwords and erasures per second wait for an account's locked row, no memory change of another account fails", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const calls = await lockingCalls(person);
     const locked = await lockRow(system, 'accounts', 'id = $1', [person.id], 'no key update');
@@ -145,7 +145,7 @@ describe('account whose row a long change locks', () => {
 describe('connection with slow usage reads', () => {
   const system = useProcesses();
 
-  it("many waiting reads of a connection's usage block no changes of its owner's account or of other accounts", async () => {
+  it("many waiting reads of a connection's usage block no changes of its owner's or another account, and further reads get 503 overloaded", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
     await assertChangesGoOn(system, [person, other], 'history', `/api/connections/${connection_id}/`);
@@ -155,7 +155,7 @@ describe('connection with slow usage reads', () => {
 describe('account whose predictions are slow to count', () => {
   const system = useProcesses();
 
-  it("many waiting reads of an account's prediction list block no changes of any account, and further reads get 503 overloaded", async () => {
+  it("many waiting reads of an account's prediction list block no changes of this or another account, and further reads get 503 overloaded", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });
@@ -184,7 +184,7 @@ describe('app whose rows are locked', () => {
   };
   const undisturbed = { others: new Set(['200 201']), changes: new Set([503]) };
 
-  it("while an app's row is locked, no call of another app or account fails, however many connections the locked app starts", async () => {
+  it("while 40 starts of connections per second wait for an app's locked row, no call of another app or account fails", async () => {
     const app = await connectingApp(system);
     const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
     assert.deepEqual(
@@ -195,7 +195,7 @@ describe('app whose rows are locked', () => {
     assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
   });
 
-  it("while rows of an app's connections are locked, no call of another app or account fails, however often the app exchanges codes and revokes", async () => {
+  it("while 40 code exchanges and revocations per second wait for the locked rows of an app's connection, no call of another app or account fails", async () => {
     const app = await connectingApp(system);
     const attempt = await startConnection(app);
     const code = await approve(system, attempt, await signUp(system));
@@ -217,8 +217,8 @@ describe('app whose rows are locked', () => {
 });
 
 /**
- * Asserts that both people can change their accounts while the first has as many reads as allowed waiting for a locked
- * table.
+ * Asserts that both people can change their accounts while as many of the first person's reads as allowed wait for a
+ * locked table, and one more is refused.
  */
 async function assertChangesGoOn(
   system: System<TestProcess>,

@@ -40,7 +40,7 @@ describe('large bodies', () => {
   const askOther = () => other.predict(predictionBody());
 
   (process.platform === 'linux' ? it : it.skip)(
-    '400 bodies of 3.9 MiB, mostly blanks, take at most 300 MB of memory, and at most 150 MB once they are answered',
+    '400 bodies of 3.9 MiB, mostly blanks, take at most 300 MB of the memory of an ingress, and at most 150 MB once they are answered',
     async function () {
       this.timeout(120_000);
       // Makes all calls wait for the provider at the same time.
@@ -72,7 +72,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('20 bodies of nearly 16 MiB sent at once by one account take at most 300 MB of memory', async function () {
+  it('20 bodies of nearly 16 MiB that one account sends at the same time take at most 300 MB of the memory of an ingress', async function () {
     this.timeout(60_000);
     const before = await memory();
 

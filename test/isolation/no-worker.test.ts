@@ -29,7 +29,7 @@ describe('without any worker so far', function () {
   this.timeout(60_000);
   const system = useProcesses({ env, workers: 0 });
 
-  it('new calls are refused at once while no worker has ever started, and accepted once a worker has started', async () => {
+  it('while no worker has ever started, new calls are refused within 400 ms; once a worker has started, they are accepted', async () => {
     const app = await system.app();
     await expectRefusals(app);
     await system.startWorker();
@@ -64,7 +64,8 @@ describe('with no worker left alive', function () {
     hungUpAt = performance.now();
   });
 
-  it('new calls are refused at once while no worker is alive', () => expectRefusals(app));
+  it('new calls are refused within 400 ms once the ingress knows that no worker is alive', () =>
+    expectRefusals(app));
 
   it('units of disconnected callers are refunded even while no worker is alive', async () => {
     await until(async () => (await app.usage()).body.reserved_units === 0, leftMs());

@@ -52,7 +52,7 @@ describe('result that cannot be stored', function () {
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
   const logs = () => system.workers.map(({ log }) => log).join('\n');
 
-  it('a result that cannot be stored ends its prediction at once with 500 internal_error, logged without the text, and costs nothing', async () => {
+  it('a result that cannot be stored ends its prediction at once with 500 internal_error, costs nothing, and is logged without its text', async () => {
     const app = await system.app();
     const { status, code, source, tookMs } = await predict(app, predictionBody());
     assert.deepEqual([status, code, source], [500, 'internal_error', 'worker']);

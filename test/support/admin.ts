@@ -8,7 +8,7 @@ import { bareEnvironment } from './environment.ts';
 /** Processes that have already loaded the command line. */
 const idle: ChildProcess[] = [];
 
-/** Runs the real command line with only these environment variables. */
+/** Runs the real command line with only these environment variables and those of `bareEnvironment`. */
 export async function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ export async function adminResult(
 
 function startHost(): ChildProcess {
   const path = fileURLToPath(new URL('admin-host.ts', import.meta.url));
-  // Hashes passwords like the hosted ingresses do.
+  // Hashes passwords as the hosted ingresses do.
   const execArgv = ['--import', new URL('quick-hash.ts', import.meta.url).href];
   const host = fork(path, { env: bareEnvironment(), execArgv });
   host.unref();

@@ -2,8 +2,8 @@
 const resourcesBySuite = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 
 /**
- * Begins something before the tests of a suite, and ends it after them. The returned object gets its fields only then,
- * so only hooks and tests may use it.
+ * Begins a resource before the tests of a suite, and disposes of it after them. The returned object has no fields until
+ * the resource has begun, so only hooks and tests may read them.
  */
 export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>): T {
   const fields = {} as T;

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { endTogether, listen } from './listening.ts';
 
-/** A proxy before PostgreSQL that loses the answer to one commit, and with it the connection. */
+/** A proxy in front of PostgreSQL that loses the answer to one commit, and with it the connection. */
 interface LossyDatabaseLink extends AsyncDisposable {
   url: string;
   /** True once a commit has lost its answer. */

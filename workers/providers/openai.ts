@@ -224,7 +224,7 @@ function refusedPartOf(error: unknown, { format, limit, extras }: RequestDialect
 }
 
 /**
- * Reports whether an error is a 5xx, a 429, a timeout or a failed connection. A single request causes none of these.
+ * Reports whether an error is a 5xx, a 429, a timeout or a failed connection, none of which the request itself causes.
  */
 function indicatesOutage(error: unknown): boolean {
   if (error instanceof RateLimitError || error instanceof InternalServerError) return true;

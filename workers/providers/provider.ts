@@ -7,7 +7,7 @@ import type { Kind } from '../../shared/work/kind.ts';
 
 /**
  * A model's guess. `completion` is the text after the draft (`complete_draft`), or a whole message that starts with the
- * draft (`next_prompt`); it is empty if the model has no guess. The text by the model is displayable
+ * draft (`next_prompt`); it is empty if the model has no guess. The model's text is displayable
  * (`shared/domain/model-text.ts`). `confidence` is from 0 to 1.
  */
 export interface Guess {
@@ -149,7 +149,7 @@ const ERROR_CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Logs a provider's failure, and returns the end of the work, by its kind. Rethrows any other error. */
+/** Logs a provider's failure, and returns the end of the work, with the codes of its kind. Rethrows any other error. */
 export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'>, log: Log): End<never> {
   if (!(error instanceof ProviderError)) throw error;
   const { fault, message, retryAfterMs } = error;

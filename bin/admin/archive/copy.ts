@@ -9,12 +9,12 @@ import { type Manifest, writeBackup } from './write.ts';
 type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 
 /**
- * Migrates both databases, then copies every row to the empty one, through a temporary file in `folder`. Returns the
- * number of rows.
+ * Migrates the database `from` and backs it up to a temporary file in `folder`; then migrates the empty database `to`
+ * and fills it from that file. Returns the number of rows.
  */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
-  // Remove the file of a move that was killed.
+  // Removes the file of a move that was killed.
   await rm(file, { force: true });
   using _file = removeAtEnd(file);
   await migrateStore(from);

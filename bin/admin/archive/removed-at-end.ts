@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Removes a file when the returned object is disposed, or when a signal ends the process before that. */
+/** Removes a file when the returned object is disposed, or when one of `SIGNALS` ends the process before that. */
 export function removeAtEnd(file: string): Disposable {
   const remove = () => rmSync(file, { force: true });
   const end = (signal: NodeJS.Signals) => {

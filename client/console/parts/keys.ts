@@ -1,13 +1,14 @@
 const TYPING_FIELDS = 'input, textarea, select';
 /**
- * Keys that may be held down. Any other key makes a decision, and the person has not read the prediction that comes
- * next.
+ * Keys that press their buttons repeatedly while they are held down. No other key does, because it may make a decision,
+ * and the next decision would be on a prediction that the person has not read.
  */
 const HELD_KEYS = ['j', 'k'];
 
 /**
- * Presses the button inside the element that names the key as its shortcut (`aria-keyshortcuts`). Works only while the
- * focus is inside, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4), and not while the person types.
+ * Presses the button whose shortcut (`aria-keyshortcuts`) is the key, within the element that has this handler. Works
+ * only while the focus is within that element, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4), and not
+ * while the person types.
  */
 export function pressByKey(event: KeyboardEvent): void {
   const { key, repeat, ctrlKey, metaKey, altKey, target, currentTarget } = event;

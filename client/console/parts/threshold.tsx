@@ -10,8 +10,8 @@ const DEBOUNCE_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
 /**
- * Lets the person choose how often predictions should be right, and shows the effect on past predictions. Reads it
- * again when the number of `decisions` changes.
+ * Lets the person choose how often predictions should be right, and shows the effect on past predictions. Reads the
+ * effect again when the number of `decisions` changes.
  */
 export function Threshold({ decisions }: { decisions: number }) {
   const { client } = useSignedIn();

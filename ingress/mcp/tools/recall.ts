@@ -9,7 +9,7 @@ export interface RememberedRow {
   id: string;
   text: string;
   at: string;
-  /** Ids of the rows from which the row is derived; of a raw row, its session, or without one its source. */
+  /** Ids of the rows that an episode or fact comes from; for a raw row, its session, or its `source` without one. */
   sources: string[];
 }
 

@@ -29,7 +29,7 @@ export type Connection = InferEntity<typeof Connection>;
 
 /**
  * One attempt to connect a user, from its start by the app through the person's decision to the exchange of the code
- * (RFC 6749, 4.1; RFC 7636). `answer` is the body of the exchange that made the grant, kept for repetitions.
+ * (RFC 6749, 4.1; RFC 7636). `answer` is the body that answered the exchange, kept for repetitions of the exchange.
  */
 export const ConnectionAttempt = defineEntity({
   name: 'ConnectionAttempt',
@@ -67,8 +67,8 @@ export const ConnectionAttempt = defineEntity({
 export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
 /**
- * A connection whose grant has ended while work under it still has to be ended, because one step could not end all of
- * it: what is left of the work admitted until `endedAt`.
+ * A connection whose grant ended at `endedAt`, and under which some of the work that was admitted until then has still
+ * to be ended, because one step could not end all of it.
  */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',

@@ -15,7 +15,7 @@ export const Process = defineEntity({
      * Time since which its heartbeats have been unbroken. For one lease after that, it declares no other process dead.
      */
     since: p.datetime(3).nullable(),
-    /** The pools that it serves: name -> slots, and number of pieces that it has claimed since it started. */
+    /** The pools that it serves: name -> slots, and number of pieces of work claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
     /** Its own configuration, which `admin doctor` compares. */
     settings: p.json<PublishedSettings>().nullable(),

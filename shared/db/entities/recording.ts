@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** A session that events are recorded under. Its id belongs, across accounts, to the account that used it first. */
+/** A session that events are recorded under. No other account can use its id. */
 export const RecordingSession = defineEntity({
   name: 'RecordingSession',
   tableName: 'recording_sessions',

@@ -33,8 +33,8 @@ export const PAGE_SIZE_MAX = 1024 * 1024;
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
- * Yields everything that belongs to an account, page by page. Each session is followed by its events; each page of
- * episodes or facts by the links to their sources. A page is read only once the previous one has been consumed.
+ * Yields the rows of an account that its export contains, page by page. Each session is followed by its events; each
+ * page of episodes or facts by the links to their sources. A page is read only once the previous one has been consumed.
  */
 export async function* accountData(
   em: () => EntityManager,

@@ -52,9 +52,9 @@ interface Outcome {
 }
 
 /**
- * Records what became of a finished prediction. Repeating an event id of the app changes nothing. Throws
- * `event_conflict`, `not_found`, `access_denied`, `request_in_flight`, or `rate_limited` if the prediction has
- * `PREDICTION_EVENTS_MAX` events.
+ * Records what became of a finished prediction. Repeating an event changes nothing. Throws `event_conflict` if the app
+ * used the event's id for another event, `not_found`, `access_denied`, `request_in_flight`, or `rate_limited` if the
+ * prediction has `PREDICTION_EVENTS_MAX` events.
  */
 export async function recordEvent(
   pool: Pool,
@@ -67,7 +67,7 @@ export async function recordEvent(
     if (row?.outcome === 'recorded') return;
     if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
     if (row?.outcome) throw new AppError(row.outcome);
-    // The same event was stored concurrently, which only the next statement sees.
+    // An event with this id was stored concurrently, which only the next statement sees.
   }
 }
 

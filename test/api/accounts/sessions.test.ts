@@ -15,7 +15,7 @@ describe('logging in and out', () => {
       headers: { authorization: `Bearer ${access}` },
     });
 
-  it('a log-in accepts the e-mail address in any case and Unicode form, and the password only in its exact case', async () => {
+  it('a log-in accepts the e-mail address and the password in another Unicode form than at sign-up, and ignores the case of the address, but not of the password', async () => {
     const person = await signUp(system, {
       email: 'se\u00f1or@example.com',
       password: 'Se\u00f1or, 10 mice!',
@@ -53,7 +53,7 @@ describe('logging in and out', () => {
       );
   });
 
-  it('an access token can be renewed any number of times, until its refresh token is logged out', async () => {
+  it('a refresh token yields new access tokens repeatedly, until it is logged out', async () => {
     const person = await signUp(system);
     for (let i = 0; i < 2; i++) {
       const { status, body } = await renew(person.refresh);
@@ -86,7 +86,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(one.refresh)).status, 200);
   });
 
-  it('a log-out requires a credential', async () => {
+  it('a log-out without a credential is refused, and ends no log-in', async () => {
     const { refresh } = await signUp(system);
     assert.equal(
       (await anonymously(system, 'POST', '/api/auth/logout/', { refresh })).code,
@@ -111,7 +111,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('disabling an account ends all of its credentials within two seconds', async () => {
+  it("an account's access tokens and keys stop working within two seconds after the account is disabled", async () => {
     const person = await signUp(system);
     const keys = (headers: Record<string, string>) =>
       anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers });
@@ -153,7 +153,7 @@ describe('logging in and out', () => {
       assert.equal((await login(right)).code, 'rate_limited');
     });
 
-    it('the wrong-password limit counts concurrent guesses', async () => {
+    it('of 16 concurrent log-ins with wrong passwords for one e-mail address, ten get 401: the wrong-password limit counts concurrent guesses', async () => {
       const { email } = await signUp(system);
       const replies = await Promise.all(Array.from({ length: 16 }, () => guess(email)));
       assert.equal(replies.filter(({ status }) => status === 401).length, 10);

@@ -48,7 +48,7 @@ describe('reply limits', function () {
     assert.equal(stored.body.predicted_response, 'Blue');
   });
 
-  it('reply predictions are 503 overloaded while no worker is left, and served again once a worker starts', async () => {
+  it('once the ingress has noticed that no worker is left, predictions of replies get 503 overloaded; they succeed again after a worker has started', async () => {
     await Promise.all(system.workers.map((worker) => worker.kill()));
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();

@@ -42,7 +42,7 @@ describe('overconfident model', function () {
       );
   };
 
-  it('a yes from an overconfident model is never acted on for an account without earlier decisions', async () => {
+  it('a yes from an overconfident model is not acted on for an account without earlier replies and decisions', async () => {
     assertNoneIsSure(await askAll([...IRREVERSIBLE, ...ROUTINE]));
   });
 
@@ -57,7 +57,7 @@ describe('overconfident model', function () {
     assertNoneIsSure([await ask(PROMPT)]);
   });
 
-  it('a yes from an overconfident model is acted on after two predictions of the same yes were accepted, but not for irreversible actions', async () => {
+  it('a yes from an overconfident model is acted on after three accepted predictions of yes to the same question, but not for irreversible actions', async () => {
     for (const prompt of ROUTINE)
       for (let n = 0; n < 3; n += 1) {
         const reply = await ask(prompt);
@@ -68,7 +68,7 @@ describe('overconfident model', function () {
     assertNoneIsSure(await askAll(IRREVERSIBLE));
   });
 
-  it('a yes from an overconfident model to an irreversible question, however it is spelt, is acted on after five earlier yes replies, not after two', async () => {
+  it('a yes from an overconfident model to an irreversible question, even one with look-alike letters, is acted on after five earlier yes replies, not after two', async () => {
     const prompts = ['Shall I dеlеte the log?', 'Shall I wi\u200bpe the disk?', 'Merge it into main now?'];
     for (const [at, prompt] of prompts.entries()) {
       for (let n = 0; n < 2; n += 1) await addReply(ann, prompt, 'yes', 10 * at + n);
@@ -78,7 +78,7 @@ describe('overconfident model', function () {
     }
   });
 
-  it('a yes from an overconfident model is not acted on if the person rejected the same yes, or changed it into another reply', async () => {
+  it('a yes from an overconfident model is not acted on after the person rejected the same yes three times, and changed it three times', async () => {
     for (const decision of [{ status: 'rejected' }, { status: 'edited', actual_response: 'not now' }])
       for (let n = 0; n < 3; n += 1) await feedback(ann, await ask(PROMPT), decision);
     assertNoneIsSure([await ask(PROMPT)]);
@@ -96,7 +96,7 @@ describe('overconfident model', function () {
     assertNoneIsSure([await ask(polish)]);
   });
 
-  it('a yes to an injection is never acted on, even for a person who obeyed it before', async () => {
+  it('a yes to a prompt with an injection is not acted on, not even if the person twice replied yes to the same prompt', async () => {
     const texts = Object.values(INJECTIONS).flat();
     for (const [place, text] of texts.entries())
       if (place % 8 === 0) for (let n = 0; n < 2; n += 1) await addReply(ann, text, 'yes', 2 * place + n);

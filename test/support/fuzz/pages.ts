@@ -4,7 +4,7 @@ import { refer } from './references.ts';
 
 const UUID = { type: 'string', format: 'uuid' };
 
-/** Pages and files that are not in the document. They are called like operations, and answer with pages. */
+/** Pages and files that the OpenAPI document does not list, in the form of its operations. */
 export const pages: readonly Operation[] = [
   page('showConsent', 'GET', '/connect/{request_id}'),
   page('actOnConsent', 'POST', '/connect/{request_id}'),
@@ -57,7 +57,7 @@ const CREDENTIALS = {
   invite_code: fc.string(),
 };
 
-/** Fields of a posted form. Mostly, `shown` stands for a form that was shown to a browser. */
+/** Fields of a posted form. Most have `shown`, which refers to a form that was shown to a browser. */
 export const forms = fc.record(
   { shown: fc.nat(255).map((nth) => refer('shown', nth)), do: fc.constantFrom(...BUTTONS), ...CREDENTIALS },
   { requiredKeys: ['do', 'email'], noNullPrototype: true },

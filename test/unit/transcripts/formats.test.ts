@@ -133,7 +133,7 @@ describe('transcript reader', () => {
     assert.deepEqual([report.format, report.skipped], ['gemini-cli', 1]);
   });
 
-  it('the transcript reader reads the format of an older Gemini CLI into the same events', () => {
+  it('the transcript reader reads a chat in the older format of Gemini CLI into the same events as in the current format', () => {
     const { report, events } = read(geminiDocument('g1'));
     assert.deepEqual(events, read(geminiFile('g1')).events);
     assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);

@@ -181,7 +181,7 @@ describe('openai provider', () => {
       assert.equal(server.calls.length, requests);
     });
 
-  it("the openai provider reports failed if a request's kept connection is closed, and then the new connection of its second try too", async () => {
+  it('the openai provider reports failed if both the kept connection of a request and the new connection of its second try are closed without an answer', async () => {
     await provider.predict(task, call());
     server.respond((response) => void response.destroy());
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');

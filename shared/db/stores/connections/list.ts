@@ -7,7 +7,7 @@ import {
 import { CONNECTIONS_MAX, TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { Connection } from '../../entities/connection.ts';
 
-/** Lists the account's connections, newest first, including revoked ones. */
+/** Lists the account's latest connections, newest first, including revoked ones. */
 export async function listConnections(em: EntityManager, accountId: string): Promise<ConnectionSummary[]> {
   const options = { orderBy: { id: 'desc' }, populate: ['app'], limit: CONNECTIONS_MAX } as const;
   const connections = await em.find(Connection, { account: accountId }, options);
@@ -20,9 +20,9 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 }
 
 /**
- * Finds one of the account's connections, with counts of the predictions under its present grant; undefined if there is
- * no such connection. Does not count predictions made while the connection belonged to another account. The limit
- * applies before the grants are compared: otherwise predictions of past grants would be read without bound.
+ * Finds one of the account's connections, and counts those of its latest `CONNECTION_USES_MAX` predictions that were
+ * made under its present grant, and so not for another account. Returns undefined if there is no such connection. The
+ * limit applies before the grants are compared: otherwise predictions of past grants would be read without bound.
  */
 export async function findConnection(
   em: EntityManager,

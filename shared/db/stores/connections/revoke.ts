@@ -5,8 +5,8 @@ import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
 /**
- * Ids of the predictions that a revocation ended. After the commit, the caller must wake the processes that wait for
- * them or run them.
+ * Result of a revocation: `ended`, the ids of the predictions that it ended. The caller must wake the processes that
+ * wait for these predictions or run them.
  */
 export interface RevokeResult {
   ended: string[];

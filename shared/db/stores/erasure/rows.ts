@@ -21,7 +21,7 @@ export function eraseRows(
 /** Tables of memory. Derived rows come first, so that none is left without its source. */
 const MEMORY_TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
 
-/** Erases what is remembered about an account, in steps. */
+/** Erases an account's memory in steps, except its profile, which is deleted together with the account's row. */
 export async function* eraseMemory(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (const table of MEMORY_TABLES) yield* eraseRows(em, accountId, table);
 }

@@ -26,7 +26,7 @@ const RANKED_MAX = 1000;
  */
 const ANY_OF = `websearch_to_tsquery('english', search_text(?))`;
 
-/** Finds the current facts that share the most words with a text, most related first. */
+/** Finds the current facts that share words with a text, most related first. Ranks at most `RANKED_MAX` such facts. */
 export async function relatedFacts(
   em: EntityManager,
   accountId: string,
@@ -65,7 +65,7 @@ export function currentFacts(
 /** Maximum number of facts that are found by likeness, by slot, and by words, each. */
 const CANDIDATES_MAX = 30;
 
-/** Finds the facts with a text that may repeat or contradict a statement, including former wordings. */
+/** Finds the facts that may repeat or contradict a statement: former wordings too, but no stale facts. */
 export async function knownFacts(
   tx: EntityManager,
   accountId: string,
@@ -130,7 +130,7 @@ const KNOWN_FACTS = `
    where f.account_id = ? and f.stale_at is null
    order by f.id`;
 
-/** Leaves out quotes from a passage if the person has deleted a fact that was made from it. */
+/** Returns the quotes except those from a passage from which a fact was made that the person has deleted. */
 export async function withoutForgotten(
   tx: EntityManager,
   accountId: string,

@@ -195,10 +195,10 @@ export async function countReplies(em: EntityManager, accountId: string, period:
   return Object.fromEntries(REPLY_STATES.map((state) => [state, counts.get(state) ?? 0])) as Counts;
 }
 
-/** Number of latest decisions that the calibration report covers. */
+/** Maximum number of latest decisions that the calibration report covers. */
 const OUTCOMES_MAX = 2000;
 
-/** Reads the account's latest decisions, each with the confidence that was shown. */
+/** Reads the account's latest decisions that say whether a prediction was right, each with the confidence shown. */
 export function readOutcomes(em: EntityManager, accountId: string): Promise<ConfidenceOutcome[]> {
   return em.execute<ConfidenceOutcome[]>(
     `select confidence, label as "right" from replies

@@ -11,7 +11,7 @@ export interface Casualty extends Subject {
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
-/** Start of all work, in the order of deadlines. */
+/** Place before all work, in the order of deadlines. */
 const FIRST_PLACE = { deadlineMs: 0, id: LOWEST_ID };
 
 /** A casualty, or the last row of a full page. */
