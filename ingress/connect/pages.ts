@@ -3,7 +3,7 @@ import { type Html, html } from '../pages/html.ts';
 import { layoutPage } from '../pages/layout.ts';
 import { csrfField, emailField, type FieldError, formAlert, inviteField, passwordField } from './fields.ts';
 
-/** Data that every form of an attempt needs. */
+/** Data that every form of an attempt to connect needs. */
 export interface FormPageData {
   attempt: AttemptView;
   csrf: string;
@@ -179,7 +179,7 @@ function appName({ appName }: AttemptView): Html {
   return html`<strong><bdi>${appName}</bdi></strong>`;
 }
 
-/** Renders the foot of a form, with a way out for a person who has no account and wants none. */
+/** Renders the foot of a form, with a way out for a person who does not want to connect the app. */
 function foot(page: FormPageData, alternative: Html): Html {
   return html`
     <div class="foot">

@@ -10,9 +10,9 @@ import { createDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 
 /**
- * By hand: measures the database cost of admission, claim and queue reads while `--parties` parties have work queued,
- * besides `--parts` queued parts of batches. Exits with 1 if a p95 with the most parties is more than twice the p95
- * with the fewest.
+ * By hand: measures the time of admissions, claims and queue reads in the database while `--parties` parties have work
+ * queued, besides `--parts` queued parts of batches. Exits with 1 if a p95 with the most parties is more than twice the
+ * p95 with the fewest.
  */
 const { values: options } = parseArgs({
   options: {

@@ -114,7 +114,7 @@ function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
   return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
 }
 
-/** Calls `perSecond` times a second, whatever the outcome of the calls, and looks every few seconds and at the end. */
+/** Runs `call` `perSecond` times a second, whatever its outcome, and `look` every few seconds and at the end. */
 async function callAndLook(
   perSecond: number,
   forMs: number,

@@ -162,7 +162,7 @@ describe('memory context', () => {
     }
   });
 
-  it('the memory context has only the episodes and raw rows of the requested window, latest first', async () => {
+  it('the memory context leaves out episodes and raw rows from before the requested window, and shows the others latest first', async () => {
     for (const minutes of [200, 5, 90]) {
       await add(person, 'raw', { content: `raw ${minutes}`, occurred_at: minutesAgo(minutes) });
       const span = { started_at: minutesAgo(minutes + 60), ended_at: minutesAgo(minutes) };

@@ -12,9 +12,12 @@ import { until } from '../support/until.ts';
  * be 5 s old when the silence begins.
  */
 const STUCK_AFTER_MS = { min: 4000, max: 13_000 };
-/** Time in which silent connections are given up and replaced by new ones. */
+/** Maximum time until silent connections are given up and replaced by new ones. */
 const HEALTHY_WITHIN_MS = 20_000;
-/** Time until a process is unready: a connection's probe or a query times out, and readiness is cached for a second. */
+/**
+ * Maximum time until a process is unready: a connection's probe or a query times out, and readiness is cached for a
+ * second.
+ */
 const UNREADY_WITHIN_MS = 6000;
 
 /** Returns the status of `path` at each of the URLs. */

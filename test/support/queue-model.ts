@@ -23,8 +23,8 @@ export interface Tally {
 
 /**
  * Simulates workers that serve parties in turn, and ingresses that read the load, in small steps of time. As in the
- * real system, heartbeats move `claimed` every half second, a read is up to 0.2 s old, and an admission counts its
- * party's waiting work.
+ * product, only heartbeats move `claimed` (here every half second), a read is some time old (here up to 0.2 s), and an
+ * admission counts its party's waiting work.
  */
 export class QueueModel {
   now = 0;

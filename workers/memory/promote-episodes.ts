@@ -176,7 +176,7 @@ async function piecesOf(
 
 /**
  * Returns the clusters of the rows that belong to no episode. `beyond` is the first row beyond the limit: a cluster
- * that contains it is left to the next promotion, unless it is the only cluster.
+ * that contains it is left to the next promotion; if there is no other cluster, the rest of that cluster is returned.
  */
 function clustersIn(foundRows: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
   const clusters = clustersOf(foundRows.filter(({ isSummarised }) => !isSummarised));

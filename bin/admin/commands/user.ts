@@ -170,7 +170,7 @@ export const userErase = command({
 async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findById(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
-  // Requests that wait for the ended work notice by themselves, within about a second.
+  // Announces nothing: requests that wait for the work notice its end by themselves, within about a second.
   const options = endingOptions(kinds, { announceEnded: () => {} }, config.recoveryWindowS);
   const finished = await continueErasure(em, id, options, ERASE_WITHIN_MS);
   const text = finished

@@ -7,7 +7,7 @@ const MESSAGES =
 /** Names of branches from which others take merged or pushed changes, but not names of files (`main.ts`). */
 const SHARED_BRANCH =
   '(?:main|master|trunk|prod|live|upstream|(?:the |a )?default branch)(?![./-]?\\w| (?:function|file|page|module|class|loop|menu))';
-/** Some characters of the same clause. */
+/** Up to 60 characters of the same sentence or line. */
 const SAME_CLAUSE = '[^.?!\\n]{0,60}';
 
 /**

@@ -88,7 +88,7 @@ describe('credentials for /api', () => {
     assert.equal(await statusOfTwo('X-Service-API-Key', key), 401);
   });
 
-  /** Resolves to the status of a request that sends the same header twice. */
+  /** Resolves with the status of a request that sends the same header twice. */
   const statusOfTwo = (name: string, value: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const call = request(`${system.webs[0]?.url}/api/auth/me/`, { headers: { [name]: [value, value] } });

@@ -197,7 +197,7 @@ describe('deleting memory', () => {
     assert.deepEqual([valid_from, valid_to], [end, end]);
   });
 
-  it("a superseded fact does not end before it begins, even if deleting a row moves its successor's beginning further back", async () => {
+  it("a superseded fact does not end before it begins, even if deleting a row moves its successor's beginning to an earlier time", async () => {
     const [earliest, begins, moved] = ['01', '02', '03'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     const kept = await say('Oslo is home', { occurred_at: earliest });
     const gone = await say('I moved to Oslo', { occurred_at: moved });

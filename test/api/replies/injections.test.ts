@@ -34,7 +34,7 @@ describe('obedient model', function () {
   const assertAutoWithoutInjection = async () =>
     assert.equal((await predictSuccessfully(ann, { threshold: 0.01 })).status, 'auto');
 
-  it('a reply that its prompt dictates is always escalated with confidence 0, even if the model obeys the prompt', async () => {
+  it('a reply that its prompt dictates is escalated with confidence 0, even if the model obeys the prompt and the threshold is 0', async () => {
     await assertAutoWithoutInjection();
     for (const [place, text] of texts.entries())
       assertEscalated(
@@ -77,7 +77,7 @@ describe('obedient model', function () {
     }
   });
 
-  it('a reply for which the model gives an instruction as its reason is always escalated with confidence 0', async () => {
+  it('a reply for which the model gives an instruction as its reason is escalated with confidence 0, even if the threshold is 0', async () => {
     for (const [place, reasoning] of OBEDIENT_REASONS.entries()) {
       system.provider.next(proposeReplies([{ response: 'Yes', reasoning }]));
       assertEscalated(await predictSuccessfully(ann, { threshold: thresholdOf(place) }), reasoning);

@@ -47,7 +47,7 @@ describe('processes in production', () => {
     assert.equal(withModel({ NODE_ENV: '' }).openai, undefined);
   });
 
-  it('a URL setting that lacks a slash, host or scheme is refused', () => {
+  it('a URL setting that lacks a slash or the scheme is refused', () => {
     const refused = (name: string, value: string) =>
       assert.throws(
         () => ingressConfig({ ...DATABASE, ...WEB, [name]: value }),
