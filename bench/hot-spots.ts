@@ -43,8 +43,8 @@ export async function hotSpots(file: string, most = 12): Promise<string[]> {
 }
 
 /**
- * Returns the frame that each working node of the call tree counts for: the nearest one outside the platform, from the
- * node upwards, or else the node's own.
+ * Returns, for each node of the call tree that is work, the frame that its time counts for: the nearest frame outside
+ * the platform, from the node upwards; the node's own frame if there is none, or if the node is the garbage collector.
  */
 function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -65,7 +65,10 @@ function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   return culprits;
 }
 
-/** Returns the npm package, the folder of ours, or the platform module that a path belongs to. */
+/**
+ * Returns the npm package, or the top folder of this repository, that a path belongs to. The platform counts as `node`,
+ * except undici, which is shown apart.
+ */
 function homeOf(path: string): string {
   if (path === '') return 'node';
   if (path.startsWith('node:')) return path.includes('undici') ? 'undici in node' : 'node';

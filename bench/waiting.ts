@@ -10,8 +10,8 @@ import { requestText } from './request.ts';
 
 /**
  * Lets many callers wait at one ingress at once: each on a connection of its own, `--rate` new ones per second, while
- * the provider takes `--service` ms. Prints the memory that each caller costs the ingress, how long they wait beyond
- * the provider's time, and how many connections break.
+ * the provider takes `--service` ms. Prints the memory that each caller costs the ingress, how much longer than the
+ * provider's time the callers wait, and why calls failed.
  */
 const { values: options } = parseArgs({
   options: {
@@ -81,7 +81,7 @@ try {
     while (calls.length < due) calls.push(call(url, key, `w${calls.length}`));
     await sleep(10);
   }
-  // All calls have been sent, and none has been answered yet.
+  // Waits until a second before the first answer is due.
   await sleep(Math.max(0, SERVICE_MS - (performance.now() - since) - 1000));
   const growth = (await memoryOf(pid)) - before;
   const outcomes = await Promise.all(calls);

@@ -36,8 +36,9 @@ export async function openParts(
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), closePart);
   const { pool } = database;
-  // Connections of their own for requests that manage accounts, connections and memory: while these wait for a locked
-  // row, no work waits to be admitted or ended. An answer of `/api` reads its prediction's row through them too.
+  // Separate connections to the database for requests that manage accounts, consent and memory: while such a request
+  // waits for a locked row, no work waits to be admitted or ended. Answers of `/api` read the rows of predictions
+  // through them too.
   const managementDatabase = opening.adopt(
     await open.openDatabase(config, log, 'forecue web rows'),
     closePart,
@@ -76,8 +77,8 @@ export async function openParts(
 }
 
 /**
- * Leaves the housekeeping to other processes, and lets calls finish. Calls that still wait after `ingressDrain` get 503,
- * and a moment to receive it.
+ * Leaves the housekeeping to other processes, and lets calls finish. Calls that still wait after `ingressDrain` get
+ * 503, and a moment to receive it.
  */
 async function drain(server: ListeningServer, work: Work, health: ProcessHealth): Promise<void> {
   health.serving = false;

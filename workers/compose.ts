@@ -105,8 +105,8 @@ function slotsOf({ pools }: Work) {
 }
 
 /**
- * Leaves the housekeeping to other processes, stops claiming, waits for running work, and releases the work that did not
- * finish in time.
+ * Leaves the housekeeping to other processes, stops claiming, waits for running work, and releases the work that did
+ * not finish in time.
  */
 async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;

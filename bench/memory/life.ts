@@ -22,13 +22,13 @@ import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
 export interface Life {
   /** Counts after everything was recorded and promoted. */
   remembered: Counts;
-  /** Counts after the same calls were made again. */
+  /** Counts of a second sync and promotion, after everything was promoted. */
   again: Counts;
   /** Counts after some sessions were deleted and the rest was promoted. */
   afterDeletion: Counts;
   /** Counts after the account was erased. */
   erased: Counts;
-  /** Mistakes in the remembered facts, one per line. */
+  /** Mistakes in the remembered facts, each as a line of text. */
   mistakes: string[];
 }
 
@@ -66,7 +66,7 @@ export async function live({ url, pool, topics }: World, persona: Persona): Prom
   const again = sum([{ created }, await promoteAll(person)]);
   const afterDeletion = await forgetSessions(person, { pool, topics }, persona);
   await person.erase();
-  // The answer may come before the housekeeping has erased everything.
+  // Waits, because the erasure may be answered before the housekeeping has erased everything.
   await until(async () => (await rowsOf(pool, person.id)) === 0).catch(() => undefined);
   const erased = { rowsLeft: await rowsOf(pool, person.id) };
   return { remembered, again, afterDeletion, erased, mistakes: mistakesIn(facts, truth) };
@@ -89,7 +89,7 @@ async function score(person: Person, truth: Truth, topics: World['topics']): Pro
   ]);
 }
 
-/** Deletes the rows of some sessions one by one, with their events. */
+/** Deletes the rows of some sessions, with their events, and promotes the rest. Counts what the deletion has left. */
 async function forgetSessions(
   person: Person,
   { pool, topics }: Omit<World, 'url'>,

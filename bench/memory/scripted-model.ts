@@ -28,13 +28,13 @@ export interface FactAnswer {
   evidence: { source: number; quote: string }[];
   relation: 'new' | 'duplicate' | 'supersedes';
   target: number | null;
-  /** From 1 to 5. */
+  /** Salience from 1 to 5. */
   salience: number;
 }
 
 /**
  * Probabilities of the mistakes of a decent model that errs as models do: it believes agents, invents facts and quotes,
- * repeats itself, keeps passing states, and overlooks known facts. Equal questions always get equal answers.
+ * repeats itself, takes passing states for facts, and overlooks known facts. Equal questions always get equal answers.
  */
 export const ERRORS = {
   /** Quotes something that the row does not say. */
@@ -132,7 +132,7 @@ function relationTo(
   return { relation: isSame ? 'duplicate' : 'supersedes', target: about.n };
 }
 
-/** Returns facts that nobody stated, with invented quotes, and passing states. */
+/** Returns at random a fact that nobody stated, with an invented quote, and the row's passing state as a fact. */
 function inventedFacts(row: NumberedRow, random: Random): FactAnswer[] {
   const fact = (text: string, quote: string): FactAnswer => ({
     text,

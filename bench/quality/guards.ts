@@ -17,9 +17,9 @@ const { values } = parseArgs({
   options: { folder: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
 
-/** Length to which a raw row of memory cuts a message. */
+/** Length to which a message is cut in a raw row of memory. */
 const CONTENT_MAX = 8000;
-/** Length from which a message says more than what the agent does next. */
+/** Length from which a message probably says more than what the agent will do next. */
 const LONG_MESSAGE = 300;
 /** Numbers of earlier replies of the person, each measured separately. */
 const REPLY_COUNTS = [20, 50, 150];

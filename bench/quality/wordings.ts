@@ -6,7 +6,7 @@ export interface Wordings {
   passing: readonly string[];
 }
 
-/** The half that rules may be tuned on. */
+/** Wordings on which the rules may be tuned. */
 export const TUNING: Readonly<Record<string, Wordings>> = {
   English: {
     lasting: [
@@ -130,7 +130,7 @@ export const TUNING: Readonly<Record<string, Wordings>> = {
   },
 };
 
-/** The half that decides: no rule was written for it. */
+/** Wordings by which the rules are judged: no rule was written for them. */
 export const HELD_OUT: Readonly<Record<string, Wordings>> = {
   English: {
     lasting: [

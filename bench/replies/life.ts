@@ -16,7 +16,7 @@ import { AGENT, BUDGET_TOKENS, type Predictor } from './predictors.ts';
 import { randomOf } from './random.ts';
 
 const EMPTY_MEMORY = { profile: null, facts: [], episodes: [], raw: [] };
-/** Number of examples that a model is shown. */
+/** Maximum number of examples that a model is shown. */
 const EXAMPLES_MAX = 8;
 const LABEL_ORIGIN = { agent: AGENT, model: 'bench' };
 /** Default threshold of the API. */
@@ -28,7 +28,10 @@ const IMPORTED_REPLIES = 50;
 export const STAGES = [0, 20, 100] as const;
 /** Precisions that a suggested threshold aims at. */
 export const PRECISION_TARGETS = [0.8, 0.9, 0.95] as const;
-/** Estimates the predictions in a life. There are a few more, since decisions without a candidate teach nothing. */
+/**
+ * Estimates the number of predictions in a life. There are a few more, since decisions without a candidate teach
+ * nothing.
+ */
 export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGES.length * probes;
 /** Number of turns after which to give up on a person who gets hardly any predictions to decide on. */
 const TURNS_MAX = 300;

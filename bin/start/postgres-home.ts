@@ -26,7 +26,7 @@ export interface PostgresHome {
   data: string;
   /** Appears in the titles of this server's processes only. */
   clusterName: string;
-  /** Undefined means this process's own account. */
+  /** Account that the server runs under; undefined: this process's own. */
   account: Account | undefined;
 }
 
@@ -39,8 +39,8 @@ interface Programs {
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
 /**
- * Prepares a home for PostgreSQL, which refuses to run as root: root runs it under another account. If that account
- * cannot enter the checkout, programs and data live below `/var/tmp`, and `directory` becomes a link to the data.
+ * Prepares a home for PostgreSQL, which refuses to run as root: root runs it under another account. Programs or data
+ * that this account cannot reach are kept below `/var/tmp`; in place of the data, `directory` is then a link to them.
  */
 export async function preparePostgresHome(directory: string): Promise<PostgresHome> {
   const installed = await installedPrograms();
@@ -51,7 +51,7 @@ export async function preparePostgresHome(directory: string): Promise<PostgresHo
   return { programs, folder, data: join(folder, 'data'), clusterName: `forecue-${hash(folder)}`, account };
 }
 
-/** Finds the programs in this platform's package, and repairs them if npm did not run its install script. */
+/** Finds the programs in this platform's package, and repairs them if npm did not run the package's install script. */
 async function installedPrograms(): Promise<Programs> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   let programs: Programs;
@@ -78,7 +78,7 @@ async function restoreLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/** Returns the owner of existing data, or else `postgres` or `nobody`. */
+/** Returns the owner of an existing `directory` unless that is root, or else the account `postgres` or `nobody`. */
 async function serverAccount(directory: string): Promise<Account> {
   const owner = await stat(directory).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return owner;
@@ -143,7 +143,7 @@ async function canEnter(folder: string, account: Account): Promise<boolean> {
 }
 
 async function shelteredFolder(directory: string, account: Account): Promise<string> {
-  // The link names the folder in use. A link that was moved elsewhere still needs its folder.
+  // Takes a new name each time: a link that was moved elsewhere may still lead to the folder of an earlier call.
   const folder = join(await openShelter(account), `data-${hash(`${directory} ${randomUUID()}`)}`);
   // If the checkout was moved, `directory` may hold data already. `mv` also works across file systems.
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -196,9 +196,9 @@ interface Account {
 }
 
 /**
- * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. It has its own session,
- * so that Ctrl-C on the terminal does not reach it, and a bare environment, because the environment of this process
- * holds secrets.
+ * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. The program has its own
+ * session, so that Ctrl-C on the terminal does not reach it, and a bare environment, because the environment of this
+ * process holds secrets.
  */
 export function run(
   program: string,
@@ -223,7 +223,8 @@ export function run(
 }
 
 /**
- * Returns spawn options: a working directory that every account may enter, a bare environment, and messages in English.
+ * Returns spawn options: the account, a working directory that every account may enter, a bare environment, and
+ * messages in English.
  */
 export function programOptions(account: Account | undefined) {
   const { PATH, SystemRoot } = process.env;

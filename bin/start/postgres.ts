@@ -41,8 +41,8 @@ const THROWAWAY_SETTINGS = [
 
 /**
  * Starts the PostgreSQL that npm installed, with its data, password and log in `directory`. Stops a server that already
- * runs on these data. The new server ends with `stop`, or as `PostgresServer` says. Only one process at a time may use
- * a directory.
+ * runs on these data. The new server runs until `stop` is called or this process ends; `PostgresServer` says how. Only
+ * one process at a time may use a directory.
  */
 export async function startPostgres({
   directory,

@@ -34,14 +34,17 @@ export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & {
 /** Client for an app (`/v1`), on behalf of its users. */
 export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPredictionEvent'> {
   /**
-   * Predicts what the person will type next. However often it is sent, it is one prediction, and costs at most one
-   * unit. Aborting the call also cancels the prediction on the server.
+   * Predicts what the person will type next. However often the client has to send the call, it is one prediction, and
+   * costs at most one unit. Aborting the call also cancels the prediction on the server.
    */
   predict(prediction: PredictionInput, options?: CallOptions): Promise<Prediction>;
   recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
 }
 
-/** Calls that start another attempt each time. The server recognises all others by an id, or they change nothing. */
+/**
+ * Calls that start another attempt to connect each time they are sent. The server recognises all others by an id, or
+ * they change nothing.
+ */
 const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [
@@ -51,7 +54,7 @@ const KEEPALIVE_CALLS: readonly string[] = [
 /** Pauses, in milliseconds, between tries to cancel: a cancellation may overtake its prediction. */
 const OVERTAKEN_PAUSES_MS = [100, 200, 400, 800, 1600];
 
-/** Throws a `TypeError` for an invalid address, and for a key in a browser. */
+/** Creates a client for an app. Throws a `TypeError` for an invalid address or key, and for any key in a browser. */
 export function createAppClient(options: AppClientOptions): AppClient {
   const { appKey } = options;
   if (appKey !== undefined && 'document' in globalThis)
@@ -76,7 +79,7 @@ export function createAppClient(options: AppClientOptions): AppClient {
       const body = { ...prediction, request_id: prediction.request_id ?? crypto.randomUUID() };
       const disconnect = new AbortController();
       const call = callOf(v1Operations, 'predict', [body, { ...options, signal: disconnect.signal }]);
-      // A prediction whose answer was lost still runs: the next try waits for the same answer.
+      // A prediction whose answer was lost may still run: the next try waits for the same answer.
       const ending = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
         endingOf(error, body.request_id),
       );
@@ -97,8 +100,8 @@ function endingOf(error: unknown, request_id: string): Prediction {
 }
 
 /**
- * Cancels a prediction whose request is in progress, repeatedly until the server knows the prediction or its request
- * has ended.
+ * Cancels a prediction whose request is in progress. Tries a few times, until the server knows the prediction or its
+ * request has ended.
  */
 async function cancel(
   { cancelPrediction }: V1Methods,

@@ -22,9 +22,9 @@ interface ExportParts {
 const ROOM_BYTES = 2 * PAGE_SIZE_MAX;
 
 /**
- * Exports everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each
- * session followed by its events, its profile, its raw rows, episodes and facts, the links to their sources, its
- * predicted replies, and the calls to language models that were made for it. Throws `overloaded` when there is no room
+ * Exports everything of an account as JSON Lines: the account; its keys without their secrets; its connections; each
+ * session followed by its events; its profile; its raw rows, episodes and facts, and the links to their sources; its
+ * predicted replies; and the calls to language models that were made for it. Throws `overloaded` when there is no room
  * for a page.
  */
 export async function exportAccount(parts: ExportParts, account: Account): Promise<AsyncGenerator<string>> {

@@ -20,7 +20,7 @@ export interface Mailer {
 }
 
 const MAILS_AT_ONCE = 4;
-/** Maximum mails that wait: more than a mail server takes in a minute or two. Further mails are dropped. */
+/** Maximum number of mails that wait: more than a mail server takes in a minute or two. Further mails are dropped. */
 const WAITING_MAX = 500;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;

@@ -28,9 +28,9 @@ export function logInParty(accountId: string): string {
 export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Gives parties (apps, or the queues of accounts) fair turns on a share of the connections, one piece of each party at
- * a time. An account's changes run one after the other in any case, because they lock its row. Without turns, each
- * would hold a connection while it waits for that lock.
+ * Gives parties (apps, or the queues of accounts) fair turns on a share of the connections, one piece of work of each
+ * party at a time. An account's changes run one after the other in any case, because they lock its row. Without turns,
+ * each would hold a connection while it waits for that lock.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
   const limiter = new ConcurrencyLimiter({ capacity: Math.ceil(share * connections), ...PER_PARTY });

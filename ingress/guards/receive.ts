@@ -32,8 +32,9 @@ export interface BodyLimits {
 
 /**
  * Reads a body and unpacks it. Throws `body_too_large`, `rate_limited`, `overloaded` when the budget has no room,
- * `request_timeout` when it arrives too slowly, `invalid_content_type`, and `invalid_json` when it is cut off or cannot
- * be unpacked. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong type".
+ * `request_timeout` when the body arrives too slowly, `invalid_content_type`, and `invalid_json` when the body is cut
+ * off or cannot be unpacked. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong
+ * type".
  */
 export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<Buffer> {
   const { req } = ctx;

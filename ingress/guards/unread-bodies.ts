@@ -8,13 +8,13 @@ import type { RequestContext, RequestState } from '../http/request-context.ts';
 
 /** Pace at which a process drops unread bodies, over all connections. It takes a few percent of a core. */
 const DROPPED_BYTES_PER_MS = (64 * MIB) / 1000;
-/** Time for which a closing connection stays open while its body is dropped. */
+/** Maximum time for which a closing connection stays open while its body is dropped. */
 const LINGER_MS = 1000;
 
 /**
  * Reads and drops the rest of a body once its answer is ready, so that a client that writes the whole body first can
- * read the answer and reuse the connection. The pace is bounded, because no refusal keeps a client from sending the
- * next body: such a client would take the event loop from everybody else.
+ * read the answer and reuse the connection. The pace is bounded, because no refusal keeps a client from sending one
+ * body after another: read at full pace, they would take the event loop from everybody else.
  */
 export function dropUnreadBodies(): Middleware<RequestState> {
   let freeAt = 0;
@@ -41,7 +41,7 @@ async function drop(req: IncomingMessage, waitForTurn: (bytes: number) => Promis
 
 /**
  * Sends the whole answer at once, but ends it only when the body has been dropped or `LINGER_MS` is over. Closing on a
- * client that is still writing would make TCP reset the connection, and the client would never see the answer.
+ * client that is still writing would make TCP reset the connection, and the client might never see the answer.
  */
 function linger(ctx: RequestContext, text: string, dropping: Promise<void>): void {
   ctx.body = Readable.from(

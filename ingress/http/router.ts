@@ -201,7 +201,7 @@ function send(
   ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** Logs why an answer's stream breaks off: its status is sent, and the access log has its line. */
+/** Logs why an answer's stream breaks off. By then its status has been sent, and its line of the access log written. */
 function logBreak(ctx: Context, error: unknown): void {
   const { code } = toAppError(ctx, error);
   ctx.state.log.warn({ errorCode: code }, 'answer broken off');

@@ -102,12 +102,12 @@ export class CircuitBreaker {
   }
 }
 
-/** Maximum number of keys that a process counts by itself; the count of the key unused for longest is dropped. */
+/** Maximum number of keys that a process counts by itself; one more drops the count of the key unused for longest. */
 const KEYS_MAX = 100_000;
 
 /**
- * Counts points in this process's memory, as the stores do in theirs. Its window ids come from this process's clock, so
- * they never equal a store's window id.
+ * Counts points in this process's memory, as the stores do in theirs. Its window ids are times since the start of this
+ * process, so they never equal a store's, which are Unix times.
  */
 export class MemoryCounts {
   readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });

@@ -5,7 +5,7 @@ import { every } from '../../shared/timing/every.ts';
 
 /**
  * Maximum sessions of one credential. One more ends the least recently used of those without a running request; if all
- * have one, it is refused.
+ * have one, the new session is refused.
  */
 const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
@@ -28,7 +28,7 @@ export interface Session {
   isRefused: boolean;
 }
 
-/** The sessions of this process. A client whose session has ended opens a new one, and loses nothing. */
+/** The sessions of this process. A client whose session has ended can open a new one, and loses nothing. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #limits: { max: number; idleMs: number };
@@ -46,7 +46,8 @@ export class Sessions {
 
   /**
    * Opens a session with its first request. `answer` answers that request; if it refuses, there is no session. Throws
-   * `overloaded` when the process has as many sessions as it may, or the credential as many with running requests.
+   * `overloaded` when the process has its maximum of sessions, or the credential its maximum and all of them have
+   * running requests.
    */
   async open<T>(
     { credentialHash, allowsBatches }: Pick<Session, 'credentialHash' | 'allowsBatches'>,

@@ -8,7 +8,9 @@ interface Header {
   schema: TSchema;
 }
 
-/** Headers that a caller may send. Every endpoint reads `X-Request-Id`; the others are in its declaration. */
+/**
+ * Headers that a caller may send. Every endpoint reads `X-Request-Id`; the declaration of an endpoint lists the others.
+ */
 const REQUEST_HEADERS = {
   Accept: {
     description: '`text/event-stream`: what happens, as it happens.',

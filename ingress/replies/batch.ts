@@ -12,8 +12,8 @@ import { presentAnswer } from './present.ts';
 const BATCHES_PER_READ_MAX = 100;
 
 /**
- * Presents a batch. A batch stores only the ids of its predictions, and reports them with its latency. Their rows have
- * the rest: which predictions have ended, the results and the usage.
+ * Presents a batch. A batch stores only the ids of its predictions, and reports them with its latency. The rows of the
+ * predictions have the rest: which predictions have ended, the results and the usage.
  */
 export function batchView(pool: Pool, em: () => EntityManager): JobView {
   const rowsOf = async (accountId: string, ids: readonly string[]) => {

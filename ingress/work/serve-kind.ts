@@ -69,7 +69,8 @@ export function serveKind(
       maxItems: ADMISSIONS_TOGETHER,
       maxBytes: CHARS_TOGETHER,
       partyOf: ({ party }) => party,
-      // A locked connection delays the app's other connections by one lock timeout, then only its own requests.
+      // A connection whose row is locked delays the app's other connections by one lock timeout, then only its own
+      // requests.
       laneOf: ({ connectionId }) => connectionId,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
@@ -87,8 +88,8 @@ interface DispatchSteps {
 }
 
 /**
- * Notifies a pool's workers of an admitted piece of work, by a wake-up and a ticket. Neither waits nor fails: if both
- * are lost, the workers find the work when they next look.
+ * Notifies a pool's workers of an admitted piece of work, by a wake-up and a ticket. Does not wait, and never throws:
+ * if both are lost, the workers find the work when they next look.
  */
 type Dispatch = (id: string, party: string) => void;
 

@@ -120,8 +120,8 @@ const KEY = /^(?<kid>[\w.-]{1,64}):(?<secret>[^,]+)$/;
 const STRONG_KEY = /^[\w.-]{1,64}:[^,\s]{32,}$/;
 
 /**
- * Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats, a secret is too short or a
- * list has an entry of another form.
+ * Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats, a list has an entry of
+ * another form or, with `strong`, a secret is too short.
  */
 export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
   const entries = value.split(',').map((entry) => entry.trim());

@@ -73,7 +73,9 @@ export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number
   });
 }
 
-/** Fraction of `query_timeout` after which a statement is cancelled; at the end of it the driver disconnects. */
+/**
+ * Fraction of `query_timeout` after which a statement is cancelled; at the end of the timeout, `mendPool` disconnects.
+ */
 const CANCEL_FRACTION = 0.9;
 
 function timeoutOf(statement: unknown): number {

@@ -13,8 +13,9 @@ const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Resolves when the database answers, takes writes and has every migration. Until then, logs what is missing. Nothing
- * that uses the queue or the tables may be opened earlier.
+ * Resolves when the database answers, takes writes, and has every migration, the SQL functions of this version and,
+ * unless the queue is on Redis, the queue. Until then, logs what is missing. Nothing that uses the queue or the tables
+ * may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,

@@ -42,7 +42,10 @@ export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY_START, value);
 }
 
-/** Makes a random token of 43 characters, for codes, sessions and refresh tokens, and the hash that is stored. */
+/**
+ * Makes a random token of 43 characters, and the hash by which it is stored. Codes, links, sessions and refresh tokens
+ * are such tokens.
+ */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(SECRET_BYTES).toString('base64url');
   return { token, hash: hashKey(token) };

@@ -66,8 +66,8 @@ const POLITE_PHRASES = phrasesIn(
 const PHRASE_WORDS_MAX = 3;
 
 /**
- * Returns the meaning of a reply as a text, which is equal for replies with the same meaning: `yes` for every way to
- * say yes, `no` for every way to say no, otherwise the reply's own words.
+ * Returns the meaning of a reply as a text: `yes` or `no` for the known ways to say so, otherwise the reply's own
+ * words, normalized.
  */
 export function meaningOf(reply: string): string {
   const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');

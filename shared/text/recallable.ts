@@ -1,6 +1,7 @@
 /**
- * Texts that no completion may reveal, whatever an app's draft says: numbers of six or more digits, addresses of all
- * kinds, links with queries, and account names. Secrets are left to `maskSecrets`.
+ * Patterns of texts that no completion may reveal, whatever an app's draft says: numbers of six or more digits,
+ * coordinates, network, e-mail and postal addresses, links with a query or a password, and account names. Secrets are
+ * left to `maskSecrets`.
  */
 const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   // Links with a query or a password.
@@ -25,7 +26,7 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   /(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)/gu,
 ];
 
-/** Replaces everything that no completion may reveal from a person's memory by line feeds. */
+/** Replaces each text that no completion may reveal, as far as the patterns recognise it, by a line feed. */
 export function removeUnrecallable(text: string): string {
   return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }

@@ -90,7 +90,7 @@ for (const [name, attack] of Object.entries({ ...attacks, ...floods })) {
 }
 process.exitCode = isKept ? 0 : 1;
 
-/** Until `done` settles, measures another app's calls and health checks, in ms, and the ingress's memory, in MB. */
+/** Measures the app's calls and health checks, in ms, and the ingress's memory, in MB, until `done` settles. */
 async function measureDuring(app: AppClient, done: Promise<unknown>) {
   const client = new KeepAliveClient(app.key);
   const [health, predictions, sizes] = await Promise.all([
@@ -138,8 +138,8 @@ async function repeatAttack<T>(attack: () => Promise<T[]>): Promise<T[]> {
 }
 
 /**
- * Sends bodies without their last byte, and waits until the other side closes the connections. Resolves with the
- * answers.
+ * Sends bodies without their last byte, and waits until the other side closes the connections. Resolves with the status
+ * and the time of each answer.
  */
 async function holdUnfinished(count: number, content: Buffer): Promise<string[]> {
   const { access, url } = await signUp(system);

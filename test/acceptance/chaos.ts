@@ -11,9 +11,9 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { type Fates, startUnreliableRedis } from '../support/unreliable-redis.ts';
 
 /**
- * Predictions in a closed loop while wake-ups are dropped, duplicated and delayed, Redis is flushed and workers are
- * killed. Afterwards charges and answers must match. Run by hand: `bin/node test/acceptance/chaos.ts`; exits with 1 if
- * a promise was broken.
+ * By hand: `bin/node test/acceptance/chaos.ts`. Runs predictions, one after another for each caller, while wake-ups are
+ * dropped, duplicated and delayed, Redis is flushed and workers are killed. Afterwards charges and answers must match.
+ * Exits with 1 if a promise was broken.
  */
 
 const FLUSH_INTERVAL_MS = 5000;

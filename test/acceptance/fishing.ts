@@ -7,10 +7,10 @@ import { LocalProvider } from '../../workers/providers/local.ts';
 import { anyCharge } from '../support/charge.ts';
 
 /**
- * By hand: how much an app learns about a person's memory by fishing for an hour at its rate limit. It makes up drafts
- * that begin like other people's sentences, takes every suggestion, and goes on from there. Prints the share of the
- * person's sentences that it gets to read; exits with 1 if it gets a planted secret. People are invented, or read from
- * a folder of histories (`bench/quality/typing`).
+ * By hand: how much an app learns about a person's memory by fishing for an hour at its rate limit. The app makes up
+ * drafts that begin like other people's sentences or like the planted secrets, takes every suggestion, and goes on from
+ * there. Prints the share of the person's sentences that it gets to read; exits with 1 if it gets a planted secret.
+ * People are invented, or read from a folder of histories (`bench/quality/typing`).
  */
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -113,7 +113,9 @@ async function makeAccounts({ database }: System<TestProcess>): Promise<string[]
   return ids.map((id) => `${id}@example.com`);
 }
 
-/** Measures how much sign-ups from one address slow down log-ins from another, and how many sign-ups succeed. */
+/**
+ * Measures how long log-ins from one address take during sign-ups from another, and counts the answers to the sign-ups.
+ */
 async function logInsDuringSignUps(system: System<TestProcess>) {
   const { email, password } = await signUp(system);
   const storm: Promise<Reply<unknown>>[] = [];

@@ -8,9 +8,9 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * Run by hand. Sends very many predictions of one app, from more callers than the worker has slots, so that a queue
- * forms. No call may take a second longer than the slowest call of a typical interval. `--before` is an SQL statement
- * that first brings the installation close to a limit that these calls alone would not reach, such as the largest
- * number that a counter can hold.
+ * forms. No call may take a second longer than the slowest call of a typical interval (1,000 calls). `--before` is an
+ * SQL statement that first brings the installation close to a limit that these calls alone would not reach, such as the
+ * largest number that a counter can hold.
  */
 const SLOTS = 16;
 const SERVICE_MS = 10;

@@ -61,7 +61,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(rows, [{ count: 0 }]);
   });
 
-  it('`doctor --live` names the provider as the failed stage, and says what to do', async () => {
+  it('`doctor --live` names the provider as the failed stage if it answers too late or refuses the API key, and for the latter names OPENAI_API_KEY', async () => {
     system.provider.respond(status(401));
     const refused = await runLiveDoctor();
     assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
@@ -91,7 +91,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(other), ['connection', 404, null]);
   });
 
-  it('`doctor --live` detects an ingress that uses another database', async () => {
+  it('`doctor --live` names the ingress as the failed stage, and says to check DATABASE_URL, if the ingress uses another database', async () => {
     const database = await createDatabase();
     try {
       const found = await runLiveDoctor({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
@@ -102,7 +102,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('`doctor --live` requires the address of the ingress', async () => {
+  it('`doctor --live` says what is wrong with PUBLIC_URL if the address of the ingress is unknown or invalid', async () => {
     const { code, stderr } = await runAdmin(['doctor', '--live'], system.env);
     assert.equal(code, 1);
     assert.equal(stderr, 'the address of the ingress is not known: set PUBLIC_URL\n');

@@ -46,14 +46,14 @@ describe("doctor's provider check", () => {
       assert.match(to_do ?? '', toDo);
     });
 
-  it('the doctor reports that the provider does not answer', async () => {
+  it('the doctor reports "no answer" if the provider cannot be reached', async () => {
     const baseUrl = 'http://127.0.0.1:9/v1';
     const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
     assert.equal(finding.ok, false);
     assert.match(finding.found, /^m at 127\.0\.0\.1:9: no answer/);
   });
 
-  it('the doctor requires a key for every model except the built-in predictor', async () => {
+  it('the doctor requires a default model, and an API key for every model except the built-in predictor', async () => {
     const look = (defaultModel: string | undefined) => checkProvider({ defaultModel, openai: undefined });
     assert.equal((await look('local')).ok, true);
     assert.equal((await look('m')).to_do, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');

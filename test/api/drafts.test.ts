@@ -153,7 +153,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
-  it('only keys with the scope `read` can see the prompt of a draft prediction and the memory that it used', async () => {
+  it('a draft prediction shows its prompt and the memory that it used to a key with the scope `read`, but not to a key with `predict` alone', async () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {
@@ -171,7 +171,7 @@ describe('draft predictions of an account', () => {
     assert.ok(!('sent' in body) && !('context' in body), text);
   });
 
-  it('a draft prediction refuses invalid and too large requests, and reports how the provider failed', async () => {
+  it('a draft prediction of /api is 422 if invalid, 413 if too large, and has its own error for each way in which the provider fails', async () => {
     assert.equal((await predict({ draft: 'x', model: 'other' })).status, 422);
     assert.equal((await predict({})).status, 422);
     const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(8000) }));
@@ -189,7 +189,7 @@ describe('draft predictions of an account', () => {
     }
   });
 
-  it('a draft prediction is 504 at its deadline, and 499 when its account is erased meanwhile', async () => {
+  it('a draft prediction is 504 at its deadline, and 499 if its account is erased while it runs', async () => {
     const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
     system.provider.respond(fake.hang());
     const late = await predict({ draft: 'It takes' }, { at });
@@ -206,7 +206,7 @@ describe('draft predictions of an account', () => {
 describe('draft predictions without a model', () => {
   const system = useSystem({ env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' } });
 
-  it("without a model, a draft is completed from the person's earlier wording, and the response lists the memory rows used", async () => {
+  it("the built-in predictor completes a draft from the person's earlier wording, and the response lists the memory rows used", async () => {
     const ann = await signUp(system);
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>

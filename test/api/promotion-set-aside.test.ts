@@ -93,7 +93,7 @@ describe('rows set aside', function () {
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
 
-  it('a promotion stops splitting a cluster of rows if the model gives an unusable answer to every part', async () => {
+  it('a promotion fails after three model calls, without splitting its cluster of rows further, if every answer of the model is unusable', async () => {
     await say(
       ann,
       Array.from({ length: 20 }, () => POISON),
@@ -121,7 +121,7 @@ describe('rows set aside', function () {
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
-  it('the scheduler backs off longer after each failed promotion of the same row, and its jobs count the row as skipped', async () => {
+  it('the scheduler waits longer after each failed promotion of the same row, and its jobs until then count the row as skipped', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
     system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');
@@ -169,7 +169,7 @@ describe('unanswered model calls', function () {
   let system: System;
   afterEach(() => system?.stop());
 
-  it('a row whose model call lasts until the deadline of its promotion is set aside in the next promotion', async () => {
+  it('a row whose model call lasts until the deadline of its promotion is set aside, so that the next promotion makes an episode of the other row', async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

@@ -133,7 +133,7 @@ describe('client retries', () => {
     }
   });
 
-  it("the client throws an error of the caller's own function unchanged, and does not retry the call", async () => {
+  it("the client throws an error of the caller's `onResponse` unchanged and without a retry, and a TypeError for input that JSON cannot express", async () => {
     const own = new Error('mine');
     const onResponse = () => {
       throw own;

@@ -130,7 +130,7 @@ describe('app client', () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it('the app client starts a connection, and rejects with `authorization_pending` for an early exchange and `not_found` for an unknown connection', async () => {
+  it('the app client starts a connection, and rejects with `authorization_pending` for an early exchange and `not_found` for revoking an unknown connection', async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

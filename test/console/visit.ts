@@ -17,7 +17,7 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
   });
 }
 
-/** Starts a console and a browser during a suite. Only hooks and tests may use them. */
+/** Starts a console and a browser during a suite. Only hooks and tests may use what is returned. */
 export function useConsole(): AsyncDisposable & { system: System; browser: Browser } {
   return duringSuite(async () => {
     const [system, browser] = await Promise.all([startConsole(), openBrowser()]);

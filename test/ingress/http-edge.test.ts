@@ -354,7 +354,7 @@ describe('200', () => {
     assert.equal((await call('/v1/usage', { method: 'HEAD', headers: {} })).status, 401);
   });
 
-  it('a gzip body is accepted, whatever the case of its Content-Encoding', async () => {
+  it('a body is accepted with the Content-Encoding `gzip`, `GZIP` or `identity`', async () => {
     const packed = gzipSync(JSON.stringify(valid));
     for (const encoding of ['gzip', 'GZIP'])
       assert.equal(
@@ -486,7 +486,7 @@ describe('400', () => {
     );
   });
 
-  it('a connection that sends anything but HTTP gets 400 without a body, and is closed', async () => {
+  it('a connection that sends anything but HTTP, or an unknown HTTP method, gets 400 without a body, and is closed', async () => {
     for (const bytes of ['nonsense\r\n\r\n', 'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const answer = await raw(bytes);
       assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
@@ -604,7 +604,7 @@ describe('401', () => {
       assert.equal((await call('/v1/usage', { headers: { authorization: `${scheme} ${key}` } })).status, 200);
   });
 
-  it('a request without an app key is 401 invalid_app_key, whatever its body', async () => {
+  it('a request without an app key is 401 invalid_app_key, even if its body is too large or not JSON', async () => {
     for (const [body, type] of [
       ['x'.repeat(5 * MIB), 'text/plain'],
       ['{', 'application/json'],
@@ -614,7 +614,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('an unknown path is 404 not_found, with any method and without a credential', async () => {
+  it('an unknown path is 404 not_found for GET, POST, OPTIONS and DELETE, even without a credential', async () => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE'])
       assertCode(await call('/v1/nowhere', { method, headers: {} }), 404, 'not_found');
     assertCode(await call('/', { headers: {} }), 404, 'not_found');
@@ -633,7 +633,7 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('an id in the path with malformed percent-encoding is 404 not_found, even where ids may be any text', async () => {
+  it('a path under /api with malformed percent-encoding is 404 not_found', async () => {
     for (const path of ['/api/recording/events/100%/', '/api/recording/sessions/a%zz/events/'])
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
@@ -909,7 +909,7 @@ describe('422', () => {
 });
 
 describe('other errors', () => {
-  it("an error's answer has the error's status and code, an X-Error-Source, and a Retry-After in whole seconds", async () => {
+  it("an error's answer has the error's status and code, an X-Error-Source, and, if a retry can help, a Retry-After in whole seconds", async () => {
     const expected = [
       ['conflict', 409, 'request_in_flight', 'ingress', '1'],
       ['provider', 503, 'provider_rate_limited', 'provider', '3'],

@@ -149,7 +149,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('a tool server session id that is invented, ended, or from another process is 404', async () => {
+  it('a request with the id of an invented or ended tool server session, or of a session of another process, is 404', async () => {
     const other = await startToolServer(upstream.url);
     const elsewhere = await open(keys.ann, other);
     const ended = await open(keys.ann);
@@ -315,7 +315,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
 
-    it("the tool server answers a JSON-RPC batch if the session's MCP revision has batches, and refuses it otherwise", async () => {
+    it("the tool server answers a JSON-RPC batch only if the session's MCP revision has batches, and never a batch of 21 messages", async () => {
       assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session: batching } = await post(older, bearer(keys.ann));

@@ -17,8 +17,8 @@ describe('unfinished work', function () {
     const [other, web] = system.webs;
     const [worker] = system.workers;
     assert.ok(web && other && worker);
-    // One caller waits at the ingress that stops, the other at the ingress that stays. The provider answers neither
-    // call.
+    // One caller waits at the ingress that stops, the other at the ingress that stays. The provider never answers the
+    // first two calls that it gets.
     const [cutOff, patient] = [predictionBody(), predictionBody()];
     const answer = Promise.withResolvers<void>();
     system.provider.next(hang(), hang());

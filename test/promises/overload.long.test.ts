@@ -13,7 +13,7 @@ describe('overload', () => {
     env: { WORKER_CONCURRENCY: '16', SANDBOX_UNITS: '1000000' },
   });
   let app: AppClient;
-  /** Calls of the overload. */
+  /** Calls that were sent during the overload. */
   let calls: { body: ReturnType<typeof predictionBody>; reply: Reply<unknown> }[] = [];
   before(async () => {
     app = await system.app();
@@ -41,7 +41,7 @@ describe('overload', () => {
     assert.equal(usage.body.reserved_units, 0);
   });
 
-  it('every call is accepted again within seconds of the end of an overload', async () => {
+  it('every call is accepted again within 5 s of the end of an overload', async () => {
     const another = await system.app();
     await until(async () => (await another.predict(predictionBody())).status === 200, 5000);
     const replies = await Promise.all(Array.from({ length: 20 }, () => another.predict(predictionBody())));

@@ -18,7 +18,10 @@ export const recordOf = (call: ProviderCall) => call.record as unknown as FactsR
 /** A fact as a model proposes it; `quote` is text of the row that supports it. */
 export type Proposal = Partial<ProposedFact> & { text: string; quote: string };
 
-/** Answers like a model that proposes these facts from whatever it is shown. */
+/**
+ * Answers like a model that proposes each of these facts if it is shown a row with the quote, or if the proposal has
+ * evidence of its own.
+ */
 export function proposeFacts(...proposals: Proposal[]): Step {
   return structured((call) => ({
     facts: proposals.flatMap((proposal) => proposedFacts(proposal, recordOf(call))),
@@ -73,7 +76,7 @@ export async function addEpisode(
 /** Makes a line that an agent wrote. */
 export const byAgent = (content: string) => ({ content, kind: 'message', agent: 'coder' }) as const;
 
-/** Returns all facts, newest first. */
+/** Returns the person's newest facts, at most 200, newest first. */
 export async function factsOf(person: UserClient): Promise<FactResponse[]> {
   const { body } = await person.request<{ results: FactResponse[] }>('GET', '/api/memory/facts/?limit=200');
   return body.results;

@@ -118,7 +118,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   };
 }
 
-/** Starts a fake provider during a suite. Only hooks and tests may use it. */
+/** Starts a fake provider during a suite. Only hooks and tests may use the returned provider. */
 export function useFakeProvider(): FakeProvider {
   return duringSuite(startFakeProvider);
 }

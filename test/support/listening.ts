@@ -5,7 +5,7 @@ import { duringSuite } from './during-suite.ts';
 /** A server on a free port of 127.0.0.1. */
 export interface ListeningServer extends AsyncDisposable {
   port: number;
-  /** Its address if it speaks HTTP. */
+  /** Address of the server, if it speaks HTTP. */
   url: string;
   /** Stops listening, and drops every connection. */
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export async function listen(server: Server): Promise<ListeningServer> {
   return { port, url: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
 }
 
-/** Lets a server listen during a suite. Only hooks and tests may use it. */
+/** Lets a server listen during a suite. Only hooks and tests may use the returned server. */
 export function useServer(server: Server): ListeningServer {
   return duringSuite(() => listen(server));
 }

@@ -12,7 +12,7 @@ export interface LoadCall {
 }
 
 export interface Load {
-  /** Calls that have ended so far, in that order. */
+  /** Calls that have ended so far, in the order in which they ended. */
   readonly calls: readonly LoadCall[];
   /** Resolves when every caller is done; rejects if one got no answer at all. */
   readonly done: Promise<void>;
@@ -20,7 +20,10 @@ export interface Load {
   stop(): Promise<readonly LoadCall[]>;
 }
 
-/** Starts callers that send a new request as soon as they have an answer, until stopped or after `most` requests. */
+/**
+ * Starts callers that send a new request as soon as they have an answer, until `stop` is called or `most` requests have
+ * been sent.
+ */
 export function startLoad(
   ask: (body: Body) => Promise<Reply<PredictionResponse>>,
   { callers, most = Number.POSITIVE_INFINITY }: { callers: number; most?: number },

@@ -42,7 +42,7 @@ export interface OutageEffects {
   reserved: number;
 }
 
-/** Lets forty callers wait for calls that have reached the provider; then something fails, and recovers. */
+/** Lets forty callers wait until their calls have reached the provider, then runs `fail`, and returns its effects. */
 export async function endure(system: System, fail: () => Promise<void>): Promise<OutageEffects> {
   const { provider, webs } = system;
   const app = await untilDone(() => system.app());
@@ -93,7 +93,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
 
 const DOCUMENTED_ENDS = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
-/** Lists the promises that an outage broke; empty if it passed. */
+/** Lists the promises that an outage broke; empty if it broke none. */
 export function brokenPromises(run: OutageEffects): string[] {
   const ends = Object.keys(run.ends);
   const promises: [isKept: boolean, promise: string][] = [

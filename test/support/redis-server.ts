@@ -17,23 +17,23 @@ export interface RedisServer extends AsyncDisposable {
   /** Kills the server (SIGKILL): no connection is closed properly. */
   kill(): Promise<void>;
   flush(): Promise<unknown>;
-  /** Makes it a read-only replica of `primary`, or a primary again. */
+  /** Makes the server a read-only replica of `primary`, or a primary again. */
   follow(primary: RedisServer | undefined): Promise<unknown>;
-  /** Returns the ids and names of the product's connections to it. */
+  /** Returns the ids and names of the product's connections to the server. */
   clients(): Promise<Map<string, string>>;
   /** Reports whether any key's name or content contains the text. */
   holds(text: string): Promise<boolean>;
   /** Accepts connections and commands from now on, but answers none until the time is over. */
   pause(ms: number): Promise<unknown>;
-  /** Makes it a whole cluster: it serves all slots, at this address. */
+  /** Makes the server a whole cluster: it serves all slots, and announces this address. */
   serveAllSlots(address: string): Promise<void>;
-  /** Makes it refuse writes for lack of memory, or accept them again. */
+  /** Makes the server refuse writes for lack of memory, or accept them again. */
   fill(full: boolean): Promise<unknown>;
   /** Sets `maxmemory-policy`. */
   setPolicy(policy: string): Promise<unknown>;
 }
 
-/** Describes a suite that starts a Redis. */
+/** Describes a suite that starts a Redis server. The suite is skipped where `redis-server` is not installed. */
 export function describeWithRedis(title: string, suite: (this: Mocha.Suite) => void): void {
   const isThere = spawnSync('redis-server', ['--version']).status === 0;
   describeWhere(isThere, title, 'there is no redis-server here', suite);
@@ -104,7 +104,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   return server;
 }
 
-/** Starts a server during a suite. Only hooks and tests may use it. */
+/** Starts a server during a suite. Only hooks and tests may use the returned server. */
 export function useRedisServer(options?: { isCluster?: boolean }): RedisServer {
   return duringSuite(() => startRedisServer(options));
 }

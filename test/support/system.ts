@@ -34,21 +34,21 @@ export interface SystemOptions {
    * slow machine.
    */
   env?: Environment;
-  /** Hosts each ingress and worker in a process of its own, which a test may kill or freeze. */
+  /** Gives each ingress and worker a process of its own, which a test may kill or freeze. */
   apart?: boolean;
   /** Drops the product's wake-ups, so that only tickets and polling are left. */
   withoutWakeUps?: boolean;
 }
 
-/** The parts of an ingress or worker that tests use. */
+/** An ingress or a worker, with what tests use of it. */
 export interface Part {
   url: string;
   /** Last log lines. */
   log: string;
   ready(): Promise<this>;
-  /** Ends the part; a process is killed. */
+  /** Ends the ingress or worker; a `TestProcess` is killed. */
   stop(): Promise<void>;
-  /** Freezes the part, or lets it go on. */
+  /** Freezes the ingress or worker, or lets it go on. */
   freeze(isFrozen: boolean): void;
 }
 
@@ -63,11 +63,11 @@ export interface System<P extends Part = Part> extends AsyncDisposable {
   env: Readonly<Environment>;
   startWeb(env?: Environment): Promise<P>;
   startWorker(env?: Environment): Promise<P>;
-  /** Starts a part of this kind without waiting until it is ready. */
+  /** Starts an ingress or worker without waiting until it is ready. */
   launch(kind: Kind, env?: Environment): P;
-  /** Entity manager for what a test does with the product's stores, behind the product's back. */
+  /** Returns an entity manager with which a test calls the product's stores directly. */
   em(): EntityManager;
-  /** Creates an app; returns a client of the first ingress. */
+  /** Creates an app, and returns its client, which calls the first ingress. */
   app(app?: Partial<NewApp>): Promise<AppClient>;
   stop(): Promise<void>;
 }
@@ -121,10 +121,10 @@ export class TestProcess implements AsyncDisposable {
   }
 }
 
-/** Way in which the parts of an installation run. */
+/** Way in which the ingresses and workers of an installation run. */
 interface PartRunner<P extends Part> {
   launch(kind: Kind, entry: string[], env: Environment): P;
-  /** Ends all parts. */
+  /** Ends all ingresses and workers. */
   end(parts: readonly P[]): Promise<void>;
 }
 
@@ -150,15 +150,23 @@ export function startProcesses(options: SystemOptions = {}): Promise<System<Test
   });
 }
 
-/** Options, or a function that makes them, called after everything that the suite began before it is there. */
+/**
+ * Options, or a function that makes them. The function is called once everything that the suite started earlier is
+ * ready.
+ */
 type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions>);
 
-/** Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use it. */
+/**
+ * Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use the returned installation.
+ */
 export function useSystem(options: LaterOptions = {}): System<HostedPart> {
   return useInstallation(startSystem, options);
 }
 
-/** Starts an installation during a suite, as `startProcesses` does. Only hooks and tests may use it. */
+/**
+ * Starts an installation during a suite, as `startProcesses` does. Only hooks and tests may use the returned
+ * installation.
+ */
 export function useProcesses(options: LaterOptions = {}): System<TestProcess> {
   return useInstallation(startProcesses, options);
 }

@@ -40,7 +40,9 @@ export class Scheduler {
     this.#dependencies = dependencies;
   }
 
-  /** Stores the schedules that are on, and removes those that are off, for all processes: the last start decides. */
+  /**
+   * Stores which schedules are on, with their patterns, and which are off, for all processes: the last start decides.
+   */
   async start(): Promise<void> {
     const { pool, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);

@@ -66,7 +66,7 @@ async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promis
     reports.push(report);
     try {
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
-      // Files of a directory that are not transcripts are left out of the report.
+      // Reports a file that is no transcript only if the command names it.
       if (!named && report.format === null) reports.pop();
     } catch (error) {
       report.failed = causeOf(error);

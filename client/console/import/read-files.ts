@@ -54,7 +54,7 @@ export async function readFiles(
   return found;
 }
 
-/** Counts the masks in the event's text, and excerpts the first ones. */
+/** Counts the masks in an event's text, and adds excerpts of the first ones to `found`. */
 function noteMasks({ prompt, text, reply }: ImportedEvent, found: FoundTranscripts): void {
   const words = prompt ?? text ?? reply ?? '';
   for (const { index, 0: marker } of words.matchAll(MASK)) {

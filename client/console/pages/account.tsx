@@ -166,7 +166,7 @@ function Erase() {
   const [typed, setTyped] = useState('');
   const erasing = useAction(async () => {
     await client.eraseAccount();
-    // The log-ins are gone with the account: this call is refused, which makes the tab forget its own.
+    // The log-ins are gone with the account: this call is refused, which makes this tab forget its log-in.
     await client.readAccount().catch(() => {});
   });
   return (

@@ -12,7 +12,8 @@ const SIDE = 320;
 const EDGE = 48;
 
 /**
- * Shows how often predictions of each confidence were right, as a picture and as a table for those who cannot see it.
+ * Shows how often predictions of each confidence were right, as a picture, and in a table for people who cannot see the
+ * picture.
  */
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
   const { bins } = calibration;

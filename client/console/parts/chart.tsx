@@ -133,7 +133,7 @@ function useWidth() {
   return [root, width] as const;
 }
 
-/** Rounds up to 2, 4 or 10 times the value's power of ten: their halves are round numbers too. */
+/** Rounds up to 2, 4 or 10 times a power of ten: the half of such a number is round too. */
 function niceAbove(value: number): number {
   if (value <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -26,7 +26,7 @@ export function Card({ title, children }: { title?: string; children: ComponentC
 
 interface ButtonProps {
   children: ComponentChildren;
-  /** Action that the button starts. Without it and `onPress`, the button submits its form. */
+  /** Action that the button starts. A button with neither `action` nor `onPress` submits its form. */
   action?: Action;
   onPress?: () => void;
   kind?: 'primary' | 'secondary' | 'link' | 'danger';
@@ -117,7 +117,10 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/** Describes an error in words. Which field is not valid is in the server's own words. */
+/**
+ * Describes an error in the person's language. Details of invalid fields, and codes without a sentence here, stay in
+ * the server's words.
+ */
 function explanationOf(error: unknown): string {
   if (!(error instanceof ForecueError)) return t.errors.internal_error;
   const { code, message } = error;
@@ -212,7 +215,8 @@ export function ConfirmedAction({
 }) {
   const [isAsked, setAsked] = useState<boolean>();
   const root = useRef<HTMLDivElement>(null);
-  // The button that was pressed is gone. The question gets the focus: a key held down would press a button.
+  // The pressed button is gone. The question gets the focus, not a button: a key that is still held down would press
+  // that button.
   useEffect(() => {
     if (isAsked) root.current?.focus();
     else if (isAsked === false) root.current?.querySelector('button')?.focus();

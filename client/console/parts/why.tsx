@@ -7,7 +7,10 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** Shows the sources of a fact: their words, when and where they were said; and the facts that it replaced. */
+/**
+ * Shows the sources of a fact: their words, and when and in which session they were said. Also shows the facts that
+ * this fact replaced.
+ */
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -53,7 +56,10 @@ function Sources({ id }: { id: string }) {
   );
 }
 
-/** Returns a source's words, with when and where they were said; undefined if the source is gone or has no words. */
+/**
+ * Returns a source's words, with their time and session if it has these; undefined if the source is gone or has no
+ * words.
+ */
 async function quoteOf(client: AccountClient, { tier, id, quote }: MemorySource): Promise<Quote | undefined> {
   const { tiers } = t.memory;
   try {

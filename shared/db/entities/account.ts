@@ -45,8 +45,8 @@ export const Account = defineEntity({
 export type Account = InferEntity<typeof Account>;
 
 /**
- * Usage of an account, which quotas limit. A transaction that stores or deletes something that counts updates this row
- * too: shared/db/sql/account-usage.sql.
+ * Usage of an account, which quotas limit. Storing or deleting recorded sessions or events updates this row in the same
+ * transaction: shared/db/sql/account-usage.sql.
  */
 export const AccountUsage = defineEntity({
   name: 'AccountUsage',

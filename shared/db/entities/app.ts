@@ -54,7 +54,7 @@ export const Usage = defineEntity({
   properties: {
     appId: p.uuid().primary(),
     month: p.string().length(7).primary(),
-    /** Only one page of a month exists at a time: shared/db/sql/usage.sql. */
+    /** An app has only one page of a month at a time: shared/db/sql/usage.sql. */
     page: p.integer().primary().default(0),
     reserved: p.integer().default(0),
     settled: p.integer().default(0),

@@ -51,9 +51,9 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
 }
 
 /**
- * Reads the password hash of the account with this e-mail address, or returns `decoy` if there is no such account. Both
- * cases return one row with one text: reading a text or making an entity takes time, which would reveal whether an
- * account exists.
+ * Reads the password hash of the account with this e-mail address, or returns `decoy` if there is no such account or it
+ * is being erased. Both cases return one row with one text: reading a text or making an entity takes time, which would
+ * reveal whether an account exists.
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(

@@ -39,7 +39,7 @@ const SELECT_SUMS = `
 
 /**
  * Counts what happened on each of the last days, earliest day first. Only the newest `ACTIVITY_ROWS_MAX` rows of each
- * kind count.
+ * table count.
  */
 export async function readActivity(
   em: EntityManager,

@@ -101,9 +101,9 @@ const FIRE_TICK = {
 };
 
 /**
- * Fires a tick: opens a round, or lets an open round go on. Each tick is fired once, whatever the number of processes
- * and attempts, and never after a later tick. Returns whether this call fired it; false also if it did in a try whose
- * answer was lost.
+ * Fires a tick: opens a round, or lets an open round go on. Each tick is fired at most once, whatever the number of
+ * processes and attempts, and never after a later tick. Returns whether this call fired it; false also if it did in a
+ * try whose answer was lost.
  */
 export async function fireTick(
   pool: Pool,

@@ -10,8 +10,9 @@ import { promote } from '../../support/promotion.ts';
 import { useSystem } from '../../support/system.ts';
 
 /**
- * Sentences that a run uses at most once. Each states a value that replaces another: stating the first value again
- * makes a second fact of it, and deleting the row of the value in between does not merge the two facts.
+ * Sentences that a run uses at most once. Each pair states two values of which the later one replaces the earlier: a
+ * value stated again after the other becomes a second fact, and deleting the row with the other value does not merge
+ * the two facts.
  */
 const UNREPEATED_SENTENCES = [
   'We use pnpm as package manager.',

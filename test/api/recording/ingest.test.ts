@@ -51,7 +51,7 @@ describe('posting recording events', () => {
     }
   });
 
-  it('posting recording events accepts a body of up to 16 MiB', async () => {
+  it('posting recording events accepts a body of 16 MiB, and answers a larger body with 413', async () => {
     const rows = (bytes: number) => {
       const row = event({ type: 'custom.big', payload: { filler: '' } });
       const empty = JSON.stringify([row]);
@@ -80,7 +80,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('of several events with the same new id in a batch, posting recording events stores the first valid one, and counts later valid ones as duplicates', async () => {
+  it('posting recording events stores the first valid of several new events with the same id in a batch, and counts later valid ones as duplicates', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -97,12 +97,12 @@ describe('posting recording events', () => {
     assert.equal((await recording.event(ann, id)).body['extra'], 1);
   });
 
-  it('posting recording events lets different users use the same event id', async () => {
+  it('posting recording events lets different accounts use the same event id', async () => {
     const id = randomUUID();
     for (const user of [ann, bob]) assert.equal((await post(user, [event({ id })])).body.accepted, 1);
   });
 
-  it("posting recording events refuses rows for another user's session, and stores the other rows", async () => {
+  it("posting recording events refuses rows for another account's session, and stores the other rows", async () => {
     const hers = event();
     await post(ann, [hers]);
     const known = event();
@@ -183,7 +183,7 @@ describe('posting recording events', () => {
     assert.equal((await sessionOf(ann, session_id)).ended_at, '2026-03-09T00:00:00.000Z');
   });
 
-  it('posting recording events gives a session to only one of two users who race for it', async () => {
+  it('posting recording events gives a session to only one of two accounts that race for it', async () => {
     for (let n = 0; n < 10; n += 1) {
       const ids = Array.from({ length: 20 }, () => randomUUID());
       const batch = (order: string[]) => order.map((session_id) => event({ session_id }));
@@ -198,7 +198,7 @@ describe('posting recording events', () => {
     ['commit', 'refuses the events of that session', { accepted: 1, duplicates: 1 }],
     ['rollback', 'stores the events of that session', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits while another user's transaction creates the same session, and after its ${outcome} ${effect}`, async () => {
+    it(`posting recording events waits while another account's transaction creates the same session, and after its ${outcome} ${effect}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();

@@ -43,7 +43,7 @@ export async function outcomesOf(
   return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
 }
 
-/** Finds a request in any state, by its key; undefined after `TOMBSTONE_DAYS`. */
+/** Finds a request in any state, by its key; undefined if there is none, or it ended more than `TOMBSTONE_DAYS` ago. */
 export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
   const [row] = await query<RequestRow | { id: null }>(pool, FIND_REQUESTS, [[key], FINDABLE_FOR.any, false]);
   return row === undefined || row.id === null ? undefined : outcomeOf(row);
@@ -82,8 +82,8 @@ export interface JobRef {
 }
 
 /**
- * Finds work of parties by its keys; undefined for work that does not exist, or ended more than 24 hours ago. Gives up
- * after `withinMs`.
+ * Finds work by its party and key; undefined for work that does not exist, is of none of the kinds, or ended more than
+ * 24 hours ago. Gives up after `withinMs`.
  */
 export async function findJobs(
   pool: Pool,
