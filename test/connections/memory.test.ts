@@ -53,7 +53,7 @@ describe('connected prediction', () => {
     assert.ok(asked.memory.facts.some((fact) => fact.includes('Ingrid Halvorsen')));
   });
 
-  it("a connected prediction gives the model episodes, and messages of any age, marks the person's own messages, and omits deleted ones", async () => {
+  it("a connected prediction gives the model episodes, and messages of any age, marks the person's own messages, and omits accepted predictions and deleted messages", async () => {
     const said = await add(person, 'raw', { content: 'Use pnpm here', kind: 'reply' });
     await add(person, 'raw', { content: 'Shall I install it?', kind: 'prompt', agent: 'coder' });
     await add(person, 'raw', { content: 'a guess', kind: 'reply', origin: 'accepted_prediction' });

@@ -86,7 +86,7 @@ describeInBrowser('console inbox', () => {
     assert.equal(await page.locator('.waiting li').count(), 3);
   });
 
-  it("predictions in the console's inbox can be accepted, edited and rejected by keyboard, and the last decision is sent too", async () => {
+  it("predictions in the console's inbox can be accepted, edited and rejected by keyboard, and all decisions reach the server, the last one too", async () => {
     await page.keyboard.press('1');
     await question(1).waitFor();
     await page.keyboard.press('e');

@@ -11,7 +11,7 @@ import type { HostedPart } from '../support/hosted.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Points per window, which is so long that it does not end during a test. */
+/** Points per window. A window is much longer than a test takes. */
 const POINTS = 20;
 const WINDOW_S = 20;
 

@@ -23,7 +23,7 @@ describe('password hash', () => {
     assert.ok(!(await verifyPassword('Password', known)));
   });
 
-  it('the decoy password hash for unknown accounts has the usual cost and matches no password', async () => {
+  it('the decoy password hash for unknown accounts has the usual cost, and a password does not match it', async () => {
     const [, ...cost] = DECOY_HASH.split('$').slice(0, -2);
     assert.deepEqual(cost, (await hashPassword('some password')).split('$').slice(1, -2));
     assert.ok(!(await verifyPassword('some password', DECOY_HASH)));

@@ -158,7 +158,7 @@ describe('comparing statements', () => {
     assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
   });
 
-  it('statements in nearly the same words are duplicates, unless a number, date, order or negation differs', () => {
+  it('statements in nearly the same words are duplicates, unless a number, date, negation or other meaningful word differs, or the order of these words', () => {
     assert.ok(isNearDuplicate('Prefers tabs for indenting code', 'Prefers tabs for indenting the code'));
     for (const [a, b] of [
       ['Starts meetings at 9 in the office on site', 'Starts meetings at 8 in the office on site'],
