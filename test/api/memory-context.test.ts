@@ -348,7 +348,7 @@ describe('memory context', () => {
     assert.deepEqual(await validationErrorsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
   });
 
-  it('the memory context returns only as many large rows as fit, the latest first, and reports the truncation; a goal brings in an older row that matches', async () => {
+  it('the memory context returns only as many large rows as fit, latest first, and reports the truncation; a goal brings in an older matching row', async () => {
     // Each character takes four bytes in JSON.
     const large = '😀'.repeat(7900);
     const rows = Array.from({ length: 180 }, (_, n) => {

@@ -33,7 +33,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting a raw row takes the ingress less than 150 MB of RAM, even if the sources of the facts that it checks would together take 300 MB', async () => {
+  it('deleting a raw row takes the ingress less than 150 MB of RAM, even if the sources of the checked facts would together take 300 MB', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];

@@ -115,7 +115,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it("a worker pool claims nothing for a party that has its full share, but claims another party's announced work, and claims again once a slot is freed", async () => {
+  it("a worker pool claims nothing for a party with its full share, but claims another party's announced work, and claims again once a slot is freed", async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
     pool.noteQueued([A]);
