@@ -35,7 +35,7 @@ export const postgresProtocol: Protocol = {
   },
 };
 
-/** The Redis protocol. BullMQ's scripts are identified by their file names. */
+/** The Redis protocol. BullMQ's scripts are identified by their names. */
 export async function redisProtocol(): Promise<Protocol> {
   const scripts = await bullmqScripts();
   return {

@@ -40,7 +40,7 @@ export interface PersonaSession {
 export interface Persona {
   name: string;
   sessions: PersonaSession[];
-  /** Statements that they make in three wordings, in three sessions. */
+  /** Statements that the person makes three times, in three wordings and three sessions. */
   repeated: Statement[];
 }
 
@@ -50,13 +50,13 @@ export interface PersonaOptions {
   prefix?: string;
   personas: number;
   sessions: number;
-  /** Topics that they may mention; at least 16. */
+  /** Topics that the personas may mention; at least 16. */
   topics?: readonly Topic[];
 }
 
 /**
- * Numbers of a persona's topics that are repeated, changed or claimed. Four more are changed and changed back,
- * corrected, pasted, or accepted as a prediction; the others are never mentioned.
+ * Numbers of a persona's topics that are repeated, changed or claimed. Of four more, one is changed and changed back,
+ * one corrected, one pasted, and one accepted as a prediction; the others are never mentioned.
  */
 const REPEATED_TOPICS = 5;
 const CHANGED_TOPICS = 4;
@@ -78,7 +78,7 @@ export function makePersonas(options: PersonaOptions): Persona[] {
 }
 
 type Line = Pick<PersonaEvent, 'type' | 'agent' | 'prompt' | 'reply' | 'text' | 'origin'>;
-/** Lines of one session besides the work itself, and the statements in them. */
+/** Lines of one session besides the work itself, and the statements that the person makes in them. */
 type Plan = { lines: Line[]; stated: Statement[] };
 
 function makePersona(name: string, all: readonly Topic[], random: Random, count: number): Persona {
@@ -95,7 +95,7 @@ function makePersona(name: string, all: readonly Topic[], random: Random, count:
   return { name, repeated, sessions: plans.map((plan, day) => sessionOf(name, day, plan, random)) };
 }
 
-/** Picks a session from a part of the history, which goes from one share of the sessions to another. */
+/** Picks a session between two points of the history, each given as a share of its sessions, from 0 to 1. */
 function sessionWithin(plans: Plan[], random: Random, from: number, to: number): Plan {
   const first = Math.floor(from * plans.length);
   return random.pick(plans.slice(first, Math.max(first + 1, Math.floor(to * plans.length))));
@@ -198,7 +198,7 @@ function inject(plans: Plan[], random: Random): void {
   }
 }
 
-/** Builds a day's session: a task, questions and replies, and a report, with the plan's lines in between. */
+/** Builds a day's session: a task, a question, a reply, the plan's lines, and a report. */
 function sessionOf(name: string, day: number, { lines, stated }: Plan, random: Random): PersonaSession {
   const id = `${name}-day-${day + 1}`;
   const fillIn = (template: string) => template.replace('{}', codeName(random));

@@ -1,7 +1,7 @@
 import { NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Maximum cap. SQL compares caps in millionths of a cent, in which it has to fit a bigint. */
+/** Maximum cap. It fits a bigint in millionths of a cent, the unit in which SQL compares caps. */
 const CAP_CENTS_MAX = 1_000_000_000_000;
 const GRACE_S_MAX = 30 * 24 * 60 * 60;
 const REDIRECT_URI_MAX = 2048;

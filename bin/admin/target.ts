@@ -14,7 +14,7 @@ interface Target extends AsyncDisposable {
   config: AdminConfig;
 }
 
-/** Opens the database of `DATABASE_URL`, or else the embedded one. */
+/** Opens the database of `DATABASE_URL`; without it, outside production, the embedded one. */
 export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
   const env = new Env(values);
   if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production')

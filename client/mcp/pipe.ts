@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { eventsIn } from '../src/event-stream.ts';
 import { headersOf } from '../src/session.ts';
 
-/** The parts of a protocol message that decide how it is sent. */
+/** The fields of a protocol message that decide how it is handled. */
 interface Message {
   id?: string | number | null;
   method?: string;
@@ -19,8 +19,8 @@ const REVISION_FIELD = 'io.modelcontextprotocol/protocolVersion';
 const PLAIN_HEADER = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 
 /**
- * Serves the tools to a program that can only talk to a child process. Each line of `input` is a message, which is sent
- * to the tool server at the address with the credential; its answers become lines of `output`. Ends when `input` ends.
+ * Serves the tools to a program that can only talk to a child process. Sends each line of `input`, a message, with the
+ * credential to the tool server at `address`, and writes each answer as a line of `output`. Ends when `input` ends.
  */
 export async function pipe(address: URL, credential: string, input: Readable, output: Writable) {
   const one = new Pipe(address, headersOf(credential), (message) => {
@@ -49,7 +49,7 @@ class Pipe {
   readonly #credential: Record<string, string>;
   readonly #write: (message: object) => void;
   readonly #running = new Map<unknown, AbortController>();
-  /** Message that opened the session. It also opens the next one if the server loses this one. */
+  /** Message that opened the session, and opens the next one if the server loses the session. */
   #opening: Message | undefined;
   #session: Record<string, string> = {};
   #reopening: Promise<void> | undefined;

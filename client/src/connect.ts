@@ -5,7 +5,10 @@ import type { AppClient } from './v1.ts';
 export { nodeHandler } from './node-handler.ts';
 export { createRelay, type RelayOptions } from './relay.ts';
 
-/** Answers a standard web `Request`. Hono, Next, Deno and Bun take it as it is, others with `nodeHandler`. */
+/**
+ * Answers a standard web `Request`. Hono, Next, Deno and Bun take such a handler as it is; in Express or Koa, wrap it
+ * in `nodeHandler`.
+ */
 export type Handler = (request: Request) => Promise<Response>;
 
 /** Reason why a person could not be connected, at the start or after coming back. */
@@ -41,7 +44,8 @@ export interface Connector {
 }
 
 /**
- * State that the browser keeps while the person is away. A change of it can only spoil the person's own attempt.
+ * State that the browser keeps while the person is at the consent page. A change of it can only spoil the person's own
+ * attempt.
  */
 interface Attempt {
   id: string;

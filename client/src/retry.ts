@@ -1,6 +1,6 @@
 import { ForecueError } from './errors.ts';
 
-/** Maximum length of the first pause; each further maximum is twice the previous one. */
+/** Maximum length of the first pause; each further maximum is twice the previous one, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 /** Maximum number of retries that the calls of a client can save up together. */
@@ -32,8 +32,8 @@ export class Retries {
   }
 
   /**
-   * Takes the retry after `attempt` (from 0) from the budget, and returns the milliseconds to wait before it; undefined
-   * if there should be none or it would come too late.
+   * Takes one retry from the budget, and returns the milliseconds to wait before it, given the number of the failed
+   * attempt (from 0). Returns undefined if a retry cannot help, would come too late, or is not in the budget.
    */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
     if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#retriesLeft < 1)

@@ -56,7 +56,7 @@ export class ResetLinks {
     const account = await findByEmail(em(), email);
     const token = account && (await issuePasswordReset(em(), account, LIFETIME_HOURS));
     if (account === undefined || token === undefined) return undefined;
-    // Mails the address as the account spells it, however the request spelt it.
+    // Sends the mail to the address as the account spells it, however the request spelt it.
     return { to: account.email, subject: 'A new password for Forecue', text: mailText(publicUrl, token) };
   }
 }

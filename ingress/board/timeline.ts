@@ -30,9 +30,9 @@ interface FoundWork {
 type EndingLimits = Deadlines & { recoveryWindowS: number };
 
 /**
- * Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. Searches the
- * history from the creation time in one of our ids to the time by which its work should have ended, at least an hour;
- * for any other id, the last hour.
+ * Finds work by its own id, that of a prediction or job, or by the `X-Request-Id` of the request that asked for it. One
+ * of our ids contains its creation time: searches the history from then to the time by which the work should have
+ * ended, at least an hour, and if that finds nothing, one hour more. For any other id, searches the last hour.
  */
 export async function findForTimeline(
   pool: Pool,

@@ -164,7 +164,7 @@ export class ConsentPages {
     this.#redirectToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Shows the current step if a decision had no effect: it came too late, or the account is gone or disabled. */
+  /** Shows the current step after a decision without effect: it came too late, or the account is gone or disabled. */
   async #showCurrentStep(ctx: PageContext): Promise<void> {
     redirectToPage(ctx, await this.#openAttempt(ctx));
   }

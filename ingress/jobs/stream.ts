@@ -109,7 +109,7 @@ function eventIdOf(parts: ReadonlySet<number>): string {
   return [...parts].reduce((bits, part) => bits | (1n << BigInt(part)), 0n).toString(16);
 }
 
-/** Decodes a set of up to 100 parts. An id that we did not send names none. */
+/** Decodes a set of up to 100 parts. An id of another form names none. */
 function partsOfEventId(id: string | undefined): number[] {
   if (id === undefined || !/^[0-9a-f]{1,25}$/.test(id)) return [];
   const bits = BigInt(`0x${id}`);

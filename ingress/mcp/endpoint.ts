@@ -81,7 +81,7 @@ export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts
       );
     }
     const session = sessionOf(sessions, id, credential);
-    // After the response has closed, nothing would release the session.
+    // If the response has closed already, nothing would release the session.
     signal.throwIfAborted();
     const release = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
     ctx.res.once('close', release);

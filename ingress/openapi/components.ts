@@ -39,8 +39,8 @@ interface ObjectSchema extends TSchema {
 }
 
 /**
- * The schemas of the document. An object schema that a module exports becomes a component with the name of the export;
- * other schemas are inlined.
+ * The schemas of the API document. An object schema that a module exports becomes a component with the name of the
+ * export; other schemas are inlined.
  */
 export class Components {
   /**

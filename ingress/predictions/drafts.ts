@@ -6,14 +6,14 @@ import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
 
-/** Replaces the answer to a prediction that was made from memory that has been deleted since. */
+/** Answer in place of a prediction's own, if memory that the prediction used has been deleted since. */
 const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   status: 'abstained',
   completion: '',
   sent: [],
 };
 
-/** Predicts an account's own drafts: returns what a connected app would get, and how that came about. */
+/** Predicts what an account's person types next: returns what a connected app would get, and how that came about. */
 export class DraftService {
   readonly #work: Pick<WorkService, 'perform'>;
   readonly #contextEnvelopeChars: number;
@@ -24,8 +24,8 @@ export class DraftService {
   }
 
   /**
-   * Resolves with the prediction when its work has ended. Cancels it when the caller leaves, because the person has
-   * typed on. Throws `context_too_large`; rejects with the error that the work ends with.
+   * Resolves with the prediction when its work has ended. Cancels the work when the caller disconnects, since then the
+   * person has typed on. Throws `context_too_large`; rejects with the error that the work ends with.
    */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;

@@ -87,8 +87,8 @@ export class Heartbeat {
   }
 
   /**
-   * Milliseconds since the database came back after a failed heartbeat; Infinity if none has failed, 0 while the
-   * database is down.
+   * Milliseconds since a heartbeat succeeded again after one had failed; Infinity if none has failed, 0 while they
+   * fail.
    */
   get recoveredMs(): number {
     return this.#isFailing ? 0 : performance.now() - this.#recoveredAt;

@@ -42,7 +42,7 @@ export const SUMMARY_MAX = 8000;
 const LINE_MAX = 1000;
 /** Number of lines considered for the title. */
 const TITLE_LINES_MAX = 1000;
-/** Minimum number of different words in a title. A line with fewer says too little to represent the others. */
+/** Minimum number of different words in a title, unless no line has as many. A line with fewer says too little. */
 const TITLE_WORDS_MIN = 3;
 
 /**

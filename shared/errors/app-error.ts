@@ -1,7 +1,8 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
 /**
- * An error that callers may see: its code of the catalogue and, except on `/v1`, its explanation, but never its cause.
+ * An error that callers may see: its code of the catalogue and, on `/api` and at the tool server, its explanation, but
+ * never its cause.
  * `ingress/http/errors.ts` sets the status and headers of the HTTP response.
  */
 export class AppError extends Error {

@@ -24,7 +24,7 @@ export function jaccard<Element>(a: ReadonlySet<Element>, b: ReadonlySet<Element
   return common / Math.max(1, a.size + b.size - common);
 }
 
-/** Number of consecutive words that hardly stand in two texts by chance. */
+/** Number of consecutive words that two texts hardly share by chance. */
 export const SHINGLE_WORDS = 5;
 
 /** Returns every run of five consecutive words of a text. */

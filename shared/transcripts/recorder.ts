@@ -9,7 +9,7 @@ import type { FileReport } from './report.ts';
  */
 const BATCH_LENGTH_MAX = 2 * MIB;
 
-/** Stores a batch, as a whole or not at all, by the rules of `POST /api/recording/events/`. */
+/** Stores the valid events of a batch, all or none, by the rules of `POST /api/recording/events/`. */
 export type StoreBatch = (events: ImportedEvent[]) => Promise<RecordingReceipt>;
 
 interface Row {
@@ -39,7 +39,7 @@ export class Recorder {
     for (const value of Object.values(event)) this.#length += value?.length ?? 0;
   }
 
-  /** Stores the added events. Throws what storing throws; in this case no event was stored. */
+  /** Stores the added events. Throws what storing throws; if only the answer was lost, the events are stored. */
   async flush(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];

@@ -7,7 +7,7 @@ import type { NoFacts } from './kinds.ts';
 
 /** Terms of a process that admits work. */
 interface ProcessTerms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** Price of charged kinds. A process that admits none may leave it out. */
+  /** Sandbox units and price for charged kinds. A process that admits no charged kind may leave them out. */
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 

@@ -16,7 +16,7 @@ const predictionBase = {
   oneAtATime: false,
 } as const;
 
-/** Completes a draft, or predicts the next prompt, of an app's user: `POST /v1/predictions`. */
+/** Completes a draft or predicts the next prompt of an app's user: `POST /v1/predictions`. */
 export const predict: Kind<typeof PredictionRequest, PredictionFacts, PredictionReport> = {
   ...predictionBase,
   name: 'predict',
@@ -98,7 +98,7 @@ export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchRep
   parts: batchReply,
 };
 
-/** The kinds that `/api/jobs/` shows to an account, by the names that it uses for them. */
+/** The kinds that `/api/jobs/` shows to an account, by their names there. */
 export const jobKinds = {
   sync,
   promote_episodes: promoteEpisodes,

@@ -54,7 +54,7 @@ describe('unread answers', () => {
     '/api/export/',
   ];
 
-  it('an answer that its client does not read, or reads too slowly, is cut off, and its memory serves the next answer', async () => {
+  it('a large answer that its client does not read, or reads too slowly, is cut off, which makes room for the next large answer to the account', async () => {
     for (const bytes of [0, 1000]) {
       const holding = await Promise.all(
         [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/')),

@@ -5,9 +5,9 @@ import { type AppClient, call, type Reply } from '../support/client.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Wrong credentials of one network that get 401 in 10 s. */
+/** Number of wrong credentials from one network that get 401 in 10 s. */
 const LIMIT = 50;
-/** Credentials of one network that may be looked up at once. */
+/** Number of credentials from one network that may be looked up at once. */
 const AT_ONCE = 10;
 const WINDOW_S = 10;
 
@@ -36,7 +36,7 @@ describe('wrong credentials', function () {
   /** Sends enough wrong keys to reach the network's limit, whenever its window began. */
   const flood = (from: From) => inBatches(4 * LIMIT, () => usage(newAppKey().key, from));
 
-  it('a log-in takes as long for an unknown e-mail address as for a wrong password', async () => {
+  it('a log-in takes about as long for an unknown e-mail address as for a wrong password', async () => {
     const { email } = await signUp(system);
     const from = newNetwork();
     const tookMs = async (address: string) => {
@@ -55,7 +55,7 @@ describe('wrong credentials', function () {
     assert.ok(ratio > 0.6 && ratio < 1.7, JSON.stringify(times));
   });
 
-  it('wrong credentials of all kinds together are 429 with Retry-After once their network has reached its limit', async () => {
+  it('wrong app keys, service keys and tokens from one network count together, and are 429 with Retry-After beyond its limit', async () => {
     const from = newNetwork();
     const answers = await inBatches(6 * LIMIT, (n) => {
       if (n % 3 === 0) return usage(newAppKey().key, from);

@@ -27,7 +27,7 @@ const LATE_MS = DEADLINE_MS + 1000;
 const RECOVERED_WITHIN_MS = 30_000;
 /** Limits of the provider's service time: some answers arrive during the faults, some after them. */
 const SERVICE_MS = { min: 500, max: 5000 };
-/** Longer than a leader waits between two renewals. */
+/** Time that is longer than a leader waits between two renewals. */
 const RENEWAL_WAIT_MS = 1500;
 const DOCUMENTED_ENDS = [
   '200',

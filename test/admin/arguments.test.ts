@@ -25,7 +25,7 @@ function refuses(command: Command, args: string[], expected: RegExp): void {
 }
 
 describe('command-line arguments', () => {
-  it('the command line accepts money only as whole cents', () => {
+  it('the command line accepts a spending cap only as `none` or as a whole number of cents, up to a maximum', () => {
     for (const cents of ['0', '1', '2500', '1000000000000', 'none'])
       accepts(appCreate, '--name', 'x', '--cap-cents', cents);
     for (const cents of [
@@ -48,13 +48,13 @@ describe('command-line arguments', () => {
       );
   });
 
-  it('the command line accepts a minimum confidence from 0 to 1', () => {
+  it('the command line accepts a minimum confidence only as a decimal number from 0 to 1', () => {
     for (const value of ['0', '0.25', '1', '1.0']) accepts(appUpdate, ID, '--min-confidence', value);
     for (const value of ['', '1.01', '-0.1', '.5', '1e-1', 'Infinity', '0,5', '50%'])
       refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
   });
 
-  it('the command line accepts a grace period in whole seconds, a month as YYYY-MM, and for `usage` an app or a user, not both', () => {
+  it('the command line accepts a grace period only in whole seconds, up to 30 days, a month only as YYYY-MM, and not both an app and a user for `usage`', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
@@ -67,7 +67,7 @@ describe('command-line arguments', () => {
     refuses(usage, [ID, '--user', ID], /^give an app or --user, not both$/);
   });
 
-  it('the command line accepts only redirect URIs that are safe to send people back to', () => {
+  it('the command line accepts only absolute redirect URIs of printable ASCII without a fragment, with https or, on loopback hosts, http', () => {
     const good = [
       'https://app.example',
       'https://app.example:8443/a/b?c=d&e=%C3%A9',
@@ -98,7 +98,7 @@ describe('command-line arguments', () => {
       refuses(appCreate, ['--name', 'x', `--redirect-uri=${uri}`], /^--redirect-uri must be/);
   });
 
-  it('the command line accepts an app name of 1 to 200 characters that is not blank and has no control characters', () => {
+  it('the command line accepts only app names of 1 to 200 characters that are not blank and have no control characters', () => {
     for (const name of ['x', '💬'.repeat(200)]) accepts(appCreate, '--name', name);
     for (const name of ['', '  ', 'a\nb', '\u001b[31m', 'x'.repeat(201)])
       refuses(appCreate, [`--name=${name}`], /^--name must be 1 to 200 characters/);

@@ -119,7 +119,7 @@ describe('sync with workers', function () {
     assert.deepEqual(second?.metadata, { in_reply_to: prompt.id });
   });
 
-  it('a second sync scans no event, and a later sync stores the events that have arrived since', async () => {
+  it('a sync without new events scans none, and a later sync stores an event that has arrived since, even one with an earlier time', async () => {
     const session_id = randomUUID();
     await post(ann, notes(3, session_id));
     assert.equal((await sync()).body.created, 3);
@@ -278,7 +278,7 @@ describe('sync with workers', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
-    it('a repeat of a cancelled sync request is 499, with or without respond-async', async () => {
+    it('a repeat of a cancelled sync request is 499, whether its caller waits, uses respond-async or accepts a stream', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
@@ -317,7 +317,7 @@ describe('sync with workers', function () {
       assert.equal((await attached).text, (await first).text);
     });
 
-    it('a sync streams its progress and its result to a caller that accepts text/event-stream', async () => {
+    it('a sync sends a caller that accepts text/event-stream a stream that ends with a `done` event, which has the result', async () => {
       await post(ann, notes(3));
       const { status, text, headers } = await sync({}, { accept: 'text/event-stream' });
       assert.equal(status, 200);
@@ -359,7 +359,8 @@ describe('sync deadlines', () => {
     });
     after(() => system.stop());
 
-    it('syncs are 503 overloaded while no worker serves them', () => untilShed(sync, 'job_timeout'));
+    it('while no worker serves syncs, they are 504 job_timeout at first, and soon 503 overloaded', () =>
+      untilShed(sync, 'job_timeout'));
   });
 
   describe('with a memory worker', () => {

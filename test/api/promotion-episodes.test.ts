@@ -86,7 +86,7 @@ describe('promotion to episodes', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a second promotion to episodes changes nothing and asks no model', async () => {
+  it('a second promotion to episodes without new rows changes nothing and asks no model', async () => {
     await say(ann, ['one', 'two', 'three']);
     await promotionResult();
     const before = await episodesOf(ann);
@@ -151,7 +151,7 @@ describe('promotion to episodes', function () {
   });
 
   describe('with force', () => {
-    it('a forced promotion to episodes rewrites the existing episodes of its rows', async () => {
+    it('a forced promotion to episodes rewrites the episodes that an earlier promotion made', async () => {
       await say(ann, ['one', 'two'], { session_id: 'a' });
       await say(ann, ['three'], { session_id: 'b' });
       const { ids } = await promotionResult();
@@ -223,7 +223,7 @@ describe('promotion to episodes', function () {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a forced promotion to episodes replaces an episode made without a model by an episode that a model writes', async () => {
+    it('a forced promotion to episodes lets a model rewrite an episode that was made without a model', async () => {
       await say(ann, ['one', 'two']);
       await promotionResult({ model: 'local' });
       assert.deepEqual(await counts({ force: true, model: 'other-model' }), {
@@ -246,7 +246,7 @@ describe('promotion to episodes', function () {
       'control characters': writeEpisode({ title: 'a\u001b[2Jb' }),
     };
     for (const [name, step] of Object.entries(malformed))
-      it(`a promotion to episodes gets 502 and changes nothing on an unusable model answer: ${name}`, async () => {
+      it(`a promotion to episodes gets 502 and changes nothing if every answer of the model is unusable: ${name}`, async () => {
         await say(ann, ['one', 'two']);
         system.provider.respond(step);
         const { status, code, headers } = await promote(ann, 'episodes');
@@ -257,7 +257,7 @@ describe('promotion to episodes', function () {
         assert.deepEqual(await counts(), { ...NOTHING, created: 1, considered: 2 });
       });
 
-    it('a promotion to episodes asks the model once to repair an unusable answer', async () => {
+    it('a promotion to episodes asks the model to repair an unusable answer, and makes the episode from the repaired one', async () => {
       await say(ann, ['one', 'two']);
       system.provider.next(structured({ title: 'x' }));
       const { created, usage } = await promotionResult();
@@ -391,7 +391,7 @@ describe('promotion to episodes', function () {
       );
     });
 
-    it('a promotion to episodes gives up on an episode that changes during each of three model calls, succeeds, and leaves it to the next promotion', async () => {
+    it('a forced promotion to episodes succeeds without rewriting an episode that changes during each of three model calls, and the next one rewrites it', async () => {
       await say(ann, ['one', 'two']);
       const { ids } = await promotionResult();
       system.provider.reset();
@@ -424,7 +424,7 @@ describe('promotion to episodes', function () {
       assert.equal(system.provider.calls.length, 2);
     });
 
-    it('a PATCH can remove the last rows of an episode whose text was erased only if it also sets a title and a summary', async () => {
+    it('an episode whose text was erased can lose its last rows by a PATCH only if the PATCH also sets a title and a summary', async () => {
       await stale();
       const [{ id } = assert.fail()] = await episodesOf(ann);
       const change = (body: object) => ann.request('PATCH', `/api/memory/episodes/${id}/`, body);
@@ -475,7 +475,7 @@ describe('promotion to episodes', function () {
     assert.equal(rows.length, 0);
   });
 
-  it('concurrent promotions to episodes of an account run one at a time, and make each episode once', async () => {
+  it('concurrent promotions to episodes of an account all succeed, and together make each episode once', async () => {
     for (const n of [1, 2, 3]) await say(ann, [`row ${n}`], { session_id: `s-${n}` });
     system.provider.respond(delay(50, writeEpisode()));
     const results = await Promise.all(Array.from({ length: 4 }, () => promotionResult()));
@@ -483,7 +483,7 @@ describe('promotion to episodes', function () {
     assert.equal((await episodesOf(ann)).length, 3);
   });
 
-  it('a promotion with an invalid `since`, `limit`, `model`, `force` or unknown field is 422, and the error names the field', async () => {
+  it('a promotion with an invalid `since`, `limit`, `model` or `force`, or an unknown field, is 422, and the error names the field', async () => {
     for (const [body, place] of [
       [{ since: 'yesterday' }, 'since'],
       [{ since: '1999-12-31T23:59:59Z' }, 'since'],

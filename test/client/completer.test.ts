@@ -138,7 +138,7 @@ describe('completer', () => {
     assert.equal(completer.suggestion, '');
   });
 
-  it('a completer aborts its call when the person changes the draft that was sent', async () => {
+  it('a completer aborts its call once the draft no longer begins with the text that was sent, or nothing should be suggested', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -195,7 +195,7 @@ describe('completer', () => {
     }
   });
 
-  it('a completer reports a dismissed suggestion, one edited after it was accepted in part or whole, and one accepted in part and typed to its end', async () => {
+  it('a completer reports suggestions that are dismissed, edited after they were accepted in part or whole, or accepted in part and typed to the end', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);
@@ -277,7 +277,7 @@ describe('completer', () => {
     assert.ok((await delayAfter(9000)) <= 1010);
   });
 
-  it('a completer makes no call after an error until its Retry-After time has passed', async () => {
+  it('after an error with a Retry-After, a completer makes no call until that time has passed', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('a');
     await pass(400);

@@ -76,7 +76,7 @@ describe("client's examples", function () {
   });
 
   describeInBrowser('editor', () => {
-    it('the example editor completes what a person types in a page, and no request of the page contains the app key', async () => {
+    it('the example editor completes what a person types in a page, and no header or body that the page sends contains the app key', async () => {
       const { app, printed } = await start(process.execPath, ['editor.ts']);
       const url = await until(() => /http:\S+/.exec(printed())?.[0]);
       browser = await openBrowser();
@@ -139,7 +139,7 @@ describe("client's examples", function () {
       });
     });
 
-    it('the example cron job prints the error code with which it failed', async () => {
+    it('when the example cron job fails, it prints the error code and exits with 1', async () => {
       key = 'service_unknown';
       const { code, printed } = await run(['promote.ts']);
       assert.equal(code, 1);

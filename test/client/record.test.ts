@@ -88,7 +88,7 @@ describe('npx forecue record', function () {
     return (body.results ?? []).map(({ type }) => type);
   };
 
-  it('npx forecue record shows what it masks and for whom it records, and does nothing without --yes', async () => {
+  it('without --yes, npx forecue record only shows what it masks and for whom it records, and installs nothing', async () => {
     await transcript(claudeCodeFile);
     const { code, stdout } = await run('npx', ['--offline', 'forecue', 'record'], {
       FORECUE_URL: ann.url,
@@ -190,7 +190,7 @@ describe('npx forecue record', function () {
     await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
   });
 
-  it("npx forecue record reports invalid settings in one line, and does not touch Claude Code's settings if it cannot read them", async () => {
+  it("npx forecue record reports invalid settings without a stack trace or the key, and leaves Claude Code's settings as they are if it cannot read them", async () => {
     const refused = async (args: string[], env: Record<string, string>, message: RegExp) => {
       const { code, stderr } = await record(args, env);
       assert.equal(code, 1);

@@ -73,7 +73,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('a person signs in and denies on the consent page in Chromium, and the app learns only of the denial', async () => {
+  it('a person signs in and denies on the consent page in Chromium, and the app gets access_denied, even if it tries to exchange a code', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start('denies');
     const page = await visit(attempt);

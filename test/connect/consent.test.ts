@@ -17,7 +17,7 @@ before(async () => {
 
 after(() => app?.[Symbol.asyncDispose]());
 
-/** Signs a new visitor up during this attempt. Returns the visitor and the account's address. */
+/** Signs a new visitor up during this attempt. Returns the visitor and the account's e-mail address. */
 async function signUpVisitor({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
   const visitor = new Visitor();
   const email = someEmail();
@@ -149,7 +149,7 @@ describe('consent page', () => {
     assert.doesNotMatch(seen.text, /<script|<img/);
   });
 
-  it('the consent page answers HEAD like GET, and other methods with a 405 page', async () => {
+  it('the consent page answers HEAD like GET, and methods other than GET, HEAD and POST with a 405 page', async () => {
     const { url } = await app.start();
     const head = await new Visitor().request(url, { method: 'HEAD' });
     assert.deepEqual([head.status, head.text], [200, '']);
@@ -246,7 +246,7 @@ describe('signing in on the consent page', () => {
     );
   });
 
-  it('the consent page switches to another account by signing out', async () => {
+  it('switching to another account on the consent page signs the person out, even for a copy of the old cookie', async () => {
     const attempt = await app.start();
     const { visitor, email } = await signUpVisitor(attempt);
     const before = visitor.cookie;
@@ -422,14 +422,14 @@ describe('forged requests', () => {
 describe('cookie of the consent page', () => {
   const attributes = (seen: ReceivedPage) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
 
-  it("the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and expires with the browser session", async () => {
+  it("with http, the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and expires with the browser session", async () => {
     const { url } = await app.start();
     const seen = await new Visitor().get(url);
     assert.match(seen.headers.get('set-cookie') ?? '', /^forecue=[\w-]{43};/);
     assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
   });
 
-  it("the consent page's cookie is Secure and has the __Host- prefix with https, whatever the path of PUBLIC_URL", async () => {
+  it("with https, the consent page's cookie is Secure and has the __Host- prefix, even if PUBLIC_URL has a path", async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: Part = await system.startWeb({ PUBLIC_URL });
     await using elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });

@@ -128,7 +128,7 @@ describe('container ports', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it('the compose file publishes only ports that its containers serve, and only on the loopback address', () => {
+  it("the compose file publishes ports only on the loopback address, and of the product's containers only ports that they serve", () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);
@@ -155,7 +155,7 @@ describe('compose file', () => {
     for (const file of files) assert.ok(existsSync(join('deploy', file)), file);
   });
 
-  it('every variable in the compose file is a setting or is explained in docs/production.md', () => {
+  it('every variable in the compose file is a setting or is named in docs/production.md', () => {
     const text = readFileSync('deploy/compose.yaml', 'utf8');
     for (const [, name = ''] of text.matchAll(/\$\{(\w+)/g))
       assert.ok(PRODUCTION_DOCS.includes(name) || SETTING_NAMES.has(name), name);
@@ -190,7 +190,7 @@ describe('compose file', () => {
   });
 });
 
-it('Prometheus scrapes the operator port of each compose process, under the job name that the alerts use', () => {
+it('Prometheus scrapes the operator port of each compose process, under the job name `forecue`', () => {
   const text = readFileSync('deploy/observability/prometheus.yml', 'utf8');
   const [, scraped = ''] = text.match(/names: \[(.+)\]/) ?? [];
   assert.deepEqual(scraped.split(', ').sort(), [...portsOf(FORMS.compose).keys()].sort());

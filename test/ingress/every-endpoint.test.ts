@@ -29,7 +29,7 @@ const endpoints = declared.map((endpoint) => ({
 }));
 type TestedEndpoint = (typeof endpoints)[number];
 
-/** Number of stalled bodies, by path, that fill the share of the memory for bodies that their app or user has. */
+/** Number of stalled bodies, by path, that fill the share of the memory for bodies that one sender may use. */
 const STALLED_BODIES_PER_SHARE = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
 /** An installation with an app and a user that may call it. */
@@ -61,7 +61,7 @@ describe('every endpoint', () => {
     const { name, credential } = endpoint;
     const code = credential === 'app' ? 'invalid_app_key' : 'not_authenticated';
 
-    it(`${name} is 401 without a credential, and with a credential of another kind`, async () => {
+    it(`${name} is 401 without a credential, and with a credential of another kind or in the wrong header`, async () => {
       const { app, user } = at;
       const others =
         credential === 'app'
@@ -145,7 +145,7 @@ describe('every endpoint', () => {
       for (const request of stalled) request.destroy();
     });
 
-    it('every endpoint with a large body limit is 503 overloaded while other bodies of the sender fill its share of memory', async () => {
+    it('every endpoint with a large body limit is 503 overloaded while other bodies fill the share of memory of their common sender', async () => {
       const withBody = endpoints.filter(
         ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
       );

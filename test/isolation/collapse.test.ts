@@ -4,7 +4,7 @@ import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
 import { useProcesses } from '../support/system.ts';
 
-/** Slots of the worker: they serve 80 calls of 100 ms a second, half as many as in `test/acceptance/collapse.ts`. */
+/** Slots of the worker. They serve 80 calls of 100 ms a second; in `test/acceptance/collapse.ts`, 160 of 50 ms. */
 const SLOTS = 8;
 const SERVICE_MS = 100;
 const PER_SECOND = 35;

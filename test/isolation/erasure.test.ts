@@ -70,7 +70,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it('account erasure takes effect at once: no credential works, nothing can be added, and the e-mail address is free', async () => {
+  it('account erasure takes effect at once: neither tokens nor the password work, nothing can be added, and the e-mail address is free', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);

@@ -69,7 +69,7 @@ describe('caller that disconnects', () => {
     return body;
   };
 
-  it('a caller that disconnects can get the result later, since its running prediction continues', async () => {
+  it('by default, the running prediction of a caller that disconnects continues, and the caller can get the result later', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -161,7 +161,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a request that its disconnected caller repeats after 5 s runs as a second attempt of the same prediction', async () => {
+  it('a queued request that its disconnected caller repeats after more than 5 s runs as a second attempt of the same prediction', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app);

@@ -1,6 +1,6 @@
 /**
- * Preloaded with `--import`, sets this process's clock ahead by CLOCK_AHEAD_MS, as on a machine whose clock is not
- * synchronised.
+ * Sets the clock of a process that preloads this module (`--import`) ahead by CLOCK_AHEAD_MS, as on a machine whose
+ * clock is not synchronised.
  */
 const aheadMs = Number(process.env['CLOCK_AHEAD_MS']);
 const now = Date.now.bind(Date);

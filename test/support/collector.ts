@@ -17,7 +17,7 @@ interface Attribute {
   value: Value;
 }
 
-/** The parts of an OTLP span in JSON that tests look at. */
+/** The fields of an OTLP span in JSON that tests read. */
 interface ExportedSpan {
   traceId: string;
   spanId: string;

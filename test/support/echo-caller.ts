@@ -29,7 +29,7 @@ export const PARTY = newId();
 /** The ingress's side of echoes, without HTTP: this process joins the installation as one more ingress. */
 export type EchoCaller = Awaited<ReturnType<typeof openEchoCaller>>;
 
-/** Joins an installation. Its echoes go through the gate at this address. */
+/** Opens a caller that joins an installation. The caller's echoes go through the gate at this address. */
 export async function openEchoCaller(
   { env }: Pick<System, 'env'>,
   gate: string,

@@ -34,7 +34,7 @@ export const echo: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   oneAtATime: false,
 };
 
-/** Like `echo`, but a party may run only one at a time. */
+/** A kind like `echo`, of which each party has at most one piece running. */
 export const echoInTurn: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   ...echo,
   name: 'echoInTurn',

@@ -1,6 +1,6 @@
 import type { System } from './system.ts';
 
-/** Adds accounts, each with a failed sync, and returns their ids in order. */
+/** Adds accounts, each with a failed sync, and returns the ids of the accounts in order. */
 export async function addFailedSyncs({ database }: System, count: number): Promise<string[]> {
   const { rows } = await database.pool.query<{ party: string }>(
     `with a as (

@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Preloaded into a process (`NODE_OPTIONS=--import=…`), makes imports of the OpenTelemetry SDK fail; importing its API
- * works.
+ * Makes imports of the OpenTelemetry SDK fail in a process that preloads this module (`NODE_OPTIONS=--import=…`);
+ * importing OpenTelemetry's API works.
  */
 registerHooks({
   resolve(name, context, next) {

@@ -24,7 +24,7 @@ export async function startSentinels(): Promise<Sentinels> {
   await second.follow(first);
   const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(new URL(first.url).port)));
   const [one = ''] = sentinels.map(({ url }) => url);
-  // Only when all have found each other and the replica can they agree.
+  // The Sentinels can agree only once all of them have found each other and the replica.
   await until(async () => {
     const seen = await Promise.all(sentinels.map(({ url }) => fieldsSeenBy(url)));
     return seen.every((fields) => fields['num-other-sentinels'] === '2' && fields['num-slaves'] === '1');
@@ -74,7 +74,7 @@ async function startSentinel(primaryPort: string): Promise<{ url: string; close(
   };
 }
 
-/** Returns the primary's fields as a Sentinel sees them, including its address. */
+/** Returns the fields of the primary, such as its address, as a Sentinel sees them. */
 async function fieldsSeenBy(sentinel: string): Promise<Record<string, string>> {
   const fields = (await command(sentinel, 'SENTINEL', 'MASTER', NAME)) as string[] | Record<string, string>;
   if (!Array.isArray(fields)) return fields;

@@ -58,7 +58,7 @@ export async function ageDrafts({ database }: WithDatabase, days: number): Promi
   await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }
 
-/** Runs `work` while the parts are frozen, as on an overloaded machine; their leases outlast it. */
+/** Runs `work` while the parts are frozen, as on an overloaded machine; `work` must end before their leases do. */
 export async function whileFrozen<T>(parts: readonly Part[], work: () => Promise<T>): Promise<T> {
   for (const part of parts) part.freeze(true);
   try {

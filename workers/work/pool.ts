@@ -28,8 +28,8 @@ export interface PoolSteps {
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<ClaimResult>;
   /**
-   * Returns false shortly after a database outage, so that owners reclaim their work first, and while the pool is
-   * paused.
+   * Returns false while the pool is paused, and shortly after a database outage, so that workers first reclaim what
+   * they run.
    */
   mayClaim(): boolean;
   /** Performs a claim to its end; never rejects. `freeSlot` gives the slot back when the work only waits for parts. */
@@ -171,7 +171,8 @@ export class WorkerPool {
   }
 
   async #run(claim: Claim): Promise<void> {
-    // Work that was released, or whose claim a crash of the database undid, is claimed again under the same number.
+    // Work that was released, or whose claim a crash of the database undid, is claimed again under the same attempt
+    // number.
     this.#vacate(claim);
     const flow = { kind: claim.kind, party: claim.party };
     this.#holders.set(attemptKey(claim), flow);
@@ -243,7 +244,7 @@ function attemptKey({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
   return `${id}/${attempt}`;
 }
 
-/** Randomizes a delay, so that workers that competed for a row do not do so again. */
+/** Randomizes a delay, so that workers that competed for a row hardly do so again. */
 function jitter(ms: number): number {
   return ms * (0.5 + Math.random());
 }

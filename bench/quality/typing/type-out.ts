@@ -18,8 +18,8 @@ export interface TypingResult {
 const NOTHING_TYPED: TypingResult = { characters: 0, keys: 0, shown: 0, taken: 0, saved: 0 };
 
 /**
- * Types a text key by key, and accepts a suggestion if the text continues exactly so, up to the end of a word. A
- * suggestion that agrees with the next keys stays the same one.
+ * Types a text key by key, and accepts a suggestion if the text continues exactly so and the suggestion does not end
+ * inside a word. A suggestion that only loses the keys just typed counts as the same one.
  */
 export async function typeOut(text: string, complete: Complete): Promise<TypingResult> {
   const typed = { ...NOTHING_TYPED, characters: text.length };

@@ -144,7 +144,7 @@ function mapGiven<T, R>(value: T | undefined, read: (value: T) => R): R | undefi
   return value === undefined ? undefined : read(value);
 }
 
-/** Shows an app and its keys, without their secrets or hashes. */
+/** Shows an app, its keys, usage, live work and refusals, without any secret or hash. */
 async function showApp({ em, database, config }: Admin, id: string): Promise<Outcome> {
   const usage = await readUsage(em, id);
   if (usage === undefined) throw unknownApp(id);

@@ -5,7 +5,7 @@ const HELD_MS = 6000;
 /** Functions of the open page that send what it holds back. */
 const releases = new Set<() => Promise<unknown>>();
 
-/** Sends what the open page holds back, and resolves when it is answered: signing out would refuse it. */
+/** Sends what the open page holds back. Resolves when it is answered: after signing out, it would be refused. */
 export async function sendHeld(): Promise<void> {
   await Promise.all([...releases].map((release) => release()));
 }

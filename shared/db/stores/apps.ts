@@ -19,7 +19,7 @@ const FIND_BY_KEY = {
 };
 
 /**
- * Finds the active apps whose current keys have these SHA-256 hashes, in the same order; undefined for an unknown hash.
+ * Finds the active apps whose current keys have these SHA-256 hashes, in the same order; undefined for any other hash.
  * Callers may cache the answer for a second: then a key that was revoked or rotated out, or whose app was deactivated,
  * stops working within two seconds.
  */

@@ -20,11 +20,11 @@ import { revokeServiceKeys } from './service-keys.ts';
 
 /**
  * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined if
- * it does not exist or is being erased. Sends no wake-ups: workers poll once a second, ingresses twice.
+ * it does not exist or is being erased. Sends no wake-ups: workers poll once a second, ingresses twice a second.
  *
- * Runs two transactions. Once the first has committed, nobody can begin to approve or exchange for the account any more.
- * The second waits for the attempts that are being exchanged, and so finds everything to revoke. Safe to repeat if this
- * process dies between the two.
+ * Runs two transactions. Once the first has committed, nobody can begin to approve or exchange a connection attempt for
+ * the account. The second waits for the attempts that are being exchanged, and so finds everything to revoke. Safe to
+ * repeat if this process dies between the two.
  */
 export async function disableAccount(
   em: EntityManager,
@@ -90,8 +90,8 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
     // Waits for admissions in progress, so that the erasure finds the work that they add. Later admissions are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);
     await removeFromWaitlist(tx, id);
-    // The key contains no @, so nobody can sign up with it. A log-in may use it, so log-ins skip accounts that are being
-    // erased.
+    // The new `email_key` contains no @, so nobody can sign up with it. A log-in could still name it, so log-ins skip
+    // accounts that are being erased.
     const [erasing] = await tx.execute<{ generation: number }[]>(
       `update accounts
           set active = false, erasing_at = now(), email = '', email_key = id::text, name = '', password_hash = '',

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** Time limit of a statement that a call waits for. If it takes longer, the worker decides without it. */
+/** Time limit of a statement that a provider call waits for. After it, the worker decides without the result. */
 const STATEMENT_TIMEOUT_MS = 1000;
 
 /**
- * Maximum number of parties that are stored: one more than workers tell apart, so that they see when there are too
- * many.
+ * Maximum number of parties that are stored: one more than the number up to which workers blame single parties, so that
+ * workers see when there are more.
  */
 const STORED_PARTIES_MAX = 101;
 

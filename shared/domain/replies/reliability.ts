@@ -19,8 +19,8 @@ const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 const Z_95 = 1.6449;
 
 /**
- * Reports how reliable the confidences are, and the threshold from which on a share of at least `target` of the
- * predictions is right.
+ * Reports how reliable the confidences are, and suggests, if the outcomes support one, a threshold from which on at
+ * least the share `target` of the predictions is right.
  */
 export function reliabilityOf(
   outcomes: readonly ConfidenceOutcome[],
@@ -60,7 +60,7 @@ function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration[
 
 /**
  * Minimum share of all outcomes that lie above the first threshold of the second sequence (see `suggestThreshold`).
- * With fewer outcomes above it, a single mistake would end the sequence.
+ * With fewer outcomes above it, a single mistake could end the sequence.
  */
 const MANY_SHARE = 0.5;
 

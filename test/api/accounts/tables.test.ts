@@ -55,7 +55,7 @@ const TABLES_OF_AN_ACCOUNT = `
 
 describe('account tables', () => {
   const system = useSystem();
-  /** The installation's only account, so that every row belongs to it. */
+  /** The installation's only account that is not erased, so that every row belongs to it. */
   let person: UserClient;
   let tables: string[];
 
@@ -66,7 +66,7 @@ describe('account tables', () => {
     await addAllRows();
   });
 
-  /** Gives every table a row of the account. Extend it when a new table has such rows. */
+  /** Gives every table a row of the account. Extend this function when a new table has such rows. */
   async function addAllRows() {
     await person.request('POST', '/api/auth/keys/', { label: 'k' });
     await setProfile(system, person, 'writes kindly', {});
@@ -83,7 +83,7 @@ describe('account tables', () => {
     await issuePasswordReset(system.em(), account, 1);
   }
 
-  /** Connects the account, and then another one in its place, which is erased at once. */
+  /** Connects the account to an app, and then, in its place, another account, which is erased at once. */
   async function loseConnection() {
     const app = await connectingApp(system);
     await connect(system, app, person);

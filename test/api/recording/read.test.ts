@@ -85,7 +85,7 @@ describe('reading recordings', () => {
     });
   });
 
-  it('pages of a recorded session have the oldest events first, and events with the same time in order of arrival', async () => {
+  it('pages of a recorded session have the oldest events first, and those of the same time by arrival, even if an older event arrives meanwhile', async () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
@@ -110,7 +110,7 @@ describe('reading recordings', () => {
     assert.deepEqual(found, order);
   });
 
-  it('paging through a recorded session includes events that arrived after the previous page was read', async () => {
+  it('paging through a recorded session includes an event that arrives after the previous page, unless it is older than that page', async () => {
     const session_id = randomUUID();
     await post(ann, [event({ session_id }), event({ session_id })]);
     const first = await recording.sessionEvents(ann, session_id, '?limit=1');

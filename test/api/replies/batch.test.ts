@@ -155,7 +155,7 @@ describe('reply batches', function () {
     await add(ann, 'facts', { text: 'Likes tea' });
     answered.resolve();
     const { body } = await waiting;
-    // The seven predictions made with the deleted fact end without candidates, whatever their prompts are.
+    // The seven predictions made with the deleted fact end without candidates; which prompts these are varies.
     const hasCandidates = texts(body).map((text) => text !== '');
     assert.equal(hasCandidates.filter((made) => made).length, 3);
     const memories = system.provider.calls.map((call) => call.body.messages?.at(-2)?.content ?? '');

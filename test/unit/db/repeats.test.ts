@@ -29,7 +29,7 @@ describe('comparison with deleted texts', () => {
     assert.ok(turns >= 100, `${turns} turns`);
   });
 
-  it("the comparison with deleted texts stops reading a row's sources once one of them contains the deleted words", async () => {
+  it("the comparison with deleted texts stops reading a row's sources soon after it finds the deleted words in one of them", async () => {
     const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG_TEXT)]);
     const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET], newBudget()));
     assert.deepEqual(found, []);

@@ -44,7 +44,7 @@ const NEXT: NextClaim = {
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
 describe('completions', () => {
-  it('completions of a busy worker are stored in one statement, with delayed wake-ups, if their work was queued for long', async () => {
+  it('completions of a busy worker are stored in one statement, with delayed wake-ups, if their work was queued for hundreds of milliseconds', async () => {
     const { complete, statements, woken } = start(places);
     const ended = [complete(completionOf('a', 1000))];
     await setImmediate();

@@ -113,7 +113,7 @@ const QUEUED_FLOWS = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** Reads the flows that own the oldest and the newest queued work of these kinds: up to 250 pieces at each end. */
+/** Reads the flows of the oldest and the newest queued work of these kinds: up to 250 pieces of a kind at each end. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }

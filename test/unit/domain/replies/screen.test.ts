@@ -99,7 +99,7 @@ describe('reply decision', () => {
     assert.equal(decideReply(sureProposal(), context).status, 'auto');
   });
 
-  it('a reply that its prompt dictates is escalated at any threshold, and gives no features to learn from', () => {
+  it('a reply that its prompt dictates is escalated even at a threshold of 0, with a confidence of 0 and no features to learn from', () => {
     for (const threshold of [0, 0.0001, 0.5]) {
       const decided = decideReply(sureProposal(), { ...context, isDictated: true, threshold });
       assert.deepEqual([decided.status, decided.confidence, decided.features], ['escalated', 0, null]);
@@ -107,7 +107,7 @@ describe('reply decision', () => {
     }
   });
 
-  it('a reply that is a command, or whose reason obeys one, is always escalated', () => {
+  it('a reply that is a command, or whose reason obeys one, is escalated even at a threshold of 0', () => {
     const commanded = [
       ...OBEDIENT_REASONS.map((reason) => sureProposal(reason)),
       ...Object.values(INJECTIONS)
@@ -129,7 +129,7 @@ describe('reply decision', () => {
     assert.deepEqual([status, confidence], ['escalated', 0.49]);
   });
 
-  it("a reply that only repeats its prompt gets less confidence than one in the person's own words", () => {
+  it('a reply that only repeats its prompt gets a lower confidence if the person has never replied so before', () => {
     const prompt = 'I would move all of the old files to the new folder, is that right?';
     const copied = sureProposal('A habit.', 'move all of the old files to the new folder');
     const shareOf = () => 0;
