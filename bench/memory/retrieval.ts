@@ -9,7 +9,8 @@ import { newAccountId, store } from './history.ts';
 /**
  * Measures whether memory finds the one row that answers a question. Generated pairs of a question and its source are
  * hidden at random among the facts and raw rows of one account; half of the sources are facts, half raw rows; five in
- * eight questions repeat the exact words of their source. The latest rows are taken for comparison.
+ * eight questions repeat the exact words of their source. For comparison, it also measures how often the source is
+ * among the latest rows.
  */
 const { values: options } = parseArgs({
   options: {

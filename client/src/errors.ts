@@ -74,7 +74,7 @@ interface ErrorDetails {
   cause?: unknown;
 }
 
-/** Reason why a call failed. It contains nothing of what was sent. */
+/** Reason why a call failed. The error contains no value that was sent. */
 export class ForecueError extends Error {
   override readonly name = 'ForecueError';
   readonly code: ErrorCode;

@@ -24,13 +24,13 @@ const SETTINGS = {
   ...PLANNER,
 };
 
-/** Start-up options that give a session of our own these settings. */
+/** Start-up options that give `SETTINGS` to a session that is not lent by a pooler. */
 export const SESSION_OPTIONS = assignments(SETTINGS)
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
 /**
- * SQL that makes these settings for one transaction, sent with `begin` in one round trip. They end with the
+ * SQL that makes `SETTINGS` hold for one transaction, sent with `begin` in one round trip. They end with the
  * transaction, so no other client of a pooler gets them.
  */
 export const LOCAL_SETTINGS = assignments(SETTINGS)

@@ -59,7 +59,7 @@ export function failureOf(
   });
 }
 
-/** Reports whether work has ended. After that, only a repeated request can change it. */
+/** Reports whether work has ended. After that, only a repeated request can change the state. */
 export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
 }

@@ -4,7 +4,7 @@ import { interruptionsIn } from '../support/under-load.ts';
 
 /**
  * By hand: two ingresses behind a balancer and two workers are each restarted in turn, ten times, at 100 requests a
- * second.
+ * second. Exits with 1 if a restart interrupted calls, or a process did not exit with 0.
  */
 await using _ = await setUp();
 const run = await rollingRestart({ rounds: 10, perSecond: 100 });

@@ -1,6 +1,6 @@
 import { startPostgres } from '../../bin/start/postgres.ts';
 
-/** Runs the server in the given directory until this process is killed, and prints the server's address. */
+/** Runs a PostgreSQL server in the given directory until this process is killed, and prints the server's address. */
 const [directory = ''] = process.argv.slice(2);
 const { url } = await startPostgres({ directory, throwaway: true });
 process.stdout.write(`${url}\n`);

@@ -6,7 +6,7 @@ import type { AccountClient, UserResponse } from '../../src/api.ts';
 export interface SignedIn {
   client: AccountClient;
   user: UserResponse;
-  /** Call it when the account has changed. */
+  /** Replaces `user` after the account has changed. */
   setUser(user: UserResponse): void;
 }
 

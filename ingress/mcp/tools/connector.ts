@@ -18,7 +18,7 @@ const TITLE_MAX = 80;
 const Id = Type.String();
 const FoundRow = openObject({ id: Id, title: Type.String(), url: Type.String() });
 
-/** Has, like `fetch`, the name and the shape that some clients expect, because they know no other tools. */
+/** A tool with the name and shape that some clients expect, like `fetch`: these clients know no other tools. */
 export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',

@@ -16,9 +16,9 @@ interface LoginToken {
 }
 
 /**
- * Issues a token of a kind. Returns undefined if the password has changed since the account was read, or the account is
- * disabled or gone: no log-in with an old password outlives the change. Deletes the oldest tokens beyond `TOKENS_MAX`;
- * each concurrent log-in may leave one more, which the next log-in deletes.
+ * Issues a token and stores its hash in the table `kind`. Returns undefined if the password has changed since the
+ * account was read, or the account is disabled or gone: no log-in with an old password outlives the change. Deletes the
+ * oldest tokens beyond `TOKENS_MAX`; each concurrent log-in may leave one more, which the next log-in deletes.
  */
 async function issueLoginToken(
   em: EntityManager,

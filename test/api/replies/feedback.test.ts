@@ -48,14 +48,14 @@ describe('feedback and statistics', function () {
   };
 
   describe('feedback', () => {
-    it('accepting a prediction stores the predicted response as the actual response', async () => {
+    it('accepting a predicted reply stores the predicted response as the actual response', async () => {
       const reply = await predictSuccessfully(ann);
       const { status, actual_response, feedback_at } = await decide(reply, { status: 'accepted' });
       assert.deepEqual([status, actual_response], ['accepted', 'Blue']);
       assert.ok(feedback_at !== null);
     });
 
-    it('feedback that a prediction was edited requires the text that was sent instead', async () => {
+    it('feedback that a predicted reply was edited requires the text that was sent instead', async () => {
       const reply = await predictSuccessfully(ann);
       for (const [given, type] of [
         [{}, 'missing'],
@@ -71,14 +71,14 @@ describe('feedback and statistics', function () {
       assert.deepEqual([edited.status, edited.actual_response], ['edited', 'Navy']);
     });
 
-    it('feedback that a prediction was rejected may include the text that was sent instead', async () => {
+    it('feedback that a predicted reply was rejected may include the text that was sent instead', async () => {
       const reply = await predictSuccessfully(ann);
       assert.equal((await decide(reply, { status: 'rejected' })).actual_response, null);
       const said = await decide(reply, { status: 'rejected', actual_response: 'Red' });
       assert.equal(said.actual_response, 'Red');
     });
 
-    it('the latest feedback on a prediction counts, and repeating the same feedback changes nothing', async () => {
+    it('the latest feedback on a predicted reply counts, and repeating the same feedback changes nothing', async () => {
       const reply = await predictSuccessfully(ann);
       await decide(reply, { status: 'rejected' });
       const last = await decide(reply, { status: 'accepted' });
@@ -86,7 +86,7 @@ describe('feedback and statistics', function () {
       assert.deepEqual(await decide(reply, { status: 'accepted', actual_response: 'Blue' }), last);
     });
 
-    it('a failed prediction takes feedback, but can be accepted only with the actual reply', async () => {
+    it('a reply whose prediction failed takes feedback, but can be accepted only with the actual reply', async () => {
       const one = await failPrediction();
       assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });

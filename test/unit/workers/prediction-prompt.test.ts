@@ -41,7 +41,7 @@ describe('prediction question', () => {
     });
   });
 
-  it('a prediction question puts stable parts first: the person, the messages, recalled memory, then the draft', () => {
+  it('a prediction question puts stable parts first: what is known of the person, the messages, recalled memory, then the draft', () => {
     const recalled = { facts: [], episodes: [], said: [] };
     const memory = { profile: null, facts: ['Signs as Max'], recalled };
     const places = Object.keys(recordOf({ ...base, memory }));

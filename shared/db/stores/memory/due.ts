@@ -2,7 +2,8 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
 /**
- * Tables and conditions of the rows that are new for a kind of work. A partial index for each finds rows by account.
+ * Tables and conditions of the rows that are new for a kind of work. For each condition there is a partial index, which
+ * finds the rows by account.
  */
 const NEW_ROWS = {
   /** Sessions with events that memory has not taken in. */
