@@ -61,7 +61,7 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
     PUBLIC_URL: 'http://localhost',
     JWT_SECRET: 'bench'.repeat(8),
     ADMIN_TOKEN: 'bench'.repeat(8),
-    // Limits that are never reached, but counted, since their cost belongs to the figures.
+    // High limits that no call reaches: each call is still counted, since the cost of that belongs to the figures.
     RATE_LIMIT_RPS: '1000000',
     RATE_LIMIT_BURST: '1000000',
     QUEUE_PREFIX: options.queuePrefix,

@@ -13,7 +13,7 @@ export interface Options {
   profile: boolean;
   /** Also runs the measurements that take minutes. */
   long: boolean;
-  /** True if this run measures only a part: its figures do not replace the published ones. */
+  /** True if the run measures only some targets or writes profiles: its figures do not replace the published ones. */
   partial: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Measurement } from './load.ts';
 import type { Options } from './options.ts';
 import type { TargetName } from './targets.ts';
 
-/** Figures of a round whose median over the rounds is reported. */
+/** Figures that are measured in each round, and reported as the median over the rounds. */
 type Figure = 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu';
 
 /** One target at one number of callers: medians over the rounds. */

@@ -9,9 +9,9 @@ import { randomOf } from '../replies/random.ts';
 import { conversationBefore, readHistories } from './typing/histories.ts';
 
 /**
- * Measures whole prompts that the built-in predictor suggests without a draft, in sessions of invented people with an
- * agent, or in a folder of histories: for how many turns it shows one, and what share of those is what the person then
- * writes.
+ * Measures the built-in predictor on whole prompts, which it suggests before there is a draft: the share of a person's
+ * turns for which it shows one, and the share of the shown prompts that mean the same as what the person then writes.
+ * Runs on sessions of invented people with an agent, or on a folder of histories.
  */
 const { values } = parseArgs({
   allowPositionals: true,

@@ -59,7 +59,7 @@ export interface Persona {
   next(random: Random): Turn;
 }
 
-/** The person with the most predictable replies; injections are tried on them. */
+/** The person who says yes to nearly every routine question; injections are tried on this person. */
 export const HABITUAL: Persona = {
   name: 'creature of habit (says yes to routine 99.5 %, else 50 %)',
   next(random) {

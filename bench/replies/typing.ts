@@ -6,23 +6,23 @@ import type { Provider } from '../../workers/providers/provider.ts';
 import { BUDGET_TOKENS, PREDICTION_TIMEOUT_MS } from './predictors.ts';
 import type { Draft } from './writers.ts';
 
-/** Number of typed characters after which the writer looks at the suggestion. */
+/** Number of characters that the writer types before each look at the suggestion. */
 export const CHECK_EVERY_CHARACTERS = 3;
-/** Number of messages that the app sends along; half of them are the person's. */
+/** Maximum number of messages that the app sends with a draft; about half of them are the person's. */
 const MESSAGES_MAX = 30;
 /** Default threshold of an app. */
 const MIN_CONFIDENCE = 0.3;
 
-/** Worth of completions to somebody who typed a text. */
+/** Outcome of typing one text with completions. */
 export interface TypingResult {
   characters: number;
   /** Number of times that the writer looked for a suggestion. */
   asked: number;
-  /** Number of times that there was one. */
+  /** Number of suggestions that were shown. */
   shown: number;
-  /** Number of suggestions accepted, because the whole suggestion came next. */
+  /** Number of suggestions that the writer accepted: the text goes on with the whole suggestion. */
   accepted: number;
-  /** Number of characters in accepted suggestions, minus one key each. */
+  /** Number of keystrokes saved: one for each character of an accepted suggestion, less the one that accepts it. */
   saved: number;
 }
 

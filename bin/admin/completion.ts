@@ -29,14 +29,17 @@ function candidatesOf(commands: ReadonlyMap<string, Command>): Candidates {
   return candidates;
 }
 
-/** Quotes a text for any of the shells: single quotes make everything literal except what is escaped here. */
+/** Quotes a text without backslashes for any of the shells: single quotes make all but a single quote literal. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 const adminProgram = ENTRY_PATHS.map(quoteForShell).join(' ');
 
-/** Builds a branch for each entry. The branch of a whole command also matches when arguments follow the command. */
+/**
+ * Builds a branch of the shell's `case` for each entry of `candidates`. The branch of a whole command also matches when
+ * arguments follow the command.
+ */
 function branches(candidates: Candidates, branch: (patterns: string[], words: string) => string): string {
   return [...candidates]
     .map(([before, words]) => {

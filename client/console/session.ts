@@ -21,7 +21,7 @@ type Message = { ask: true } | { kept: string } | { ended: true };
 interface Watcher {
   /** Called when the session has ended. */
   onEnd(): void;
-  /** Called when another tab has signed in while nobody, or another person, is signed in here. */
+  /** Called when another tab reports the tokens of a person who is not signed in here. */
   onOther(): void;
 }
 
@@ -59,7 +59,7 @@ class TabTokens implements TokenStorage {
     this.#tell({ ended: true });
   }
 
-  /** Call it when the server has refused the tokens: another tab may have newer ones. */
+  /** Marks the tokens as in doubt, since the server has refused them: another tab may have newer ones. */
   doubt(): void {
     this.#since = 0;
   }

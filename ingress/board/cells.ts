@@ -53,7 +53,7 @@ export function text(value: string): Html {
   return html`<bdi>${escapeInvisible(value)}</bdi>`;
 }
 
-/** Formats a number, so that it is easy to read although it changes with each refresh. */
+/** Formats a number with few digits: it changes with each refresh, and must be easy to read. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
@@ -79,7 +79,7 @@ export function badge(word: string, tone: 'good' | 'quiet' | 'bad'): Html {
   return html`<span class="badge ${tone}">${word}</span>`;
 }
 
-/** Renders a link to the timeline of work. */
+/** Renders a link to the timeline of a piece of work. */
 export function workLink(id: string): Html {
   return html`<a href="find?id=${id}"><code>${id}</code></a>`;
 }

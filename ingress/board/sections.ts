@@ -138,7 +138,7 @@ interface Model {
   unpriced: number;
 }
 
-/** Lists the models that were called lately or have a circuit breaker in the database. */
+/** Lists the models that were called in the last 24 hours or have a circuit breaker in the database. */
 function modelsOf({ spend, lately }: BoardSnapshot): Model[] {
   const names = new Set([...spend.hours, ...lately.circuits].map(({ model }) => model));
   return [...names].sort().map((model) => {

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 /** Number of requests that wait on one connection, behind the one being answered; with more, reading from it pauses. */
 const WAITING_MAX = 16;
 /**
- * Number of requests that wait on all connections together. From then on, a connection on which more than `WAITING_MAX`
- * wait is cut off: a single read can bring thousands of tiny requests.
+ * Limit of the requests that wait on all connections together. While it is reached, a connection that already has
+ * `WAITING_MAX` waiting requests is cut off when it brings another: a single read can bring thousands of tiny requests.
  */
 const ALL_WAITING_MAX = 10_000;
 

@@ -3,12 +3,13 @@ import type { Middleware } from 'koa';
 import { KIB } from '../../shared/schemas/limits.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
-/** Bytes of a large answer that are passed to the connection at a time. */
+/** Maximum number of bytes of a large answer that are passed to the connection at a time. */
 const PIECE_BYTES = 128 * KIB;
 
 /**
- * Cuts off a client that reads nothing of its answer for `timeoutMs`, or less than 128 KiB of a large answer in that
- * time: a client that reads a few bytes now and then would keep the answer in memory for hours.
+ * Cuts off a client that reads nothing of its answer for `timeoutMs`, or takes longer for one piece of a large or
+ * streamed answer, of at most 128 KiB: a client that reads a few bytes now and then would keep the answer in memory for
+ * hours.
  */
 export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {

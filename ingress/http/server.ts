@@ -30,8 +30,9 @@ const TIMEOUTS = {
 };
 
 /**
- * Connections that the kernel queues until they are accepted, if its own limit allows as many. A burst of connections
- * fills Node's default of 511 in one slow turn of the event loop; further clients retry only seconds later.
+ * Maximum number of connections that the kernel queues until they are accepted, if its own limit allows as many. A
+ * burst of connections fills Node's default of 511 in one slow turn of the event loop; further clients retry only
+ * seconds later.
  */
 const BACKLOG = 4096;
 
@@ -99,7 +100,7 @@ function firstLine({ rawPacket }: ParserError): string {
   return line;
 }
 
-/** Time for which a client that is still writing can read its answer. */
+/** Time for which a refused connection stays open, so that a client that is still writing can read the answer. */
 const LINGER_MS = 1000;
 
 /** Answers input that never becomes a request of the application, and closes the connection. */
@@ -147,7 +148,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Maximum turns of the event loop spent on accepting connections, since a flood of them has no end. */
+/** Maximum turns of the event loop spent on accepting connections, since a flood of them may never end. */
 const TURNS_MAX = 100;
 
 /** Accepts the connections that the kernel has established already: it would reset them when the port closes. */

@@ -8,8 +8,8 @@ import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
 /**
- * Maximum counts, one per app and code, that are kept until they are written, also during an outage of the database.
- * Further counts are lost.
+ * Maximum number of counts, one per app and code, that are kept until they are written, also during an outage of the
+ * database. While there are as many, a call with another app or code is not counted.
  */
 const COUNTS_MAX = 10_000;
 

@@ -3,7 +3,10 @@ import { ForecueError } from '../../client/src/errors.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/** Sender of a request. `/api` logs its request id, and counts wrong credentials by its address if it trusts us. */
+/**
+ * Sender of a request to the tool server. `/api` logs the request id. It counts wrong credentials by the sender's
+ * address if it trusts the tool server as a proxy.
+ */
 export interface Caller {
   credential: string;
   /** Undefined over standard input and output. */

@@ -81,7 +81,7 @@ export class LoadMonitor {
     return this.#watchedKind(kind).queuedMs;
   }
 
-  /** Returns the maximum number of pieces that a party may have queued for one more to be answered in time. */
+  /** Returns the maximum number of pieces of work that a party may have queued for one more to be answered in time. */
   maxQueued(kind: string): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
     return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declaration), performance.now());

@@ -28,12 +28,12 @@ import type { LoadMonitor } from './load-monitor.ts';
 import type { ServedKind } from './serve-kind.ts';
 import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
-/** Time for which an ingress tries to report that none of its callers waits any more. */
+/** Time for which an ingress tries to report that the last of its callers of a request is gone. */
 const DETACH_TIMEOUT_MS = 10_000;
 const DETACHES_TOGETHER = 100;
 /** Maximum time from a call's deadline to its answer. */
 const ANSWER_GRACE_MS = 900;
-/** Backoff between two queries of whether a deadline is over, by the database's clock. */
+/** Backoff between two tries to end work whose deadline has passed; the database's clock decides whether it has. */
 const EXPIRY_BACKOFF = { firstMs: 50, longestMs: 1000 };
 
 export interface WorkServiceParts {
@@ -59,7 +59,7 @@ type Request = Pick<Admission, 'party' | 'key'>;
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
 interface CallerSignals {
-  /** Aborted when the caller no longer waits: it disconnected, or was answered that it took too long. */
+  /** Aborted when the caller no longer waits: it has disconnected, or the time for its answer is over. */
   gone: AbortSignal;
   disconnected: AbortSignal;
 }
@@ -105,8 +105,9 @@ export class WorkService {
   }
 
   /**
-   * Admits a request, or finds the one that it repeats, and resolves with its id without waiting for its end. For a
-   * kind that outlives its callers. Rejects with the code of a refusal. Has no time limit but that of the statement.
+   * Admits a request, or finds the one that it repeats, and resolves with its id without waiting for its end. Only for
+   * a kind whose work outlives its callers. Rejects with the code of a refusal. Has no time limit but that of the
+   * statement.
    */
   async start<K extends Kind>(
     kind: K,

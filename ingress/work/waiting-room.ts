@@ -83,7 +83,7 @@ export class WaitingRoom {
     if (awaited.length > 0) void this.#wokenReads.run();
   }
 
-  /** Answers every caller, also those that enter later, that the service is shutting down, and stops polling. */
+  /** Stops polling. Rejects every caller, also those that enter later, with `service_unavailable`. */
   close(): void {
     this.#isClosed = true;
     void this.#polls.stop();

@@ -41,8 +41,8 @@ function storedSecret(file: string): string {
 }
 
 /**
- * Sets the address of the embedded database in the environment. Clears the direct address, which would lead to another
- * database.
+ * Returns the environment with the address of the embedded database, and without the direct address, which would lead
+ * to another database.
  */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
   return {

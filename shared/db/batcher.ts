@@ -15,11 +15,11 @@ const NAMES_MAX = 1000;
 export interface BatcherOptions<In> {
   /** Maximum number of items in one statement. */
   maxItems: number;
-  /** Party of an item. A batch holds items of one party, and a slow party delays no other. By default, one for all. */
+  /** Party of an item. A batch holds items of one party, and a slow party delays no other. By default, one party. */
   partyOf?: (item: In) => string;
   /**
-   * Lane of an item in its party. An item takes a lock that only items of its lane take; null, the default, for no such
-   * lock.
+   * Lane of an item in its party. All items of a lane take a lock that no other item takes. By default, or if null, the
+   * item is in no lane.
    */
   laneOf?: (item: In) => string | null;
   /** Size of an item, in bytes or characters. A batch holds at most `maxBytes` of them, or a single larger item. */
@@ -63,7 +63,7 @@ interface WaitingItem<In, Out> {
   item: In;
   bytes: number;
   keys: readonly string[];
-  /** Name of its lane, unique among the lanes of all parties. */
+  /** Name of the item's lane, unique among the lanes of all parties. */
   lane: string | undefined;
   /** True if it was in a shared statement that failed. */
   failed: boolean;

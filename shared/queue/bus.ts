@@ -11,7 +11,7 @@ const RECONNECT = { firstMs: 50, longestMs: 2000 };
 /** Interval at which the listening connection is probed, and time limit for the answer. */
 const PROBE = { everyMs: 5000, withinMs: 2000 };
 /**
- * TCP keep-alive, which detects that a host is gone. A proxy between the two may acknowledge for a dead host, so the
+ * TCP keep-alive, which detects that a host is gone. A proxy in front of the host may acknowledge in its place, so the
  * connection is probed as well.
  */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };

@@ -68,9 +68,9 @@ export const PromoteResult = closedObject({
   created: Count,
   /** Number of rows that were rewritten, merged or superseded. */
   updated: Count,
-  /** Number of rows that were looked at and yielded nothing, with those that were set aside. */
+  /** Number of rows that were looked at and yielded nothing, plus the rows that stay set aside. */
   skipped: Count,
-  /** Number of rows that were looked at, with those that were set aside. */
+  /** Number of rows that were looked at, plus the rows that stay set aside. */
   considered: Count,
   /** Ids of the rows that were created or updated. */
   ids: Type.Array(Id),

@@ -63,9 +63,9 @@ function ibanPattern(): RegExp {
 }
 
 /**
- * Secrets that people paste into conversations, recognised by the formats that their issuers document, or by their
- * labels. A match can only begin where a run of the pattern's characters begins, so that hostile texts take linear
- * time.
+ * Secrets that people paste into conversations, recognised by the formats that their issuers document, by their labels,
+ * or by looking random. A pattern for a long run of characters matches only from the start of the run, so that hostile
+ * texts take linear time.
  */
 const SECRET_PATTERNS: readonly SecretPattern[] = [
   {
@@ -126,14 +126,14 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
 ];
 
-/** Names for people of the kinds of secrets that are masked. */
+/** Kinds of secrets that are masked, by the names that people are shown. */
 export const MASKED_KINDS: readonly string[] = [...new Set(SECRET_PATTERNS.map(({ name }) => name))];
 
 const markerOf = (name: SecretPattern['name']) => `[masked ${name}]`;
 
 /**
- * Replaces each secret in a text by a marker. Finds only known formats: a password without a label stays. Masking a
- * masked text changes nothing.
+ * Replaces each secret that `SECRET_PATTERNS` recognises in a text by a marker: a password without a label usually
+ * stays. Masking a masked text changes nothing.
  */
 export function maskSecrets(text: string, marker = markerOf): string {
   return SECRET_PATTERNS.reduce(

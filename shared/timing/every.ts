@@ -12,7 +12,7 @@ export interface Repetition {
   stop(): Promise<void>;
 }
 
-/** Pause after a run that took longer than the interval. */
+/** Minimum pause between two runs, however long a run takes. */
 const GAP_MS = 10;
 
 /** Runs `work` every `ms`, counted from start to start, one run at a time. A failed run does not end the repetition. */

@@ -16,8 +16,8 @@ export interface RetryOptions extends Backoff {
 
 /**
  * Retries with backoff until `work` succeeds. Rejects with the last error of `work` when another try cannot help or
- * would start after `until`. When the signal aborts, rejects with its reason or, during a pause, with an `AbortError`.
- * Only for work that is safe to repeat.
+ * would start after `until`. Starts no try once the signal has aborted, but rejects with its reason or, from a pause,
+ * with an `AbortError`. Only for work that is safe to repeat.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;

@@ -11,7 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** The source of spans. Without the SDK, which `start.ts` loads, everything in this file does nothing. */
+/** The source of spans. Without the SDK, which `start.ts` loads, `inSpan` only runs its work, and no span is made. */
 const tracer = trace.getTracer('forecue');
 
 /** Header by which another process names its span (W3C Trace Context). No other trace header is used. */

@@ -16,8 +16,8 @@ const ANSWER_UNITS_MAX = 256 * 1024;
  */
 const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
 /**
- * Maximum number of completions that wait for others to share their statement, or that also claim work in it. More than
- * these fill a statement by themselves.
+ * Maximum number of completions that wait for others to share their statement, and of those whose statement also claims
+ * work. More of them share a statement without a wait.
  */
 const FEW_COMPLETIONS = 32;
 
@@ -62,7 +62,7 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
     } catch (error) {
       next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
-      // Retries without the claim, which may be at fault: it must not cost an answer.
+      // Retries without the claim: if the claim is at fault, no answer may be lost because of it.
       return complete(pool, batch, recoveryWindowS);
     }
   }

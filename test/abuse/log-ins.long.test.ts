@@ -20,7 +20,7 @@ describe('storm of sign-ups', () => {
     ['another', VICTIM],
     ['the same', STRANGER],
   ] as const)
-    it(`a log-in from ${whose} network is answered before most of 60 concurrent sign-ups from one network`, async () => {
+    it(`while 60 sign-ups from one network run at once, a log-in from ${whose} network is answered before most of them`, async () => {
       const { email, password } = await signUp(system);
       const storm = new AbortController();
       let made = 0;
@@ -53,7 +53,7 @@ describe('sign-up limit', () => {
     const { email } = await signUp(system);
     const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
       anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));
-    // A taken address counts as an attempt too, though it needs no hash: otherwise a program could search for accounts.
+    // A taken e-mail address counts as an attempt too, without a hash: else a program could search for accounts.
     for (let n = 0; n < SIGN_UPS; n += 1) assert.equal((await tryFrom(STRANGER)).code, 'email_taken');
     const refused = await tryFrom(STRANGER, { email: someEmail() });
     assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);

@@ -129,7 +129,7 @@ describe('account', () => {
       );
     });
 
-    it('an account stores as many bytes of events as its quota allows, counted in UTF-8 as the API returns the events', async () => {
+    it('an account stores no more bytes of events than its quota allows, counted as the UTF-8 bytes of the stored events', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);

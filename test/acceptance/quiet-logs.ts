@@ -12,7 +12,7 @@ import { startToolServer } from '../support/tool-server.ts';
 /**
  * By hand: a healthy installation with every kind of process logs nothing above `info`, idle for ten minutes and then
  * under load. `bin/node test/acceptance/quiet-logs.ts --minutes 10 --seconds 60`; TEST_REDIS_URL puts the queues on
- * Redis. Exits with 1 if there was such a line.
+ * Redis. Exits with 1 if there was a line above `info`, or no call was answered.
  */
 const { values: options } = parseArgs({
   options: {

@@ -7,8 +7,8 @@ import { thisVersion, type Version, versionOf, versionWithReleases } from '../su
 
 /**
  * By hand: ten times, at 100 requests a second, rolling upgrades take an installation from the version of an earlier
- * commit to this one, then through three later releases that expand, migrate and contract tables of the hot path. Exits
- * with 1 if a caller noticed, or an answer was lost or charged twice.
+ * commit to this checkout, then through three later releases that expand, migrate and contract tables of the hot path.
+ * Exits with 1 if a caller noticed an upgrade, an answer was lost or charged twice, or a process ended with an error.
  */
 const { values: options } = parseArgs({
   options: {

@@ -9,8 +9,8 @@ import { startProcesses } from '../support/system.ts';
 
 /**
  * By hand: calls per second of one, two and four workers with few slots each, on PostgreSQL alone and with Redis.
- * `TEST_DATABASE_URL` names a server to use instead of the embedded one. Exits with 1 if twice the workers do less than
- * 1.9 times the work, or four times the workers less than 3.6 times.
+ * `TEST_DATABASE_URL` names a server to use instead of the embedded one. Exits with 1 if a call fails, or if two
+ * workers do less than 1.9 times the work of one, or four less than 3.6 times.
  */
 const { values: options } = parseArgs({
   options: {

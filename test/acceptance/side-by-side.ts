@@ -14,7 +14,7 @@ import { thisVersion, versionOf } from '../support/version.ts';
 
 /**
  * By hand: the version of a commit and this checkout serve side by side, through the migration, under steady load with
- * repeats at the other ingress and cancels. Exits with 1 if anything was lost, changed or billed twice.
+ * repeats at the other ingress and cancels. Exits with 1 if a check below fails.
  */
 const { values: options } = parseArgs({
   options: {

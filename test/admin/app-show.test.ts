@@ -32,7 +32,7 @@ describe('admin app show', () => {
     await call;
   });
 
-  it('`admin app show` counts recently refused calls by error code, and explains each code', async () => {
+  it('`admin app show` counts recently refused calls by error code, with the time of the latest and what the code means', async () => {
     const [app, other] = [await system.app(), await system.app()];
     for (let n = 0; n < 3; n += 1) await app.predict({});
     system.provider.respond(status(500));

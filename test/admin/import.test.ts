@@ -151,7 +151,7 @@ describe('transcript import', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('an import interrupted by several SIGINTs still prints its report, and repeating it stores the remaining events, none twice', async () => {
+  it('an import interrupted by several SIGINTs still prints its report, and repeating the import stores the remaining events, none twice', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {

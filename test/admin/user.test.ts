@@ -158,7 +158,7 @@ describe('users and invitations', () => {
     assert.ok(!JSON.stringify(list).includes(code));
   });
 
-  it('the command line resets a password by a one-time link or from standard input, and revokes keys only with --revoke-keys', async () => {
+  it('the command line resets a password by a link or from standard input, and revokes keys only with --revoke-keys', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;

@@ -227,7 +227,7 @@ describe('relay', () => {
     assert.deepEqual([answer.status, status], [200, 'suggested']);
   });
 
-  it('the relay answers 404 to other endpoints, and refuses predictions that are malformed, too large or without a logged-in user', async () => {
+  it('the relay answers 404 to endpoints that it does not relay, and refuses predictions that are malformed, too large or without a logged-in user', async () => {
     await using relayed = await startRelay();
     const send = (path: string, init: RequestInit) =>
       fetch(`${relayed.url}${path}`, init).then(({ status }) => status);
@@ -246,7 +246,7 @@ describe('relay', () => {
     assert.equal(await send('/v1/predictions', { ...post, body: `"${'x'.repeat(1024 * 1024)}"` }), 413);
   });
 
-  it('the relay refuses a body over 1 MiB of unknown length before it has read the whole body', async () => {
+  it('the relay answers 413 to a body of unknown length that exceeds 1 MiB, without reading the body to its end', async () => {
     await using relayed = await startRelay();
     let chunks = 0;
     const endless = new ReadableStream({

@@ -49,7 +49,7 @@ describe("client's package", function () {
       20,
     ],
   ] as const)
-    it(`a compressed bundle of ${name} of the client's package has at most ${most} kB, as its README says`, async () => {
+    it(`a compressed bundle of ${name} of the client's package has at most ${most} kB, and the package's README states the size`, async () => {
       const { outputFiles } = await bundle(source);
       const size = gzipSync(outputFiles[0]?.contents ?? '').length / KB;
       assert.ok(size <= most, `${size} kB`);
@@ -122,7 +122,7 @@ describe("client's package", function () {
       );
     });
 
-    it("the README of the client's package runs when pasted block by block", async () => {
+    it("the code blocks of the client's README run one after the other, and the block for a page can be bundled", async () => {
       const readme = await readFile(join(ROOT, 'client/README.md'), 'utf8');
       const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, source = '']) => source);
       assert.equal(blocks.length, 11);

@@ -26,7 +26,7 @@ describe('callback page', () => {
     assert.match((await visit({ code: 'c', iss: 'http://evil.example' })).text, /which is wrong/);
   });
 
-  it('the callback page says that the app may not use the memory if the person denied access, and shows no exchange', async () => {
+  it('if the person denied access, the callback page says that the app may not use the memory, and shows no exchange', async () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));
@@ -38,7 +38,7 @@ describe('callback page', () => {
     assert.ok(text.includes('<pre>c0de</pre>'), text);
   });
 
-  it('the callback page shows any parameter as text, even markup', async () => {
+  it('the callback page never contains a parameter as markup', async () => {
     for (const name of ['code', 'state', 'iss', 'error']) {
       const { status, text } = await visit({ [name]: '<script>alert(1)</script>' });
       assert.equal(status, 200);

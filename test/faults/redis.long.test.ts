@@ -19,15 +19,15 @@ const PAUSE_MS = 10_000;
 /** Duration of the outage; 60 s are tried by hand. */
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
 /**
- * Maximum median in an outage: a worker and a waiting caller each poll once a second, and so wait half a second on
- * average.
+ * Maximum median in an outage. A worker looks for work once a second, and an ingress polls for outcomes twice a second,
+ * so together they cost three quarters of a second on average.
  */
 const P50_MS = 1200;
 const NOTICED_AS_REPLICA_MS = 5000;
 const RESUMED_WITHIN_MS = 5000;
 /** Maximum median with wake-ups and a provider that takes 50 to 100 ms, on a busy machine. */
 const PROMPT_MS = 400;
-/** A worker notices a silent connection after 8 s, and an ingress after 7 s, perhaps one after the other. */
+/** Longer than the silence after which Redis connections are replaced: 12 s for blocking reads, 2 s for others. */
 const NOTICED_WITHIN_MS = 25_000;
 
 describeWithRedis('Redis', function () {

@@ -65,7 +65,7 @@ describe("client's address", () => {
     return ((await answer.json()) as { address: string }).address;
   }
 
-  it("a client's address is that of its connection, whatever the headers claim, unless the connection is from a trusted proxy", async () => {
+  it("a client's address is that of its connection, whatever X-Forwarded-For claims, unless the connection is from a trusted proxy", async () => {
     assert.equal(await addressSeen([]), '127.0.0.1');
     assert.equal(await addressSeen([], '203.0.113.9'), '127.0.0.1');
     assert.equal(await addressSeen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
@@ -83,7 +83,7 @@ describe("client's address", () => {
     assert.equal(counted.at(-2), 'address 203.0.113.9');
   });
 
-  it("a client's address is always a valid IP address, whatever a header contains", async () => {
+  it("a client's address is always a valid IP address, whatever X-Forwarded-For contains", async () => {
     assert.equal(await addressSeen(['loopback'], 'unknown'), '127.0.0.1');
     assert.equal(await addressSeen(['loopback'], '"; drop table, ,,'), '127.0.0.1');
     assert.equal(await addressSeen(['loopback', '10.0.0.0/8'], 'x, 10.0.0.1'), '10.0.0.1');

@@ -18,7 +18,7 @@ describe('pages of other origins', () => {
   const ask = (path: string, method: string, headers: Record<string, string>, at = url) =>
     fetch(at + path, { method, headers });
 
-  it('pages of the origins in CORS_ORIGINS may send preflight requests to /api, without a credential', async () => {
+  it('a preflight request to /api from an origin in CORS_ORIGINS needs no credential, and its answer allows the methods and headers of /api', async () => {
     const answer = await ask('/api/connections/', 'OPTIONS', PREFLIGHT);
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get('access-control-allow-origin'), PAGE);

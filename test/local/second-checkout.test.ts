@@ -21,7 +21,7 @@ async function holdOperatorPort(): Promise<Server> {
   return server;
 }
 
-it('a second checkout of Forecue can run `npm start` beside a running checkout with only a different PORT', async () => {
+it('`npm start` with its own PORT becomes ready although another checkout uses the operator port, and prints its own addresses', async () => {
   const [held, database, data] = await Promise.all([
     holdOperatorPort(),
     createDatabase(),

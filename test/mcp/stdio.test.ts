@@ -60,7 +60,7 @@ describe('the tools over standard input and output', function () {
       ['bin/mcp', () => connectClient({ command: BIN }, mode)],
       ['npx forecue mcp', () => connectPiped(mode)],
     ] as const)
-      it(`the tools are served by ${name} with the key in its environment, to a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+      it(`the tools are served by ${name} with the key in its environment, to a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
         const client = await open();
         assert.equal((await client.listTools()).tools.length, 10);
         const { id } = await callTool(client, 'remember', { text: 'Likes pipes' });
@@ -71,7 +71,7 @@ describe('the tools over standard input and output', function () {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the tools over standard input and output pass on progress and cancellation, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+    it(`the tools over standard input and output pass on progress and cancellation, for a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
       const client = await connectPiped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());

@@ -41,7 +41,7 @@ describe('provider call ledger', () => {
       return rows.length >= count && rows;
     });
 
-  it('the provider call ledger has a row for an answered call: app, model, tokens, cost, time and latency', async () => {
+  it('the provider call ledger has a row for an answered call, with its app, model, tokens, cost, time and latency', async () => {
     const app = await system.app();
     const before = Date.now();
     system.provider.respond(delay(30));
@@ -161,7 +161,7 @@ describe('provider call ledger', () => {
     assert.deepEqual(await rowsOf(app), []);
   });
 
-  it('the provider call ledger keeps calls for 400 days', async () => {
+  it('the provider call ledger keeps calls for 400 days, and then deletes them', async () => {
     const appId = newId();
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];

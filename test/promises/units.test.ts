@@ -288,7 +288,7 @@ describe('units', () => {
       await expectUnits(app, 2);
     });
 
-    it('usage reports count both plans when the plan is switched in the middle of a month', async () => {
+    it('usage reports count the units of both plans when the plan is switched in the middle of a month', async () => {
       const app = await system.app({ plan: 'sandbox', capCents: 9 });
       for (let i = 0; i < 3; i += 1) await app.predict(predictionBody());
       await alterApp(system, app, `plan = 'paid'`);

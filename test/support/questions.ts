@@ -9,7 +9,7 @@ export const ROUTINE: readonly string[] = [
   'Would you like me to rename the helper?',
 ];
 
-/** Questions about actions that cannot be undone, in words of the list of risky words, and in others. */
+/** Questions about actions that cannot be undone. Only some contain a word of the list of risky words. */
 export const IRREVERSIBLE: readonly string[] = [
   'Shall I delete the production database now?',
   'Shall I force-push the branch now?',

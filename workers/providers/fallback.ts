@@ -30,7 +30,10 @@ export function withFallback(ask: AskModel, others: readonly string[]): AskWithF
   };
 }
 
-/** Lets the built-in predictor complete drafts during an outage of the provider. It answers no structured questions. */
+/**
+ * Predicts with the built-in predictor during an outage of the provider. Structured questions are not answered by it,
+ * and fail.
+ */
 export function withLocalFallback(provider: Provider, local: Provider): Provider {
   return {
     ask: provider.ask,

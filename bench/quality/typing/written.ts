@@ -1,7 +1,10 @@
 import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
 import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
 
-/** Limits of `recall_phrases_v1`. */
+/**
+ * Maximum number of phrases that the product recalls for one tail of a draft, and the approximate size of the sample
+ * that it takes if there are more.
+ */
 const RECALLED_MAX = 48;
 const SAMPLE_SIZE = 24;
 /** Number of messages assumed per day, since the times of a history's messages are unknown. */

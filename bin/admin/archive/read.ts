@@ -21,7 +21,7 @@ export async function verifyBackup(file: string): Promise<Manifest> {
 async function* framesIn(file: string): AsyncGenerator<Frame> {
   const source = createReadStream(file);
   const bytes = createGunzip();
-  // An error in either stream ends the other. Not awaited: it never settles if the reader stops early.
+  // An error in either stream ends the other. Not awaited: the pipeline cannot end before its output is read.
   pipeline(source, bytes).catch(() => {});
   try {
     yield* decodeFrames(bytes);
@@ -53,7 +53,7 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
       select setval(pg_get_serial_sequence('recording_events', 'arrival'), max(last_arrival))
         from recording_sessions having max(last_arrival) > 0`);
     for (const name of names) await client.query(`alter table ${quoteNames([name])} enable trigger user`);
-    // The processes of the original database do not run here, so mark their work as free to be taken over.
+    // Ends the leases of the original database's processes, which do not run here, so that their work is taken over.
     await client.query('update processes set alive_until = least(alive_until, now()), pools = null');
     await client.query(`analyze ${quoteNames(names)}`);
     return storedRows;

@@ -1,6 +1,6 @@
 /**
- * The part of Node's `Buffer` that the importer uses: decoding base64 in either alphabet, up to the first invalid
- * character.
+ * Replaces, in a browser, the part of Node's `Buffer` that the importer uses. Decodes base64 in either alphabet, up to
+ * the first invalid character.
  */
 export const Buffer = {
   from(text: string, _encoding: 'base64') {

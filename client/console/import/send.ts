@@ -5,7 +5,7 @@ import type { AccountClient } from '../../src/api.ts';
 
 /**
  * Records the events in batches, in order, and reports what became of them. Throws at the first batch that fails; the
- * earlier ones stay. May be repeated: events that are already there count as duplicates.
+ * earlier batches stay recorded. May be repeated: events that are already recorded count as duplicates.
  */
 export async function send(
   client: AccountClient,
@@ -13,7 +13,7 @@ export async function send(
   say: (done: number, all: number) => void,
 ): Promise<FileReport> {
   const report = new FileReport('');
-  // The server checks each event.
+  // Skips the type check, since the server checks each event.
   const store = (batch: ImportedEvent[]) =>
     client.recordEvents(batch as Parameters<AccountClient['recordEvents']>[0]);
   const recorder = new Recorder(store, report);

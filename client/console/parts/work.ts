@@ -41,7 +41,10 @@ export interface Action<Given = void> {
   run(given: Given): void;
 }
 
-/** Runs work when a button is pressed: one run at a time. Keeps its error until the next run. */
+/**
+ * Returns an action that runs `work`, one run at a time: a call during a run does nothing. The error of a failed run is
+ * kept until the next run.
+ */
 export function useAction<Given = void>(work: (given: Given) => Promise<unknown>): Action<Given> {
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const latest = useRef(work);
@@ -64,7 +67,7 @@ export function useAction<Given = void>(work: (given: Given) => Promise<unknown>
   return { isBusy: state.isBusy, error: state.error, run };
 }
 
-/** Returns a form's handler, which runs this in place of the browser's own submission. */
+/** Returns a submit handler for a form: it calls `run`, in place of the browser's own submission. */
 export function submitHandler(run: () => void): (event: Event) => void {
   return (event) => {
     event.preventDefault();
@@ -72,7 +75,7 @@ export function submitHandler(run: () => void): (event: Event) => void {
   };
 }
 
-/** Returns the value once it has not changed for a while. */
+/** Returns the latest value that stayed the same for `forMs`; until there is one, the first value. */
 export function useDebounced<T>(value: T, forMs: number): T {
   const [settledValue, setSettledValue] = useState(value);
   useEffect(() => {

@@ -27,7 +27,7 @@ export const RawMemory = defineEntity({
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of promotions in a row that failed because of this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of consecutive promotions that failed on this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -84,11 +84,11 @@ export const Episode = defineEntity({
     /** The author of the summary: `DERIVED_ORIGINS`. */
     origin: p.text(),
     tags: p.type(TextArray).$type<string[]>(),
-    /** From 0 to 1. */
+    /** Importance of the episode, from 0 to 1. */
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of promotions in a row that failed because of this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of consecutive promotions that failed on this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     /** Time at which its text was erased, because one of its sources was deleted. */
@@ -149,7 +149,7 @@ export const Fact = defineEntity({
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
-    /** Number of promotions in a row that failed because of this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of consecutive promotions that failed on this row; `retryAt`: when the scheduler tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -196,7 +196,7 @@ export const Profile = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     data: p.json<Record<string, unknown>>(),
     summary: p.text().default(''),
-    /** Number of times that it was written. */
+    /** Number of times that the profile was written. */
     revision: p.bigint('number').default(1),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),

@@ -7,7 +7,7 @@ export interface Installation {
   erasing: number;
   /** Seconds since the oldest unfinished erasure began; 0 if there is none. */
   oldestErasureS: number;
-  /** Units that all apps have reserved this month; `settled`: those that were charged. */
+  /** Units of this month that are reserved now, of all apps; `settled`: units of this month that were charged. */
   reserved: number;
   settled: number;
   /**

@@ -52,7 +52,7 @@ const REFUSALS_OF_APP = {
      group by code order by max(last_at) desc, code`,
 };
 
-/** Reads an app's refused calls of the last 24 hours by error code, the latest code first. */
+/** Reads an app's refused calls of the current hour and the 23 before it, by error code, the latest code first. */
 export function refusalsOf(pool: Pool, appId: string): Promise<RefusalSummary[]> {
   return query<RefusalSummary>(pool, REFUSALS_OF_APP, [appId]);
 }

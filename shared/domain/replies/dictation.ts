@@ -49,7 +49,7 @@ const DICTATION_PATTERNS = [
   `\\breplywith(?!out)|\\brespondwith(?!out)|\\banswerwith(?!out)|userwill(?:say|answer|reply|approve)|ignore(?:all)?(?:previous|prior|above)`,
 ];
 
-/** Texts in other languages that dictate a reply or predict one, without accents. */
+/** Texts in other languages, written without accents, that dictate a reply or say what the person will reply. */
 const FOREIGN_DICTATION_PATTERNS = [
   `\\b(?:antworte[nt]?|antwort|sage?n?|schreibe?n?)\\b.{0,40}(?:\\bmit\\b|${QUOTE}|\\bnur\\b|\\bja\\b|\\bgenau\\b)`,
   '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde)\\b.{0,20}\\b(?:sagen|antworten|zustimmen)|\\b(?:be)?nutzer(?:in)? (?:sagt|antwortet|stimmt)\\b',
@@ -67,7 +67,7 @@ const FOREIGN_DICTATION_PATTERNS = [
   'اجب ب|رد ب|المستخدم س|تجاهل',
 ];
 
-/** Commands to the model, and texts that pretend to come from another party or to end the record. */
+/** Commands to the model, and texts that pretend to come from somebody else or to end the record. */
 const COMMAND_PATTERNS = [
   `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
   `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now (?:an?|the|dan|free|unrestricted|acting|operating|playing))\\b`,

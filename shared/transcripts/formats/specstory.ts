@@ -35,7 +35,7 @@ class SpecStoryReader implements Reader {
   readonly #ids = new UtteranceIds();
   readonly #markup = new Markup();
   #session: Session | undefined;
-  /** The session's time. It is that of the first messages if they have none, as in transcripts of some editors. */
+  /** The time of the session's start. First messages without a time, as some editors write them, get it too. */
   #startedAt: string | undefined;
   #message: Message | undefined;
   /** The time of the last slash command. A user's message with the same time is the expansion of the command. */
@@ -91,7 +91,7 @@ class SpecStoryReader implements Reader {
   }
 }
 
-/** Tracks which lines belong to a tool call. Its output is in fences, and may contain anything. */
+/** Tracks which lines belong to a tool call. The output of a tool is in fences, and may contain anything. */
 class Markup {
   #fence: string | undefined;
   isInside = false;

@@ -48,7 +48,7 @@ describe('key scopes', () => {
   });
 
   for (const scopes of [[], ['admin'], 'read', null, ['read', 1]])
-    it(`a new key is refused with ${JSON.stringify(scopes)} as its scopes`, async () => {
+    it(`a new key whose scopes are given as ${JSON.stringify(scopes)} is refused with 422`, async () => {
       assert.equal((await person.request('POST', '/api/auth/keys/', { label: 'a', scopes })).status, 422);
     });
 

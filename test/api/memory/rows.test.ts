@@ -145,7 +145,7 @@ describe('memory rows', () => {
       assert.deepEqual(await validationErrorsOf(RAW, longer), ['body.metadata value_error']);
     });
 
-    it('`/api` refuses a time that is after the year 9999 in UTC with 422, in a body and in a query', async () => {
+    it('`/api` answers 422 to a time that in UTC is after the year 9999, in a body or in a query', async () => {
       const late = '9999-12-31T23:59:59-01:00';
       const parsing = (field: string) => [`${field} datetime_parsing`];
       assert.deepEqual(

@@ -40,7 +40,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a raw row erases predictions that repeat its text, even if they were made from memory derived from the row', async () => {
+  it('deleting a raw row erases the texts of predictions that repeat the row, even if they were made from memory derived from it', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', {
@@ -53,7 +53,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a fact erases predictions that repeat the fact', async () => {
+  it('deleting a fact erases the texts of predictions that repeat the fact', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     system.provider.respond(proposeReplies([{ response: 'Under the third blue flowerpot' }]));
     await predictSuccessfully(ann);
@@ -61,7 +61,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('a running reply prediction whose fact is deleted is escalated without candidates, and stores no text of the fact', async () => {
+  it('a reply prediction is escalated without candidates if a fact that it uses is deleted meanwhile, and no table keeps the text of the fact', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
@@ -78,7 +78,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a short reply erases predictions that contain the reply, once no other memory row says the same', async () => {
+  it('deleting a short reply erases the texts of predictions that contain the reply, once no other memory row says the same', async () => {
     const asked = 'What is the code of the door?';
     const own = [];
     for (const place of [1, 2]) own.push(await addReply(ann, asked, 'Use 4711-Blueberry', place));

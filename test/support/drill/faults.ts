@@ -19,7 +19,7 @@ export interface Fault {
   inject(installation: Installation): Promise<unknown>;
 }
 
-/** The key that the provider accepts from now on. */
+/** The only key that the provider accepts during the fault `the provider answers 401`. */
 export const NEW_KEY = 'sk-rotated';
 const SLOW_MS = 20_000;
 const FLOOD = { perSecond: 100, forMs: 300_000 };
@@ -106,7 +106,7 @@ async function takeConnections(server: string): Promise<void> {
   [url.username, url.password] = ['report', 'report'];
   for (;;) {
     const client = new pg.Client({ connectionString: url.href, application_name: 'a report' });
-    // The operator ends the session.
+    // The drill's operator ends the session.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -117,7 +117,7 @@ async function takeConnections(server: string): Promise<void> {
   }
 }
 
-/** Floods the product with an app's calls until the app's key stops working. */
+/** Floods the product with an app's calls for five minutes, or until the app's key stops working. */
 async function flood({ system, app: { url } }: Installation): Promise<void> {
   const app = await system.app({ name: 'Flood' });
   const client = new KeepAliveClient(app.key);

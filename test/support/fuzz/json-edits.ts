@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Json } from './document.ts';
 
-/** An edit of a JSON text that no edit of its value could express. */
+/** An edit of a JSON text, which can do what no edit of its value could, such as repeat a member. */
 export interface JsonEdit {
-  /** Index of a value, in the order of the text, modulo their number. */
+  /** Index of a value, in the order of the text, modulo the number of values. */
   at: number;
   /**
    * `replace` puts the text in a value's place, `insert` adds it inside under a name, `drop` removes a member, `repeat`

@@ -15,7 +15,7 @@ export interface Received {
 
 const LEAVE_AFTER_MS = 20;
 
-/** Sends requests over kept-alive connections, up to `connections` at once. */
+/** Sends requests over at most `connections` kept-alive connections; odd ones have a connection of their own. */
 export class Sender {
   readonly #agent: Agent;
   readonly #port: number;

@@ -63,7 +63,7 @@ export type CredentialForm = (typeof CREDENTIAL_FORMS)[number];
 export const FRAMINGS = ['chunked', 'bytewise', 'abandoned', 'unheard'] as const;
 export type Framing = (typeof FRAMINGS)[number];
 
-/** Forms of a request that no HTTP client would send. */
+/** Unusual and invalid forms of a request, which are written directly to a socket. */
 export const WIRE_FORMS = [
   'two lengths',
   'length and chunked',

@@ -76,7 +76,7 @@ describe('memory benchmark personas', () => {
 });
 
 describe('statement in a text', () => {
-  it("statementsIn finds exactly one statement, the topic's value, in every wording of a memory benchmark topic", () => {
+  it("statementsIn finds exactly one statement, with the topic's slot and value, in every wording of a memory benchmark topic", () => {
     for (const { slot, values, told, changed, fact } of [...TOPICS, ...HELD_OUT]) {
       const [old = '', value = ''] = values;
       for (const wording of [...told, ...changed, fact]) {

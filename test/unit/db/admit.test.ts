@@ -82,7 +82,7 @@ describe('admission of a batch', () => {
     assert.equal(await leave(newId()), false);
   });
 
-  it('a full queue admits a draft that takes the place of its earlier revision, and no other draft', async () => {
+  it('a full queue admits a draft that supersedes its earlier revision, and no other prediction', async () => {
     const { id: party } = await system.app();
     const line = newId();
     const [earlier] = await admitAs('predict', 1, [requestOf(party, line, 1)], 1);

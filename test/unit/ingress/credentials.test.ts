@@ -15,7 +15,7 @@ const AT_ONCE = 10;
 /** Limit of the credentials that share a look-up statement. */
 const BATCH = { maxItems: 200 };
 const CALLS = 1500;
-/** Number of full batches that look up all calls, for each of two kinds of key. */
+/** Maximum number of statements that look up all calls in full batches; each of the two kinds of key has its own. */
 const BATCHED_LOOKUPS = 2 * Math.ceil(CALLS / BATCH.maxItems);
 
 /** Makes the credentials of an installation with one app, and records the look-up statements. */

@@ -33,7 +33,7 @@ interface AttemptRow {
 
 /**
  * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6). Promise: however often an exchange is repeated, at the
- * same time or later, there is one grant, and every answer has the same bytes. Throws `not_found`,
+ * same time or later, there is one grant, and every successful answer has the same bytes. Throws `not_found`,
  * `connection_attempt_expired`, `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
  */
 export async function exchange(
@@ -201,8 +201,8 @@ async function makeGrant(
 }
 
 /**
- * Records, for a later erasure of a connection's present account, the grants that it loses to a new account: afterwards
- * the connection no longer shows whose they were. They end now.
+ * Records the grants that a connection's present account loses to a new account. A later erasure of the present account
+ * needs them: afterwards the connection no longer shows whose they were. The grants end now.
  */
 async function recordLostGrants(tx: EntityManager, id: string, newAccountId: string): Promise<void> {
   await tx.execute(

@@ -3,7 +3,7 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Maximum number of raw rows that are read of one source: the person's own rows first, then the oldest. */
+/** Maximum number of raw rows that are read of one source: the person's own before others, then older before newer. */
 const ROWS_MAX = 100;
 /** Maximum number of code points that are read of a raw row. A person rarely types more. */
 const CONTENT_MAX = 4000;

@@ -145,7 +145,7 @@ interface Evidence {
   episodeIds: readonly string[];
 }
 
-/** Maximum number of quotes to which more are added: a fact is read with all of its sources. */
+/** Number of quotes from which on a fact gets no more links, because it is read with all of its sources. */
 const QUOTES_MAX = 500;
 
 /** Links a fact to its evidence, unless it has `QUOTES_MAX` quotes. Returns whether any link is new. */

@@ -7,8 +7,8 @@ export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
 /**
- * Relation between a fact that the person deleted and the row of the words that it was made from. No fact is made from
- * these words again.
+ * Relation of a fact that the person deleted to the row with the words that the fact was made from. No fact is made
+ * from these words again.
  */
 export const FORGOTTEN = 'forgotten';
 

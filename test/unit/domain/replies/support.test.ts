@@ -46,7 +46,7 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
   });
 
-  it('a reply on an irreversible action is supported only if nearly the same prompt got that reply five times, and no different or rejected one', () => {
+  it('a reply on an irreversible action is supported only if nearly the same prompt got that reply five times, and never another reply or a rejection', () => {
     const prompt = 'Shall I delete the old snapshots?';
     assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
     const five = repliesTo('yes', ...times(5, prompt));
