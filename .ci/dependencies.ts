@@ -40,9 +40,9 @@ interface LockedPackage {
 /**
  * Lists the faults of the project's dependencies, one per line. package.json must name exact versions. Each package
  * must have a hash in the lock file; come from the registry that npm is configured with, not from an address; have an
- * accepted licence; and, if it has an install script, be named in `allowScripts`, where somebody has decided about it.
- * `licenceOf` returns the licence that an installed package declares; packages for other platforms are not installed,
- * so the lock file's word counts.
+ * accepted licence; and be named in `allowScripts`, where somebody has decided about it, if and only if it has an
+ * install script. `licenceOf` returns the licence that an installed package declares; packages for other platforms are
+ * not installed, so the lock file's word counts.
  */
 export function faultsOf(
   manifest: Manifest,

@@ -16,7 +16,7 @@ await runBareApp('naive web', async () => {
   await events.waitUntilReady();
   return {
     async predict(request) {
-      // Jobs are kept for a while: `waitUntilFinished` fails on a job that is removed before it looks.
+      // Keeps the latest 1000 completed jobs: `waitUntilFinished` fails if its job is removed before it looks.
       const job = await queue.add('predict', request, { removeOnComplete: 1000 });
       return job.waitUntilFinished(events, TTL_MS);
     },

@@ -43,7 +43,7 @@ try {
   for (let n = -WARM_UP_CALLS; n < SAMPLES; n += 1) {
     const replay = await timeCall(`${url}/v1/predictions`, requestText('replayed'), key);
     const healthz = await timeCall(`${url}/healthz`);
-    // The first call is the prediction itself.
+    // The warm-up calls do not count: the first one is the prediction itself, not a replay.
     if (n >= 0) times.replay.push(replay);
     if (n >= 0) times.healthz.push(healthz);
   }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { newId } from '../../shared/ids.ts';
 
-/** Rows of each tier, with the account that they belong to. */
+/** Ids of accounts, and the rows of each tier with the account that they belong to. */
 export interface History {
   accounts: string[];
   facts: { account: string; text: string }[];
@@ -13,8 +13,8 @@ const ROWS_PER_INSERT = 5000;
 const TABLES = ['raw_memories', 'episodes', 'facts'];
 
 /**
- * Stores a history without indexes, and builds those afterwards. Facts are spread over the last year, episodes and raw
- * rows over the last `days`, in their given order, oldest first.
+ * Drops the indexes, stores a history, and builds the indexes again. Facts are spread over the last year, episodes and
+ * raw rows over the last `days`, in their given order, oldest first.
  */
 export async function store(pool: Pool, history: History, days: number): Promise<void> {
   const indexes = await dropIndexes(pool);

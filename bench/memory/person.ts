@@ -6,19 +6,19 @@ import type { ScoredFact, ScoredRaw } from './scoring.ts';
 export const PROMOTIONS = ['episodes', 'facts'] as const;
 export type Promotion = (typeof PROMOTIONS)[number];
 
-/** Statuses of temporary provider failures. A promotion keeps what it has done, so it is simply asked again. */
+/** Statuses of temporary provider failures. A promotion keeps what it has done, so it is simply started again. */
 const TEMPORARY_STATUSES = [429, 502, 503, 504];
 const TRIES_MAX = 5;
 const PAUSE_MS = 2000;
 
-/** An account of the installation, used over HTTP as a client would. */
+/** An account of the installation, used over HTTP as a client would use it. */
 export class Person {
   readonly #url: string;
   readonly #email = `${randomUUID()}@example.com`;
   readonly #password = randomUUID();
   #authorization = '';
   id = '';
-  /** Number of calls that failed temporarily and were repeated. */
+  /** Number of temporary failures after which a call was repeated. */
   failures = 0;
 
   private constructor(url: string) {
@@ -78,7 +78,7 @@ export class Person {
       await this.request('DELETE', `/api/memory/raw/${id}/?purge_event=true`, undefined);
   }
 
-  /** Returns everything that the API shows about the account. */
+  /** Returns the rows of all tiers, the former wordings of facts, a context and the export, as the API shows them. */
   async everything(): Promise<unknown[]> {
     const [raw, episodes, facts, context, exported] = await Promise.all([
       this.raw(),

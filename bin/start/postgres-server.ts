@@ -14,7 +14,8 @@ const START_SILENCE_MS = 60_000;
 /**
  * The PostgreSQL server of a `PostgresHome`, on one port. It is a child of this process rather than of pg_ctl, so that
  * its end is noticed at once, even in a container whose init process does not reap orphans. It has its own session, so
- * Ctrl-C on the terminal does not reach it. It ends when this process ends, for whatever reason (see `Guardian`).
+ * Ctrl-C on the terminal does not reach it. It ends when this process ends, for whatever reason; on Windows, unless
+ * this process is killed (see `Guardian`).
  */
 export class PostgresServer {
   readonly access: PostgresAccess;
@@ -35,12 +36,12 @@ export class PostgresServer {
     this.#guardian = new Guardian(home);
   }
 
-  /** Resolves when the server ends, with its signal or exit code. */
+  /** Resolves when the server ends, with its signal or exit code, or with the error if it could not be run. */
   get ended(): Promise<string> {
     return this.#exit;
   }
 
-  /** Resolves when the server answers, after recovery if needed. Rejects with the server's log. */
+  /** Resolves when the server answers, after recovery if needed. If it does not, rejects with what it has logged. */
   async start(): Promise<void> {
     await clearLeftovers(this.#home, this.access.password);
     if (this.#isStopping) throw new Error('PostgreSQL was stopped');
@@ -117,7 +118,10 @@ export class PostgresServer {
   }
 }
 
-/** Shell script that reads lines: the id of the running server process, nothing when none runs, at last `stopped`. */
+/**
+ * Shell script that reads lines: the id of the running server process, an empty line when none runs, and in the end
+ * `stopped`.
+ */
 const GUARDIAN_SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;

@@ -19,7 +19,7 @@ export interface UnsentTranscript {
   why: string;
 }
 
-/** Folder that only its owner can read. */
+/** Folder of this program's files, which only their owner can read. */
 const HOME = join(homedir(), '.forecue');
 const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
@@ -27,7 +27,9 @@ const UNSENT = join(HOME, 'unsent');
 /** A copy of this program, because the package may be in a cache that gets emptied. */
 const PROGRAM = join(HOME, 'record.mjs');
 
-/** Returns the connection that the environment names. Throws a `TypeError` if it is invalid. */
+/**
+ * Returns the connection that the environment names, if it names address and key. Throws a `TypeError` for wrong ones.
+ */
 export function connectionIn({
   FORECUE_URL: url,
   FORECUE_KEY: key,
@@ -71,13 +73,14 @@ export function forgetUnsent(transcript: string): Promise<void> {
 /** Returns the transcripts whose latest recording failed. */
 export async function readUnsent(): Promise<UnsentTranscript[]> {
   const names = await readdir(UNSENT).catch(() => []);
-  // Another recording may have succeeded in the meantime.
+  // A recording that succeeds in the meantime removes its transcript's file.
   const texts = names.map((name) => readFile(join(UNSENT, name), 'utf8').catch(() => 'null'));
   return (await Promise.all(texts)).map((text) => JSON.parse(text)).filter((unsent) => unsent !== null);
 }
 
 /**
- * Returns the id of a transcript's last recorded event. Without it all events are sent again, which duplicates none.
+ * Returns the id of a transcript's last recorded event. Without this bookmark, all events are sent again, which
+ * duplicates none.
  */
 export function readBookmark(transcript: string): Promise<string | undefined> {
   return readFile(join(BOOKMARKS, nameOf(transcript)), 'utf8').catch(() => undefined);

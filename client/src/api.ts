@@ -18,7 +18,7 @@ export interface AccountClientOptions extends ClientOptions, SessionOptions {}
 
 /**
  * Client for an account (`/api`). It remembers the log-in after signing up or logging in, and forgets it after logging
- * out. Aborting the call of a job also cancels the job on the server.
+ * out. Aborting a call that waits for a job, or follows it, also cancels the job on the server.
  */
 export interface AccountClient extends ApiMethods {
   /** Starts a job without waiting for it. */
@@ -69,7 +69,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   const session = new Session(options, async (refresh) => (await methods.refreshToken({ refresh })).access);
   const authenticatedTransport = new Transport(options, session);
 
-  /** Sends a call. The idempotency key identifies a job across all calls about it. */
+  /** Sends a call, with its idempotency key if the operation takes one. */
   const send = <T>(
     { name, method, path, body, flags, options }: OperationCall,
     headers: Record<string, string> = {},
@@ -91,7 +91,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       read,
     );
   };
-  /** Gives a call an idempotency key, so that repeating it finds the same job. */
+  /** Gives a call an idempotency key, unless it has one, so that repeating the call finds the same work. */
   const withKey = (call: OperationCall): OperationCall => ({
     ...call,
     options: { ...call.options, idempotencyKey: call.options.idempotencyKey ?? crypto.randomUUID() },

@@ -4,7 +4,7 @@ interface IncomingRequest extends AsyncIterable<Uint8Array> {
   url?: string | undefined;
   originalUrl?: string;
   headers: Record<string, string | string[] | undefined>;
-  /** Body parsed earlier, by `express.json()`. */
+  /** Body parsed earlier, for example by `express.json()`. */
   body?: unknown;
 }
 
@@ -25,8 +25,8 @@ const BODY_MAX = 1024 * 1024;
 
 /**
  * Makes a handler usable in Node servers: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req,
- * ctx.res)` in Koa. What it returns never rejects: an error of the handler is given to `next`, if there is one, or else
- * logged and answered with a 500.
+ * ctx.res)` in Koa. The returned function does not reject if the handler fails: it gives the error to `next`, if there
+ * is one, or else logs the error and answers with a 500.
  */
 export function nodeHandler(
   handler: (request: Request) => Promise<Response>,
@@ -38,7 +38,8 @@ export function nodeHandler(
       const request = await requestOf(incoming, left.signal);
       const answer = request instanceof Response ? request : await handler(request);
       outgoing.statusCode = answer.status;
-      // `writeHead` with pairs fails once a framework has set a header. The framework's own cookies stay.
+      // Sets headers one by one: `writeHead` with pairs fails once a framework has set a header. Appends cookies, so
+      // that the framework's own cookies stay.
       for (const [name, value] of answer.headers)
         if (name === 'set-cookie') outgoing.appendHeader(name, value);
         else outgoing.setHeader(name, value);

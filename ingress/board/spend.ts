@@ -5,8 +5,8 @@ import { lowestIdAt } from '../../shared/ids.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
 /**
- * Age, by its id, at which a call counts as stored. A call that is stored even later is missed: for example, when its
- * worker could not reach the database for longer, or has a clock that is behind by more.
+ * Age of a call, according to its id, from which the call counts as stored. A call that is stored even later is missed:
+ * for example, when its worker could not reach the database for longer, or has a clock that is behind by more.
  */
 const SETTLED_MS = 15_000;
 /** Time without a read after which reading starts over, with the newest calls. */

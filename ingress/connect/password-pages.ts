@@ -24,7 +24,7 @@ export function forgottenPage(page: ForgottenPage): Html {
   );
 }
 
-/** Tells the person whom to ask if this server sends no e-mail. */
+/** Says whom to ask for a link, on a server that sends no e-mail. */
 export function askOperatorPage(): Html {
   return layout(
     'Forgot your password?',
@@ -34,7 +34,7 @@ export function askOperatorPage(): Html {
   );
 }
 
-/** Says that a link is on its way, in the same words for an address without an account. */
+/** Says that a link is on its way if the address has an account, so that nobody learns whether it has one. */
 export function mailedPage(email: string): Html {
   return layout(
     'Check your inbox',

@@ -64,7 +64,7 @@ async function answerCall<Reported extends object, Result extends object>(
   return answerEvents(call.party, begin, { headers: {}, signal, reserve }, { jobs, publicUrl });
 }
 
-/** Answers with the events of a job, from where the caller's last stream was cut. */
+/** Answers with the events of a job. A `Last-Event-ID` leaves out the results that an earlier stream has sent. */
 export function followJob(
   { user, jobId, ...call }: Omit<JobInput, 'body'> & { jobId: string },
   services: JobServices,

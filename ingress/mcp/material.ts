@@ -60,7 +60,10 @@ export const prompts = [
   },
 ];
 
-/** Returns instructions to work as the person would, with the known facts that are relevant to the task. */
+/**
+ * Returns instructions to work as the person would, with their profile and known facts. If a task is given, the facts
+ * are those relevant to it.
+ */
 export async function getPrompt(
   name: string,
   args: Record<string, string>,

@@ -26,7 +26,7 @@ const OPTIONS = {
   instructions: `Forecue predicts what the person would reply. Before you ask them, call predict_reply; act on "auto", ask on "escalated", then call send_feedback. ${DATA_WARNING}`,
 };
 
-/** Every tool, in the order in which a client lists them. */
+/** Every tool, in the order of the list that clients get. */
 const tools: readonly Tool[] = [
   predictReply,
   sendFeedback,

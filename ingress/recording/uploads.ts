@@ -7,7 +7,7 @@ import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concur
 
 /** Limits: 3 uploads are stored at once, at most one of each account. Up to 100 more of an account may wait. */
 const LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
-/** Pause after an upload that was stored while callers waited, as a multiple of the time that it took. */
+/** Pause after an upload that was stored while callers waited, as a multiple of the time that the upload took. */
 const PAUSE_RATIO = 1;
 
 /** Stores uploads of recorded events in the database. */

@@ -1,7 +1,7 @@
 /** The callers of one request at this ingress. */
 interface Callers {
   count: number;
-  /** Reason why the last caller to stop waiting before the work had ended did so; undefined if none has. */
+  /** Reason of the latest caller that stopped waiting before the work had ended; undefined if no caller did. */
   latestLeave: 'answered' | 'disconnected' | undefined;
   /** Resolves when the detach of the earlier callers is done or given up; undefined while none is under way. */
   detachment: Promise<void> | undefined;
@@ -10,8 +10,8 @@ interface Callers {
 /**
  * Counts the callers of each request from before its admission until they no longer wait. The ingress may detach from
  * the work only when the last caller is gone: another caller may still be in its admission, about to wait. A caller
- * that comes back while a detach is under way waits for its end, because the detach would remove the new caller's
- * attachment.
+ * that arrives while a detach is under way waits until the detach has ended, because the detach would remove the
+ * caller's attachment.
  */
 export class CallersByRequest {
   readonly #callers = new Map<string, Callers>();
@@ -32,7 +32,7 @@ export class CallersByRequest {
 
   /**
    * Removes a caller. If none is left, and any had stopped waiting before the work had ended, calls `detach`, with true
-   * if the last to stop had disconnected.
+   * if the latest of those had disconnected.
    */
   leave(request: string, detach: (disconnected: boolean) => Promise<void>): void {
     const callers = this.#callers.get(request);

@@ -22,7 +22,7 @@ export class Env {
     return value;
   }
 
-  /** Reports whether a variable has a value, or a variable `<name>_FILE` names a file. Does not read the file. */
+  /** Reports whether a variable has a value or, for a secret, `<name>_FILE` names a file. Does not read the file. */
   has(name: SettingName): boolean {
     return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }
@@ -54,8 +54,8 @@ export class Env {
   }
 
   /**
-   * Reads a URL with one of the given protocols (`https:`), and removes its trailing slash. A fault does not quote the
-   * URL, which may contain a password.
+   * Reads a URL with one of the given protocols, such as `https:`, and removes its trailing slash. A fault does not
+   * quote the URL, which may contain a password.
    */
   url(name: SettingName, protocols: readonly string[]): string | undefined {
     const value = this.text(name);

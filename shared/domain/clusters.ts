@@ -27,9 +27,10 @@ const TOPIC_CHARS = 1000;
 
 /**
  * Groups the rows that belong to one stretch of work, without a model. A cluster ends with its session, before a gap of
- * more than 30 minutes, before it exceeds 40 rows or 6000 tokens, and at a topic shift. The topic shifts between four
- * rows and the next four if they have hardly a word in common (TextTiling: Hearst 1997, with tf-idf). Each row is in
- * one cluster. Clusters are ordered by their first rows, and the rows of a cluster by time.
+ * more than 30 minutes, before a row that would take it beyond 40 rows or 6000 tokens, and, once it has six rows, at a
+ * topic shift. The topic shifts between four rows and the next four if they have hardly a word in common (TextTiling:
+ * Hearst 1997, with tf-idf). Each row is in one cluster. Clusters are ordered by their first rows, and the rows of a
+ * cluster by time.
  */
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
   const sessions = Map.groupBy(rows.toSorted(byTime), ({ sessionId }) => sessionId);
@@ -70,7 +71,7 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 
-/** Reports whether the topic shifts at row `at`. Returns false if there are fewer than `WINDOW_ROWS` rows from `at` on. */
+/** Reports whether the topic shifts at row `at`: never if there are fewer than `WINDOW_ROWS` rows from `at` on. */
 function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
   const next = texts.slice(at, at + WINDOW_ROWS);
   if (next.length < WINDOW_ROWS) return false;
@@ -95,7 +96,10 @@ export function isSettled(cluster: readonly ClusterRow[], now: number): boolean 
   return age >= (isSmall ? SMALL_CLUSTER_SETTLED_MS : SETTLED_MS);
 }
 
-/** Cuts rows to the size limits of a cluster, which an episode made by a client may exceed. */
+/**
+ * Cuts rows to the size limits of a cluster, which an episode made by a client may exceed. Keeps the first row, however
+ * long it is.
+ */
 export function capToClusterSize<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {

@@ -34,7 +34,7 @@ export interface CheckedBatch {
 
 const ERRORS_MAX = 3;
 
-/** Maximum time for which the event loop is blocked at once. */
+/** Time after which the check of a batch lets the event loop go on before it checks the next row. */
 const SLICE_MS = 2;
 
 /** Checks each row of a batch on its own. A large batch takes several turns of the event loop. `now` is in Unix ms. */
@@ -100,8 +100,8 @@ function validatorOf(row: unknown) {
 const FOREIGN_SESSION = 'session belongs to another user';
 
 /**
- * Returns the answer to a posted batch. `foreign` lists the positions in `events` of those for a session of another
- * user.
+ * Returns the answer to a posted batch. `foreign` lists the positions in `events` of those whose session belongs to
+ * another account.
  */
 export function receiptOf(
   { events, indexes, invalid }: CheckedBatch,

@@ -16,14 +16,14 @@ const COMMAND_TIMEOUT_MS = 1500;
  * last ten seconds, and BullMQ itself gives one up after eleven.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
-/** Interval of a connection's probes. Without traffic, it would never notice that the server is gone or was demoted. */
+/** Interval of probes. A connection without traffic would never notice that the server is gone or was demoted. */
 const PROBE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
 /**
  * Connects in the background, and reconnects for as long as the process runs, whenever the connection breaks or falls
- * silent. Disconnects from a server that has become a read-only replica: by now the host name may resolve to another
- * server.
+ * silent. Outside a cluster, a producer or consumer disconnects from a server that has become a read-only replica: by
+ * now the host name may resolve to another server.
  */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = createClient(target, role);
@@ -34,7 +34,7 @@ export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): Re
   };
   const probe = async (node: Redis) => {
     if (node.status !== 'ready') return;
-    // A listener's connection takes only pings, unless both ends speak RESP 3. A missing answer closes it.
+    // A listener's connection takes only pings, unless both ends speak RESP 3. A missing answer closes the connection.
     const replicaCheck = node.mode === 'subscriber' ? node.ping().then(() => false) : isReadOnly(node);
     const isReplica = await replicaCheck.catch(() => undefined);
     if (isReplica === false) isDown = false;

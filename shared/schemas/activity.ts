@@ -3,7 +3,7 @@ import { closedObject, withDefault } from './build.ts';
 import { Count, pageLimit } from './common.ts';
 import { ReplyStats } from './replies.ts';
 
-/** Maximum number of rows of each kind that are counted. */
+/** Maximum number of predictions, of rows of each tier, and of model calls that are counted. */
 export const ACTIVITY_ROWS_MAX = 50_000;
 const OFFSET_MAX = 14 * 60;
 

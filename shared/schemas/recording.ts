@@ -6,7 +6,7 @@ import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './
 /** A posted batch. Each row is checked on its own, against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
-/** Properties that all events have in common. Unknown properties are kept. */
+/** Makes the schema of an event: the properties that all events have, and its own. Unknown properties are kept. */
 const eventSchema = <P extends TProperties>(properties: P) =>
   Type.Object(
     {

@@ -64,8 +64,8 @@ interface ReportingOptions {
 
 /**
  * Returns the validator of a schema. The validator fills in a value's defaults in place, or returns the list of faults
- * for a 422. The schema is compiled soon after this call, or for the first value. The variant that lists all faults is
- * compiled for the first invalid value.
+ * for a 422. The schema is compiled soon after this call, or earlier for the first value. The variant that lists all
+ * faults is compiled for the first invalid value.
  */
 export function compile<T extends TSchema>(
   schema: T,
@@ -141,7 +141,7 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
     keyword,
     type: 'string',
     schemaType: 'number',
-    // As in Ajv's own order: it decides which fault is found first, and only the first fault of a value is reported.
+    // Keeps Ajv's order, which decides which fault is found first: only the first fault of a value is reported.
     before: 'pattern',
     error: { message: 'wrong length', params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
     code(cxt) {

@@ -65,8 +65,8 @@ export function digest(text: string): string {
 
 /**
  * Makes ids for utterances that have none in their transcript: a fingerprint and, from the second utterance with the
- * same words on, which of them it is. A line that is broken when it is first read, and complete later, shifts only the
- * ids of utterances with the same words.
+ * same words on, its number among them. A line that is broken when it is first read, and complete later, shifts only
+ * the ids of utterances with the same words.
  */
 export class UtteranceIds {
   readonly #occurrences = new Map<string, number>();

@@ -17,7 +17,7 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly name: string;
   /** Schema of the input. Each attempt checks its input, since an ingress of another version may have written it. */
   readonly input: Input;
-  /** Pool of workers that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
+  /** Pool that serves it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
   readonly pool: PoolName;
   /** Class of its parties. While both classes wait, apps together get at least half of a pool's slots. */
   readonly parties: PartyClass;
@@ -25,7 +25,7 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly charged: boolean;
   /** Setting of the time from admission to deadline, queue included. A part ends shortly before its parent instead. */
   readonly deadline: keyof Deadlines;
-  /** Error code of work that reaches its deadline, and of cancelled work. */
+  /** Error codes of work that reaches its deadline, and of cancelled work. */
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
   /** True if queued work stays queued after its last caller has left; otherwise it is ended as `abandoned`. */
   readonly outlivesCallers: boolean;

@@ -12,7 +12,7 @@ const WINDOW_S = 600;
 describe('disabling an account', () => {
   const system = useSystem({ workers: 0 });
 
-  /** Returns the kinds of consent that the account still has. */
+  /** Returns the consent that the account still has: connections, and approved attempts. */
   const consentOf = async (accountId: string) => {
     const { rows } = await system.database.pool.query(
       `select 'connection' as what from connections where account_id = $1 and status = 'connected'
@@ -32,7 +32,7 @@ describe('disabling an account', () => {
       return rows.length >= count;
     });
 
-  it('consent that a person gives while their account is being disabled is refused or revoked', async () => {
+  it('while an account is being disabled, attempts can be neither approved nor exchanged, and no consent is left afterwards', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const earlier = await connect(system, app, person, 'u-1');
     const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];

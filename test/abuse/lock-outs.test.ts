@@ -111,7 +111,7 @@ describe('wrong passwords of strangers', () => {
     for (const secrets of [`${next},${old}`, next]) assert.equal((await logInWith(secrets)).status, 200);
   });
 
-  it('a network that an account has logged in from is exempt from its lock-out until its record expires; its address is not stored', async () => {
+  it("a network that an account has logged in from is exempt from the account's lock-out until the record expires; no table stores the network's address", async () => {
     const person = await signUpAtHome();
     for (const text of [HOME, person.email.replace('@', ' ')])
       assert.deepEqual(await tablesWith(system, text), []);

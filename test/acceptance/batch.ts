@@ -103,7 +103,7 @@ async function interactiveMs({ app: makeApp }: System<TestProcess>): Promise<num
   return times;
 }
 
-/** Repeats the work until the signal. Resolves with the number of times. */
+/** Repeats the work until the signal aborts. Resolves with the number of times. */
 async function repeat(work: () => Promise<unknown>, over: AbortSignal): Promise<number> {
   let times = 0;
   while (!over.aborted) {

@@ -83,7 +83,7 @@ async function fill(pool: Pool, rows: number): Promise<void> {
   await pool.query('vacuum analyze');
 }
 
-/** Admits this many predictions in batches. Returns the times of the slowest batch and of a usual one. */
+/** Admits this many predictions in batches. Returns the time of the slowest batch, and the median as the usual time. */
 async function admitMany(
   opened: MeasuredDatabase,
   admissions: number,
@@ -143,7 +143,8 @@ interface MeasuredDatabase {
 }
 
 /**
- * Opens a database with one app. One connection keeps the plans that every statement got while the database was empty.
+ * Opens a database with one app. Its pool has a single connection, which keeps the plans that statements got while the
+ * database was empty.
  */
 async function open(): Promise<MeasuredDatabase> {
   const database = await createDatabase();

@@ -35,7 +35,7 @@ describe('connecting a user', () => {
       assert.ok(expires_at >= begin + 600 && expires_at <= begin + 605, String(expires_at - begin));
     });
 
-    it("starting a connection accepts only the app's own redirect URIs, character for character", async () => {
+    it('starting a connection accepts only redirect URIs that the app has registered, character for character', async () => {
       const others = [
         'https://app.example/callback',
         `${REDIRECT_URI}&x=1`,
@@ -50,7 +50,7 @@ describe('connecting a user', () => {
       }
     });
 
-    it('starting a connection or exchanging its code is 404 feature_disabled if the operator turned connections off', async () => {
+    it('starting a connection or exchanging its code is 404 feature_disabled if the operator turned connections off for the app', async () => {
       const off = await connectingApp(system);
       await system.database.pool.query(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
       const attempt = await startConnection(app);
@@ -80,7 +80,7 @@ describe('connecting a user', () => {
       for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
     });
 
-    it('a thousand concurrent exchanges of one code make one connection with one grant, and all get the same answer', async () => {
+    it('a thousand concurrent exchanges of one code make one connection with one grant, and all get the same answer, if need be after a retry', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
       // An exchange that waited too long for the others is retried.
@@ -192,14 +192,14 @@ describe('connecting a user', () => {
       assert.deepEqual([reply.status, reply.code], [400, 'invalid_grant']);
     });
 
-    it('after five wrong exchanges, a connection attempt refuses every exchange for good', async () => {
+    it('after five wrong exchanges, a connection attempt refuses even a correct exchange', async () => {
       for (let n = 0; n < 5; n++)
         assert.deepEqual(await refusalOf({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
       assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
       assert.equal(await connections(), 0);
     });
 
-    it('after many concurrent exchanges with a wrong code, a connection attempt refuses every exchange for good', async () => {
+    it('after twenty concurrent exchanges with a wrong code, a connection attempt refuses even a correct exchange', async () => {
       await Promise.all(Array.from({ length: 20 }, () => refusalOf({ code: 'x'.repeat(43) })));
       assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
     });
@@ -211,7 +211,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refusalOf({}), [403, 'access_denied']);
     });
 
-    it('an exchange is refused once the attempt or its code has expired', async () => {
+    it('a first exchange is refused once the code of the attempt, or the undecided attempt itself, has expired', async () => {
       await alter(`code_expires_at = now()`);
       assert.deepEqual(await refusalOf({}), [410, 'connection_attempt_expired']);
       attempt = await startConnection(app, attempt.userId);

@@ -55,7 +55,7 @@ describe('Kubernetes objects', () => {
     }
   });
 
-  it('the Kubernetes probes use only paths and ports that the processes serve', () => {
+  it('the Kubernetes probes of each Deployment request /healthz and /readyz at the operator port, which the container declares', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ name, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'operator' }, name);

@@ -20,10 +20,10 @@ describe('outages', function () {
     assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
   }
 
-  it('calls that wait during 3 s without PostgreSQL end with 200 or a documented error, and succeed when repeated, for one unit', () =>
+  it('calls that wait while PostgreSQL is stopped for 3 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
-  it('calls that wait during a PostgreSQL crash of 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
+  it('calls that wait while PostgreSQL is down for 4 s after a crash end with 200 or a documented error, and succeed when repeated, for one unit', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
   it('calls that wait while an ingress is frozen for 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>

@@ -38,7 +38,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs serves large files compressed: its page and files take less than 600 kB', async () => {
+  it('GET /docs serves large files compressed: the page, its files and /openapi.json take less than 600 kB together', async () => {
     let bytes = 0;
     for (const path of [...FILES, '/openapi.json']) {
       const { headers } = await fetch(url + path, { method: 'HEAD' });
@@ -47,7 +47,7 @@ describe('GET /docs', () => {
     assert.ok(bytes > 100_000 && bytes < 600_000, `${bytes} bytes`);
   });
 
-  it('the page at /docs and its files answer HEAD like GET without the body, and 405 to POST', async () => {
+  it('the page at /docs and its files answer HEAD like GET but without the body, and POST with 405', async () => {
     for (const path of [...FILES, '/openapi.json']) {
       const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
       assert.deepEqual([head.status, await head.text()], [200, ''], path);

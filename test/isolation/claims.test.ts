@@ -126,12 +126,12 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
+  it('a look at the queue for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
     const apps = await queueApps(3, 1, 0);
     const [first, second] = idsOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
     assert.deepEqual(partiesOf(found).sort(), [first, second].sort());
-    // A search reads a bounded number of pieces from each end of the queue, and misses the `hidden` pieces in the
+    // A look reads a bounded number of pieces from each end of the queue, and misses the `hidden` pieces in the
     // middle.
     const hidden = newId();
     await database.pool.query(

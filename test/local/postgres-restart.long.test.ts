@@ -31,7 +31,7 @@ describe('restart of PostgreSQL', () => {
     for (const path of [postgres, directory]) await rm(path, { recursive: true, force: true });
   });
 
-  it('npm start restarts its PostgreSQL within 5 s of each SIGKILL, loses no data, and reports the restart', async () => {
+  it('npm start restarts its PostgreSQL within 5 s of each SIGKILL, still replays an earlier answer, and reports the restart', async () => {
     const body = predictionBody();
     const first = await forecue.app.predict(body);
     assert.equal(first.status, 200);

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const NODE = process.execPath;
 
-/** A process that logs its id and ends with its supervisor. */
+/** Program of a process that logs its id, and ends with its supervisor. */
 const ENTRY = `
 console.log(process.pid);
 process.send({ type: 'ready' });

@@ -44,7 +44,7 @@ describe('secrets and texts in the logs', function () {
 
   const processes = () => [...system.webs, ...system.workers, tools];
 
-  /** Asserts that no log contains a secret of the people, the app or the installation. */
+  /** Asserts that no log contains the marker, or a secret of the person, the app or the installation. */
   const assertNothingIn = () => {
     const { ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, DATABASE_URL = '' } = system.env;
     const own = [ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, new URL(DATABASE_URL).password];
@@ -57,7 +57,7 @@ describe('secrets and texts in the logs', function () {
         );
   };
 
-  it('no ingress or worker logs a text, key or token of a call, whether it succeeds or fails', async () => {
+  it('no ingress or worker logs a text, key or token of a call, whether the call succeeds or fails', async () => {
     const body = () => ({
       ...predictionBody({ user_id: MARKER, session_id: MARKER }),
       draft: { text: `Tell ${MARKER} that `, revision: 1 },
@@ -108,7 +108,7 @@ describe('secrets and texts in the logs', function () {
     assertNothingIn();
   });
 
-  it("no tool server logs a text, or its caller's key", async () => {
+  it('the tool server logs no text or key of a call, whether the call succeeds or fails', async () => {
     await client.callTool({ name: 'remember', arguments: { content: MARKER } });
     await client.callTool({ name: 'recall', arguments: { query: MARKER } });
     await client.callTool({ name: MARKER, arguments: { q: MARKER } }).catch(() => undefined);

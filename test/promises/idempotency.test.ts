@@ -142,7 +142,7 @@ describe('idempotency', () => {
       });
     }
 
-    it("an answer's expires_at is the end of its recovery window, rounded up to a second", async () => {
+    it("an answer's expires_at is the end of its recovery window of 600 s, rounded up to a second", async () => {
       const [app, body] = [await system.app(), predictionBody()];
       const { expires_at } = (await app.predict(body)).body;
       const endedAt = Number((await rowOf(system, body)).ended_at) / 1000;
@@ -275,7 +275,7 @@ describe('idempotency', () => {
       });
     }
 
-    it('the end of the recovery window erases the answer to a request and keeps a tombstone, whatever the outcome', async () => {
+    it('the answer to a request is erased at the end of its recovery window, and the request is then 410; an answer inside its window stays', async () => {
       const app = await system.app();
       const bodies: Body[] = [];
       for (const end of ends) {
@@ -373,7 +373,7 @@ describe('idempotency', () => {
       'no artifact': { artifact: null },
     };
 
-    it('a second body with the request_id of the first is 409 idempotency_conflict if it differs in any field', async () => {
+    it('a second body with the request_id of the first is 409 idempotency_conflict if it differs in user, session, mode, draft, context, language, preferences, messages or artifact', async () => {
       const [app, body] = [await system.app(), fullBody()];
       assert.equal((await app.predict(body)).status, 200);
       for (const [what, change] of Object.entries(changes)) {
@@ -484,7 +484,7 @@ describe('idempotency', () => {
     return [await system.app(), predictionBody(), gate] as const;
   }
 
-  /** Resolves when the provider has received the call, which it never answers; `reply` is the caller's answer. */
+  /** Sends a request. Resolves when its provider call, which never ends, has begun; `reply` is the caller's answer. */
   async function predictHanging(app: AppClient, body: Body): Promise<{ reply: Promise<Answer> }> {
     system.provider.next(hang());
     const reply = app.predict(body);
@@ -592,7 +592,7 @@ function withOtherContext(body: Body): Body {
   return { ...body, context_revision: 'c-another' };
 }
 
-/** Returns the same person's next request in the same session. */
+/** Returns the same user's next request in the same session. */
 function nextRevision(body: Body): Body {
   return predictionBody({
     session_id: body.session_id,

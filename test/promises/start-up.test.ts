@@ -94,7 +94,7 @@ describe('start-up', () => {
     proxy.close();
   });
 
-  it('a process, and `npm run migrate`, report why they cannot reach a database whose host has two addresses', async () => {
+  it('an ingress, and `npm run migrate`, report why they cannot reach a database whose host has two addresses', async () => {
     const url = 'postgres://postgres@two.example:1/forecue';
     const env = { DATABASE_URL: url, DATABASE_DIRECT_URL: url, NODE_OPTIONS: TWO_ADDRESSES };
     const web = system.launch('web', env);
@@ -124,7 +124,7 @@ describe('start-up', () => {
     await Promise.all(started.map((process) => process.ready()));
   });
 
-  it('an invalid environment variable ends its process with one log line that names the variable but not the value', async () => {
+  it('an invalid environment variable ends its process with one log line that names the variable, but quotes no password in its value', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
     const faults: [kind: 'web' | 'worker', variable: string, value: string][] = [
       ['web', 'PORT', '80a'],

@@ -61,7 +61,7 @@ export async function signUp(
   return new UserClient({ ...person, id: user.id, access, refresh }, system);
 }
 
-/** Calls the first ingress, with no credential unless the headers carry one. */
+/** Calls the first ingress, or `at`, with no credential unless the headers carry one. */
 export function anonymously<Body>(
   system: Pick<System, 'webs'>,
   method: string,

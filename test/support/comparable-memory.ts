@@ -4,7 +4,7 @@ type Row = Record<string, unknown> & { id: string };
 
 /** Columns with times, which differ from run to run. Only whether they are set is compared. */
 const TIME_COLUMNS = ['created_at', 'updated_at', 'recorded_at', 'invalidated_at', 'promoted_at', 'stale_at'];
-/** Columns with ids of the account or the row, or with values computed from ids. */
+/** Columns that are not compared: ids of the account or the row, and values computed from ids. */
 const IDENTITY_COLUMNS = /^(id|account_id|episode_ids)$|digest|hash/;
 
 /**

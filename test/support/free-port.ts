@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Range below the ports that systems use for outgoing connections, so that none of those takes a port before the server
- * listens.
+ * Range below the ports that systems use for outgoing connections, so that no such connection takes a port before the
+ * server listens.
  */
 const LOWEST_PORT = 10_000;
 const HIGHEST_PORT = 32_000;

@@ -32,8 +32,9 @@ export interface RequestOutcome {
 export type Habit = 'plain' | 'again' | 'at once' | 'cancel';
 
 /**
- * Sends a request to the ingresses in turn, and retries until there is a final answer. `again` repeats it at the next
- * ingress after the answer, `at once` concurrently; `cancel` cancels it there while it may still run.
+ * Sends a request to the ingresses in turn, and retries until there is a final answer. With the habit `again`, repeats
+ * the request at the next ingress after the answer; with `at once`, concurrently; with `cancel`, cancels the request at
+ * the next ingress while it may still run.
  */
 export class PersistentCaller {
   /** The ingresses; may change at any time. */

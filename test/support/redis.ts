@@ -62,8 +62,8 @@ interface Monitor {
 }
 
 /**
- * Monitors a node over a plain socket: ioredis mistakes the first lines for answers if they arrive together with
- * MONITOR's.
+ * Monitors a node over a plain socket: ioredis mistakes the first lines for answers if they arrive together with the
+ * answer to MONITOR.
  */
 async function monitor({ options: { host = '127.0.0.1', port = 6379, password } }: Redis): Promise<Monitor> {
   const socket = connect(port, host).setEncoding('utf8');
@@ -76,7 +76,10 @@ async function monitor({ options: { host = '127.0.0.1', port = 6379, password } 
   return { socket, textSoFar: () => sent };
 }
 
-/** Counts a channel's refusals in an entry, a list of names and values; a repeated refusal only raises its count. */
+/**
+ * Counts a channel's refusals in an entry of the ACL log, a list of names and values. A repeated refusal raises the
+ * count of the same entry.
+ */
 function denialsOf(channel: string, entry: unknown): number {
   if (!Array.isArray(entry) || !entry.includes(channel)) return 0;
   return Number(entry[entry.indexOf('count') + 1]);

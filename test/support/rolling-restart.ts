@@ -27,7 +27,7 @@ interface Rounds {
   perSecond: number;
   /** Initial settings of all processes. */
   env?: Record<string, string>;
-  /** Called before each round; resolves with settings for the processes that it starts. */
+  /** Called before each round; resolves with settings for the processes that the round starts. */
   before?: (round: number, installation: Installation) => Promise<Record<string, string>>;
   /** Called after the last round, while all processes still run. */
   after?: () => Promise<unknown>;

@@ -14,7 +14,7 @@ export interface PredictionRow {
   started_at: Date | null;
   deadline_at: Date | null;
   ended_at: Date | null;
-  /** True once its texts are erased. */
+  /** True if the prediction has ended, and no answer of it is stored. */
   erased: boolean;
   profile_revision: string;
 }

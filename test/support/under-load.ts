@@ -11,7 +11,7 @@ import { until, untilDone } from './until.ts';
 const REQUESTS_PER_OWN_CONNECTION = 4;
 const REPEATED_WITHIN_MS = 60_000;
 
-/** Observations of callers, ledger and provider while something was done to an installation. */
+/** Observations of an app's callers, usage and provider while something was done to an installation. */
 export interface LoadObservations {
   requests: number;
   answered: number;

@@ -13,8 +13,8 @@ export interface Fates {
 const LONGEST_DELAY_MS = 3000;
 
 /**
- * Starts a proxy to a Redis that drops, duplicates, delays or forwards wake-ups, each equally often, and changes
- * nothing else.
+ * Starts a proxy in front of Redis. The proxy drops, duplicates, delays or forwards wake-ups, each equally often, and
+ * changes nothing else.
  */
 export async function startUnreliableRedis(
   target: string,

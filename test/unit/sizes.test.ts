@@ -18,7 +18,7 @@ const LONGER_FILES: Record<string, string> = {
 };
 const SQL_WIDTH_MAX = 120;
 
-/** Biome checks the length of functions and of TypeScript lines. Migrations and tests may be longer. */
+/** Biome checks the length of functions and of TypeScript lines. Files of migrations and tests may have more lines. */
 describe('source file', () => {
   const files = globSync(
     '{bench,bin,client/{src,console},ingress,shared,workers}/**/*.{ts,tsx,js,css,sql}',
@@ -37,7 +37,7 @@ describe('source file', () => {
     );
   });
 
-  it(`a line of SQL has at most ${SQL_WIDTH_MAX} characters`, () => {
+  it(`a line of an SQL file has at most ${SQL_WIDTH_MAX} characters`, () => {
     const sql = files.filter(({ name }) => name.endsWith('.sql'));
     const wide = sql.flatMap(({ name, lines }) =>
       lines.flatMap((line, at) => (line.length > SQL_WIDTH_MAX ? `${name}:${at + 1}` : [])),

@@ -117,8 +117,8 @@ function parseSuggestion(latest: string): Suggestion {
 
 /**
  * Ends a prediction with the rest of the suggestion that the person is typing, without a call to a model and without
- * charging a unit. Returns undefined if the person types something else or dismissed the same rest before, or memory has
- * changed since.
+ * charging a unit. Returns undefined if the person types something else or dismissed the same rest before, or if memory
+ * has changed since.
  */
 function continuedFrom(
   { id, report, ...last }: Suggestion,

@@ -49,9 +49,9 @@ const NEW_PROMPT_WEIGHT = 2;
 
 /**
  * Returns the prompt that the person is most likely to repeat. Each message of the person votes for itself. The more
- * similar the message before it is to the latest message, the greater its weight. The confidence is the winner's share.
- * The text is empty if the person has written nothing yet. It is also empty if the person wrote the winner only once,
- * unless the latest message asks for an approval or a choice.
+ * similar the message before it is to the latest message, the greater the weight of its vote. The confidence is the
+ * winner's share. The text is empty if the person has written nothing yet. It is also empty if the person wrote the
+ * winner only once, unless the latest message asks for an approval or a choice.
  */
 function repeatPrompt(messages: readonly Message[]): Continuation {
   const latestSituation = situation(messages.at(-1));

@@ -146,7 +146,7 @@ export class ProviderPolicy {
     this.startExchange();
   }
 
-  /** Returns if this call may be sent: as the probe, or because the circuit has closed. Throws otherwise. */
+  /** Resolves if this call may be sent: as the probe, or because the circuit has closed. Rejects otherwise. */
   async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
     const isOurs = await circuit.whileClaimed(async () => {
       if (await this.#options.shared.claimProbe(model).catch(() => false)) return true;

@@ -3,7 +3,7 @@ import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/
 
 /** A request for the oldest queued pieces of a flow. */
 export interface ClaimRequest extends FlowAsk {
-  /** Number of slots set aside for the flow. It gets more only if other flows have fewer pieces than slots. */
+  /** Number of slots set aside for the flow. The flow gets more only if other flows have fewer pieces than slots. */
   readonly reserved: number;
   /** Number of announcements before this request. */
   readonly seq: number;
@@ -23,11 +23,11 @@ interface KnownFlow extends Flow {
 
 /**
  * Number of slots that a flow may hold for each slot that then stays free: a dynamic threshold, as in switches with
- * shared buffers (Choudhury and Hahne 1998). A single flow gets all slots except a sixteenth. The last free slot is
- * kept until a flow without slots has work.
+ * shared buffers (Choudhury and Hahne 1998). A single flow gets all slots except a sixteenth, rounded up. The last free
+ * slot is kept until a flow without slots has work.
  */
 const HELD_PER_FREE_MAX = 15;
-/** Minimum number of slots of a pool that keeps slots free. */
+/** Minimum number of slots of a pool that keeps slots free. In a smaller pool, a flow may hold all slots. */
 const SHARED_SLOTS_MIN = 4;
 /** Maximum number of flows that a claim asks for in addition to those with slots set aside. */
 const SPARE_FLOWS_MAX = 256;
@@ -48,7 +48,7 @@ export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
   readonly #flows = new Map<string, KnownFlow>();
-  /** Ready flows of each class, by number of held slots; first the flow that has waited with it for longest. */
+  /** Ready flows of each class, by number of held slots; first the flow that has waited longest with that number. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #heldSlots = { apps: 0, accounts: 0 };
   #seq = 0;
@@ -113,9 +113,9 @@ export class FairOrder {
   }
 
   /**
-   * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns those
-   * of these flows that had slots set aside, since other transactions hold their rows. Otherwise the claim may only
-   * have reached its size limit.
+   * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns the
+   * flows with pieces left for which slots were set aside: other transactions hold their rows. If something was
+   * claimed, returns none, since the claim may only have reached its size limit.
    */
   noteAnswer(
     asks: readonly ClaimRequest[],

@@ -98,7 +98,7 @@ function openPool(
 ): { name: PoolName; slots: WorkerPool } {
   const kinds = kindsOfPool(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
-  // Superseding work takes the place of the older work in the queue, which is earlier by one time limit at most.
+  // Superseding work takes the older work's place in the queue, which is earlier by one time limit at most.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
   const slots = new WorkerPool(config.slots[name], kinds, {
     terms: { worker: heartbeat.id, oneAtATime, reachMs },

@@ -35,7 +35,7 @@ export const keyRevoke = command({
     return async ({ em }) => {
       if ((await findApp(em, id)) === undefined) throw unknownApp(id);
       const revoked = await revokeKeys(em, id, prefix);
-      // The given prefix is not printed: it may be a whole key.
+      // The error does not print the given prefix, which may be a whole key.
       if (revoked === 0)
         throw new AdminError(`no working key of this app has that prefix: \`app show ${id}\` lists them`);
       return { data: { revoked }, text: `${prefix}… has stopped working.` };

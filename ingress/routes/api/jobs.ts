@@ -67,7 +67,7 @@ export const promoteToFacts = endpoint('user', {
 function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
   const faults = new Faults();
   checkModel(body.model, supportedModels, faults);
-  // Adds the defaults, so that a request that leaves them out counts as the same request.
+  // Adds the defaults, so that a request that leaves them out counts as the same as one that states them.
   const request = withSince({ limit: PROMOTE_LIMIT, force: false, ...body }, faults);
   faults.throwIfAny();
   return request;

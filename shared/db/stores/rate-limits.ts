@@ -44,7 +44,7 @@ export interface Points {
 
 /** A key's current window. */
 export interface KeyWindow {
-  /** Points so far, including these, unless these were for another window. */
+  /** Points so far, including the entry's own, unless those were for another window. */
   points: number;
   /** Time until the window ends; 0 or less if there is no window. */
   leftMs: number;

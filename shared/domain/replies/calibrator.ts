@@ -25,7 +25,10 @@ const MODELS_MAX = 4;
 
 /** Weights for an account without labels. They are cautious, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-/** Standard deviations of these weights. They are wide where accounts differ: how reliable the model and the person's habits are. */
+/**
+ * Standard deviations of these weights. They are wide where accounts differ, such as in how reliable the model is and
+ * how regular the person's habits are.
+ */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */
@@ -61,8 +64,8 @@ function offsetOf(name: string, offsets: CalibratorModel['agents']): number {
 
 /**
  * Fits a calibrator to labels by logistic regression with a Gaussian prior. The latest label comes first. Newton's
- * method needs step halving, without which it diverges. The fit always starts from the prior, so the result depends on
- * the labels alone, not on earlier calibrators.
+ * method needs step halving, without which it can diverge. The fit always starts from the prior, so the result depends
+ * on the labels alone, not on earlier calibrators.
  */
 export function fitCalibrator(labels: readonly Label[]): CalibratorModel {
   const latest = labels.slice(0, LABELS_MAX);
@@ -113,7 +116,10 @@ function maximize(problem: FitProblem): number[] {
   return beta;
 }
 
-/** Returns the first of the step, its half, its quarter and so on that lowers the loss; undefined if none does. */
+/**
+ * Tries the step, its half, its quarter and so on. Returns the first result with a lower loss than before; undefined if
+ * there is none.
+ */
 function halvedStep(problem: FitProblem, beta: number[], direction: number[], before: number) {
   for (let halving = 0; halving < HALVINGS_MAX; halving += 1) {
     const tried = beta.map((value, i) => clamp(i, value - at(direction, i) * 2 ** -halving));

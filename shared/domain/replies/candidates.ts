@@ -65,7 +65,7 @@ function distinctOf<One extends { saying: ComparableReply }>(candidates: readonl
   return distinct;
 }
 
-/** Returns the margin of each candidate: its probability minus the highest probability of the others. */
+/** Returns the margin of each candidate: its probability minus the highest of the others (0 if there are none). */
 export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): number[] {
   return candidates.map(({ raw }, place) => {
     const others = candidates.flatMap((other, n) => (n === place ? [] : other.raw));

@@ -42,11 +42,11 @@ export interface FittedMaterial extends FittedTexts {
 
 /** Share of the budget that the prompt may take. */
 const PROMPT_SHARE = 1 / 2;
-/** Share of a cut prompt that its beginning gets. The rest is its end, where the question is. */
+/** Share of the tokens of a cut prompt that its beginning gets. Its end, where the question is, gets the rest. */
 const HEAD_SHARE = 0.3;
 /** Number of examples that have priority over facts that are not pinned. */
 const FIRST_EXAMPLES = 3;
-/** Share of the budget for one prompt of a batch and the material common to the batch. The rest is for examples. */
+/** Share of the budget for a prompt of a batch plus the material common to the batch. Examples get the rest. */
 const COMMON_SHARE = 3 / 4;
 
 /**

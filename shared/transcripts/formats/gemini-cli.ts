@@ -39,7 +39,7 @@ export const geminiCliDocument: Format = {
   open: () => new DocumentReader(),
 };
 
-/** Line of a property of the document that describes the session. */
+/** Matches the line of a top-level property that describes the session. */
 const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
 
 class DocumentReader implements Reader {

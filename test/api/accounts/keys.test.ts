@@ -41,7 +41,7 @@ describe('account keys', () => {
     assert.deepEqual({ status: one.status, body: one.body }, { status: 200, body: shown });
   });
 
-  it("an account's keys are stored as hashes and never logged", async () => {
+  it("an account's key is stored as a hash, and the ingresses do not log it when it is issued and used", async () => {
     const { key } = await issue(await signUp(system), 'secret');
     assert.equal((await use(key)).status, 200);
     const { rows } = await system.database.pool.query(
@@ -65,7 +65,7 @@ describe('account keys', () => {
     assert.deepEqual(await list(person), { results: [] });
   });
 
-  it('a revoked key stops working at every ingress within two seconds and leaves the list', async () => {
+  it('a revoked key of an account stops working at every ingress within two seconds, and leaves the list', async () => {
     const person = await signUp(system);
     const [gone, kept] = [await issue(person, 'gone'), await issue(person, 'kept')];
     const statuses = async () =>
@@ -95,7 +95,7 @@ describe('account keys', () => {
     assert.equal((await use(key)).status, 200);
   });
 
-  it("an account's key reports when it was last used, without a write for every use", async () => {
+  it("an account's key shows when it was last used, but not every use is written to the database", async () => {
     const person = await signUp(system);
     const { id, key } = await issue(person, 'busy');
     const lastUse = async () =>

@@ -15,7 +15,7 @@ describe('password storm', () => {
     user = await signUp(system);
   });
 
-  it('every endpoint that hashes a password answers 503 overloaded once the hashing queue is full', async () => {
+  it("sign-up and log-in, over the API or the console, and a change of password are 503 overloaded once the network's hashing queue is full", async () => {
     const storm = new AbortController();
     const { signal } = storm;
     const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });

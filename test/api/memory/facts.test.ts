@@ -62,7 +62,7 @@ describe('facts', () => {
     assert.equal(status, 404);
   });
 
-  it('a PATCH of a fact that repeats its text and confidence stores no former wording', async () => {
+  it('a PATCH that repeats the text and confidence of a fact stores no former wording', async () => {
     const fact = await add(person, 'facts', { text: 'Likes tea', confidence: 0.5 });
     await patch(fact.id, { pinned: true, tags: ['x'], text: 'Likes tea', confidence: 0.5 });
     assert.equal((await list(`?revision_of=${fact.id}`)).length, 0);
@@ -162,7 +162,7 @@ describe('facts', () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
   });
 
-  it('memory stats count the rows of each tier, without former wordings of facts', async () => {
+  it('memory stats count raw rows and facts, altogether and since a time, but no former wordings of facts', async () => {
     const stats = async (query = '') =>
       (await person.request<MemoryStats>('GET', `/api/memory/stats/${query}`)).body;
     assert.deepEqual(await stats(), {
@@ -199,7 +199,7 @@ describe('facts', () => {
     assert.equal(await readMemoryRevision(), before + 16);
   });
 
-  it('connected predictions use the facts and the profile, and every write to memory changes their profile revision', async () => {
+  it('connected predictions use the facts and the profile; a write to the profile or a fact changes the profile revision of the next prediction', async () => {
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const seen = new Set<string>();

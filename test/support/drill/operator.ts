@@ -13,7 +13,7 @@ import type { Installation, ProcessName } from './installation.ts';
 
 const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 
-/** Returns the page of the runbook under this anchor; undefined if there is none. */
+/** Returns the page of the runbook to which the anchor of this address leads; undefined if there is none. */
 export function pageOf(runbook: string): string | undefined {
   const anchor = runbook.split('#')[1];
   return RUNBOOK.split(/^## /m).find(
@@ -35,7 +35,7 @@ interface Case {
   findings: readonly string[];
 }
 
-/** An action that a page lists under "Do", by `words` of the page; `apply` does it. */
+/** An action that a page of the runbook lists under "Do": `words` are quoted from the page, `apply` does it. */
 interface Remedy {
   words: string;
   apply(one: Case): Promise<unknown>;
@@ -88,7 +88,7 @@ async function restartWorkers(installation: Installation, env: Record<string, st
   for (const name of ['worker-1', 'worker-2'] as const) await installation.restart(name, env);
 }
 
-/** Runs the release step. If a table is in its way, drops it and runs the step again. */
+/** Runs the release step, which must fail because a table is in its way. Drops the table, and runs the step again. */
 async function migrate({ system }: Installation): Promise<void> {
   const step = () =>
     promisify(execFile)('bin/node', ['bin/migrate.ts'], { env: { ...bareEnvironment(), ...system.env } });

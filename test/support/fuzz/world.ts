@@ -69,7 +69,7 @@ export class World {
     return world;
   }
 
-  /** Returns what a caller knows of the installation. Three quarters of the owned values are the caller's own. */
+  /** Returns what a caller knows of the installation. At least three in four owned values are the caller's own. */
   around(caller: number): Surroundings {
     return {
       lookUp: (alias, nth) => {
@@ -241,7 +241,7 @@ const LESSONS: Record<string, Lesson> = {
   },
 };
 
-/** Remembers the ids in an answer, which holds one object or a list. */
+/** Remembers the id in an answer or, if the answer is a list, the first two ids. */
 function rememberIds(pool: string): Lesson {
   return (_, answered, { remember }) => {
     for (const one of [answered].flat().slice(0, 2)) remember(pool, get(one, 'id'));
@@ -266,7 +266,7 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/** Finds a plan's operation. */
+/** Finds the operation that a plan names. */
 export function operationOf(name: string): Operation {
   const operation = [...operations, ...pages].find((one) => one.name === name);
   if (operation === undefined) throw new Error(`the document has no ${name}`);

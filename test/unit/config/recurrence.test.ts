@@ -6,7 +6,7 @@ describe('SYNC_EVERY and PROMOTE_EVERY', () => {
   const recurrence = (values: NodeJS.ProcessEnv) =>
     workerConfig({ DATABASE_URL: 'postgres://db.example/forecue', ...values }).recurrence;
 
-  it('SYNC_EVERY and PROMOTE_EVERY default to 5 and 30 minutes', () => {
+  it('SYNC_EVERY defaults to every 5 minutes, and PROMOTE_EVERY to every 30 minutes', () => {
     assert.deepEqual(recurrence({ SYNC_EVERY: '' }), { sync: '*/5 * * * *', promotion: '*/30 * * * *' });
   });
 

@@ -125,13 +125,13 @@ describe('clusters', () => {
 describe('settled cluster', () => {
   const lastTimeOf = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
 
-  it('a cluster of rows is settled ten minutes after its last row', () => {
+  it('a cluster of at least 3 rows is settled ten minutes after its last row', () => {
     const rows = rowsOf(repeatedTexts(3));
     assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE - 1), false);
     assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE), true);
   });
 
-  it('a cluster of fewer than 3 rows and fewer than 200 characters by a person is settled after 24 hours', () => {
+  it('a cluster of fewer than 3 rows is settled 24 hours after its last row, or after ten minutes if it has 200 characters by a person', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
     assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR - 1), false);
     assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR), true);

@@ -106,7 +106,7 @@ describe('load estimate', () => {
     assertCloseTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('the load estimate predicts no wait while slots are free, since the queued work then only waits to be announced', () => {
+  it('the load estimate predicts no wait while most slots are free, since the queued work then only waits to be announced', () => {
     assert.equal(measuredEstimate({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
     assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
@@ -232,7 +232,7 @@ describe('load shedding', () => {
     }
   });
 
-  it('load shedding refuses every call while no worker lives, and ends within a second after workers start', () => {
+  it('load shedding refuses every call from 0.4 s after the last worker ended, and ends within a second after workers start', () => {
     const model = new QueueModel();
     model.arrivals = { a: 100 };
     model.run(3000);
@@ -266,7 +266,7 @@ describe('load shedding', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('load shedding among 61 flooding parties answers at least 98 % of admitted calls in time, and gives each party its share within 20 %', () => {
+  it('load shedding among 61 flooding parties answers at least 98 % of admitted calls in time, and gives the large party and small ones equal shares within 20 %', () => {
     const model = new QueueModel();
     const small = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`small${n}`, 10]));
     model.arrivals = { big: 100, ...small };

@@ -228,7 +228,7 @@ describe('job stream', () => {
     await until(() => polls() > 10 * streams);
     over = true;
     for (const streamed of await Promise.all(texts)) assert.match(streamed, /event: done/);
-    // A round of polls takes up to three statements: for the first stream, for a hundred others, and for the rest.
+    // Polls of all streams take up to three statements: for the first stream, for a hundred others, and for the rest.
     assert.ok(statements.length < polls() / 20, `${statements.length} statements for ${polls()} polls`);
   });
 });

@@ -21,7 +21,7 @@ export interface Condition {
   values: unknown[];
 }
 
-/** Makes a condition of SQL with a `?` for each of the values. */
+/** Makes a condition. Its SQL has a `?` for each of the values. */
 export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
@@ -67,7 +67,7 @@ export interface Position {
   relevance: number;
 }
 
-/** Condition for the rows after a position, if all rows are equally relevant. An index can start there. */
+/** Condition for the rows after a position, if all rows are equally relevant. An index scan can start there. */
 export function afterPosition({ time }: SearchedTier, { at, id }: Position): Condition {
   return condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, at, id);
 }

@@ -124,7 +124,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(named, [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
 
-  it('reconciling a statement supersedes a fact with another value even if the model left out the slot of either of them', () => {
+  it('reconciling a statement supersedes a fact with another value if the model left out the slot of one of them, but not of both', () => {
     const [slotlessStatement, slotlessFact] = [statement({ slot: null }), fact({ slot: null })];
     for (const [one, other] of [
       [slotlessStatement, fact()],
@@ -287,7 +287,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling several statements gives the same facts in any order', () => {
+  it('reconciling several statements of one slot, in any order, leaves only the latest one as a current fact', () => {
     const values = ['npm', 'pnpm', 'yarn', 'bun'];
     const statements = values.map((value, n) =>
       statement({
