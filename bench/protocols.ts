@@ -83,8 +83,8 @@ function messages({ untyped }: { untyped: boolean }): (chunk: Buffer) => { type:
 }
 
 /**
- * Parses the first complete command: `*<words>`, then each word as `$<length>` and its bytes. Undefined if none is
- * complete.
+ * Parses the command with which the bytes begin: `*<words>`, then each word as `$<length>` and its bytes. Returns
+ * undefined if the command is incomplete.
  */
 function command(bytes: string): { words: string[]; size: number } | undefined {
   const [line, count] = bytes.match(/^\*(\d+)\r\n/) ?? [];

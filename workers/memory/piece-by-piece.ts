@@ -31,7 +31,7 @@ export function promoteEach<Piece>(
 class PieceTries<Piece> {
   readonly #steps: PieceSteps<Piece>;
   readonly #answerMs: () => number;
-  /** Minimum time for an answer. A timeout after less time is not the fault of the piece. */
+  /** Time for an answer below which a timeout is not the fault of the piece. */
   readonly #fairMs: number;
   #hasAnswer = false;
   /** Number of consecutive calls without an answer. */

@@ -36,7 +36,7 @@ export interface ProvidersOptions {
 
 /**
  * Returns the provider of each model: the built-in predictor for `local`, the configured server for any other. Without
- * a key, which only production requires, calls fail with `not_configured`.
+ * a key, which is required only in production, calls to the server fail with `not_configured`.
  */
 export function createProviders({
   openai,

@@ -137,7 +137,7 @@ export async function rotateKey(
   });
 }
 
-/** Revokes the app's keys with this stored prefix, at once. Returns the number of revoked keys. */
+/** Revokes the app's valid keys with this stored prefix, without a grace period. Returns the number of revoked keys. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
   const revokedKeys = await em.execute<{ id: string }[]>(
     `update app_keys set expires_at = now()

@@ -9,7 +9,7 @@ import { valuesOf } from './values.ts';
 export interface Plan {
   /** Name of the operation. */
   operation: string;
-  /** Chooses the calling app or person and the network, by 16 bits. */
+  /** Number of 16 bits that chooses the calling app or person, and the network. */
   caller: number;
   params: Record<string, Json>;
   query: Record<string, Json>;

@@ -168,8 +168,8 @@ export interface Detachment {
 
 /**
  * Records that no caller of this ingress waits for the requests any more. Returns for each of them, in its place, the
- * work if it must be cancelled: no ingress waits for it now, its last caller disconnected, and its latest caller wanted
- * that; otherwise undefined.
+ * work if it must be cancelled: no ingress waits for it now, its last caller disconnected, and its latest caller asked
+ * for cancelling in that case; otherwise undefined.
  */
 export async function detach(
   pool: Pool,
