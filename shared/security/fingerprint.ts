@@ -36,7 +36,10 @@ export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
-/** Returns a name that is always the same for the same parts, and does not reveal the parts. */
+/**
+ * Returns a name that is always the same for the same parts, and does not reveal them if one of them, such as a random
+ * id, cannot be guessed.
+ */
 export function pseudonym(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22);
 }

@@ -21,7 +21,7 @@ describe('text of combining marks', function () {
     return Math.max(...times);
   }
 
-  it('a prompt of 32,000 combining marks delays no other call by a second', async () => {
+  it('while a prompt of 32,000 combining marks is handled, every call of another app takes less than 1 s', async () => {
     const ann = await signUp(system);
     system.provider.respond(bySchema({ reply: proposeReplies([{ response: 'Blue' }]) }));
     const asked = predictReply(ann, { agent_input: marks(32_000) });
@@ -30,7 +30,7 @@ describe('text of combining marks', function () {
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
-  it('a completion of 100,000 combining marks delays no other call by a second', async () => {
+  it('while a completion of 100,000 combining marks is handled, every call of another app takes less than 1 s', async () => {
     const app = await system.app();
     const isLong = (draft: string) => draft.startsWith('Long');
     system.provider.respond((response, call) =>

@@ -220,7 +220,7 @@ it('aborting a prediction whose request_id cannot be part of a path, such as `..
   await ended;
 });
 
-it('the client encodes ids with any characters in its paths', async () => {
+it('the client percent-encodes the special characters of an id in a path, such as slashes, question marks and spaces', async () => {
   await using server = await startScriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: server.url }).cancelPrediction('a/b?c d:é', { user_id: 'u' });
   assert.equal(server.requests[0]?.url, '/v1/predictions/a%2Fb%3Fc%20d%3A%C3%A9/cancel');

@@ -12,7 +12,7 @@ const NORMAL_P50_MS = 150;
 const CALLS = 7;
 const ROUNDS = 3;
 
-/** Describes which connections of which process fall silent, and how the process reaches its server through a proxy. */
+/** Describes which connections of which process fall silent, and how the process reaches the server through a proxy. */
 interface Silence {
   process: 'web' | 'worker';
   which: 'all' | 'listening';
@@ -21,8 +21,8 @@ interface Silence {
 }
 
 /**
- * Silences connections of a process. Asserts that calls are soon as fast as before, or that the process is unhealthy or
- * has exited.
+ * Silences connections of a process. Asserts that calls are normally fast again within 12 s, or that the process is
+ * then unhealthy or has exited.
  */
 async function assertIsNoticed(
   system: System<TestProcess>,

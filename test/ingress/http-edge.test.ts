@@ -494,7 +494,7 @@ describe('400', () => {
     }
   });
 
-  it('a request with no or two Host headers, or with no or an unsupported HTTP version, is 400 invalid_request', async () => {
+  it('a request without a Host header or with two, or whose HTTP version is missing or unsupported, is 400 invalid_request', async () => {
     const [top = '', ...rest] = head('GET', '/v1/usage').split('\r\n');
     const requests = [
       head('GET', '/v1/usage', ['Host: y']),
@@ -548,7 +548,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('a body with broken chunks, or one that its client breaks off, does not disturb the server, and is not logged as a defect', async () => {
+  it('the server still answers other requests after a body with broken chunks or one that broke off, and logs no defect', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -684,7 +684,7 @@ describe('405', () => {
     assert.match((await rawCall('CONNECT', 'x:443')).head, /^Allow: ?$/m);
   });
 
-  it('a client that resets its connection after CONNECT does not disturb the server', async () => {
+  it('the server still answers other requests after a client has reset its connection following CONNECT', async () => {
     const socket = connect(server.port, '127.0.0.1').on('error', () => {});
     socket.write(head('CONNECT', 'x:443'));
     const [answer] = await once(socket, 'data');

@@ -14,7 +14,7 @@ const SERVICE_MS = { least: 1000, most: 5000 };
 const REACHES_PROVIDER_WITHIN_MS = 15_000;
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
-/** Uses the product's default lease, against which outages are measured. */
+/** An installation with the product's default lease, since outages are measured against it. */
 export const OUTAGE_INSTALLATION: SystemOptions = {
   webs: 2,
   workers: 3,
@@ -118,7 +118,7 @@ export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'imm
   await server.start();
 }
 
-/** Freezes the process for this time; the process does not notice. */
+/** Freezes the process for this time, by signals that the process cannot handle. */
 export async function freeze(one: TestProcess | undefined, ms: number): Promise<void> {
   one?.kill('SIGSTOP');
   await sleep(ms);

@@ -31,7 +31,7 @@ export const usage = command({
   example: '--month 2026-11',
   options: { month: { type: 'string' }, user: { type: 'string' } },
   operands: 1,
-  // The command sums up all provider calls of a month.
+  // The command may have to sum up all provider calls of a month.
   statementMs: 600_000,
   read({ month: given, user }, operand) {
     const requestedMonth = given === undefined ? undefined : month(given);
@@ -71,7 +71,7 @@ async function usageOfAll({ em, config }: Admin, requestedMonth: string | undefi
   return { data, text: table(data, COLUMNS) };
 }
 
-/** Shows what a user's provider calls cost. Users have no units. */
+/** Shows what the provider calls of an account cost. Accounts have no units. */
 async function usageOfUser(
   { em }: Admin,
   find: (em: EntityManager) => Promise<Account | undefined>,

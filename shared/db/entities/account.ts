@@ -142,7 +142,10 @@ export const WaitlistEntry = defineEntity({
   },
 });
 
-/** A network from which an account has logged in. Wrong passwords from elsewhere do not lock out its log-ins. */
+/**
+ * A network from which an account has logged in. Wrong passwords from elsewhere do not lock out log-ins from this
+ * network.
+ */
 export const LoginNetwork = defineEntity({
   name: 'LoginNetwork',
   tableName: 'login_networks',

@@ -260,7 +260,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
   });
 
-  it('posting a batch of recording events has the same result as posting its rows one after another', async () => {
+  it('posting a batch of recording events reports the same counts and the same invalid rows as posting its rows one after another', async () => {
     const row = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       session: fc.constantFrom('mine', 'theirs', 'new', 'newer'),

@@ -58,7 +58,8 @@ const FACTS_BEFORE = {
 };
 
 /**
- * Reads the facts with which the previous attempt of a request was admitted; undefined if no earlier attempt has ended.
+ * Reads the facts with which the previous attempt of a request was admitted; undefined if no earlier attempt has ended
+ * in the last `TOMBSTONE_DAYS` days.
  */
 export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
   const [row] = await query<{ facts: string }>(pool, FACTS_BEFORE, [key, attempt]);
