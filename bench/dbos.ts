@@ -22,8 +22,8 @@ interface Sdk {
 }
 
 /**
- * DBOS: the request is a workflow of one step in the process that receives the call; PostgreSQL stores the workflow and
- * its step.
+ * Serves predictions with DBOS: each request is a workflow of one step, which runs in the process that receives the
+ * call; PostgreSQL stores the workflow and its step.
  */
 await runBareApp('dbos', async () => {
   const { DBOS } = createRequire(join(packages, 'index.js'))('@dbos-inc/dbos-sdk') as Sdk;

@@ -12,7 +12,7 @@ const ROWS_PER_BATCH = 1000;
 const SESSIONS = 10;
 const PROMPT = 'Shall I "go on" with the refactoring of the module, or write its tests first?\n'.repeat(4);
 
-/** The rows that one poster sends in one round, as request bodies and as columns. */
+/** The rows that one poster sends in one round: as request bodies, and as checked events for the bare insert. */
 interface Work {
   token: string;
   accountId: string;
@@ -24,8 +24,8 @@ interface Work {
 type Way = (work: Work[]) => Promise<void>;
 
 /**
- * Posts fresh batches to a real ingress, and in turn inserts as many rows of the same kind by a bare statement into an
- * identical table, from the same process; compares the rows per second.
+ * Posts fresh batches to a real ingress, and in turn inserts as many such rows by a bare statement into a table with
+ * the same columns and indexes; compares the rows per second.
  */
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();

@@ -1,9 +1,9 @@
 const ID = '<id>';
 
-/** A draft that ends in mid-sentence; the fake provider continues from here. */
+/** A draft that ends in mid-sentence; the fake provider continues it. */
 export const DRAFT = 'Could you also add a slide that compares the revenue of both regions with ';
 
-/** A request of about 1.5 kB, as an editor's side panel would send it. */
+/** A request of about 1.3 kB, as an editor's side panel would send it. */
 const REQUEST = {
   request_id: `r-${ID}`,
   user_id: 'u-1',
@@ -47,7 +47,7 @@ const REQUEST = {
 
 const [HEAD = '', MIDDLE = '', TAIL = ''] = JSON.stringify(REQUEST).split(ID);
 
-/** Returns the request's JSON text with unique ids; ASCII only, so that its length is its size. */
+/** Returns the request's JSON text with `id` in its ids; ASCII only, so that its length is its size. */
 export function requestText(id: string): string {
   return HEAD + id + MIDDLE + id + TAIL;
 }

@@ -83,7 +83,8 @@ function comparisonWithRedis(results: TargetResult[]): string[] {
 }
 
 /**
- * Pads columns to their widest cell, names to the left and figures to the right; adds an empty line after each group.
+ * Pads columns to their widest cell, and aligns the first one left and the others right; adds an empty line after each
+ * group.
  */
 function alignColumns(...groups: string[][][]): string[] {
   const rows = groups.flat();

@@ -29,7 +29,7 @@ export interface Target {
   pids: Readonly<Record<string, number>>;
 }
 
-/** Resources for starting targets. `resources` disposes of everything that they start, in reverse order. */
+/** Resources for starting targets. `resources` disposes of everything that was started, in reverse order. */
 export interface Bench {
   resources: AsyncDisposableStack;
   providerUrl: string;

@@ -39,7 +39,7 @@ async function store(pool: Pool, { turns }: Conversation): Promise<string> {
   return account;
 }
 
-/** Returns the recall of each question, for each cut, and adds the times of the contexts to `ms`. */
+/** Returns the recall of each question, for each cut, and adds the time that each context took to `ms`. */
 async function recallOf(em: () => EntityManager, account: string, { questions }: Conversation, ms: number[]) {
   const recalls = CUTS.map(() => [] as number[]);
   for (const { text: query, evidence } of questions)

@@ -1,12 +1,12 @@
 import { ForecueError } from './errors.ts';
 import type { AppClient, PredictionInput, PredictionResponse } from './v1.ts';
 
-/** Fields of a call besides the draft. */
+/** Optional fields of a call, which describe what surrounds the draft. */
 export type CompleterContext = Partial<
   Pick<PredictionInput, 'artifact' | 'connection_id' | 'language' | 'messages' | 'user_preferences'>
 > & { context_revision?: string | undefined };
 
-/** Client that predicts and takes reports: in a browser a relay's client, or a substitute for one. */
+/** Client that predicts and records prediction events: in a browser the client of a relay, or a substitute for it. */
 export interface CompleterClient {
   predict(
     ...given: Parameters<AppClient['predict']>
@@ -20,9 +20,9 @@ export interface CompleterClient {
 export interface CompleterOptions {
   /** Person for whom the app calls. A relay sets this itself. */
   userId: string;
-  /** Drafts of one session supersede each other. By default each completer has a session of its own. */
+  /** Session in which a newer draft supersedes the older one. By default each completer has a session of its own. */
   sessionId?: string;
-  /** Returns the messages before the draft, and what it is about. Called before each prediction. */
+  /** Returns the other fields of a call, such as the messages before the draft. Called before each prediction. */
   context?: () => CompleterContext;
   /** Called with the text to show after the caret; empty for nothing. */
   onSuggestion?: (suggestion: string) => void;
@@ -42,7 +42,7 @@ export interface Completer {
   accept(): string;
   /** Accepts the suggestion's next word. Returns the text to insert. */
   acceptWord(): string;
-  /** Hides the suggestion until the text changes. */
+  /** Hides the suggestion, and requests no other until the text changes. */
   dismiss(): void;
   /** Call it when the person has sent the text. The next one begins empty. */
   submit(): void;
@@ -69,11 +69,11 @@ const FIRST_LATENCY_MS = 300;
 /** Weight of the latest call in the usual latency. */
 const LATENCY_WEIGHT = 0.3;
 const CALL_TIMEOUT_MS = 15_000;
-/** Seconds without a call after an error: the short pause if trying again may help, else the long one. */
+/** Pauses after an error without a Retry-After, in seconds: the short one if a retry may help, else the long one. */
 const PAUSE_S = 1;
 const LONG_PAUSE_S = 30;
 
-/** Creates a completer that calls whenever the person pauses, and reports what became of each suggestion. */
+/** Creates a completer that calls when the person pauses, and reports what became of each suggestion. */
 export function createCompleter(client: CompleterClient, options: CompleterOptions): Completer {
   return new PausingCompleter(client, options);
 }
@@ -177,7 +177,7 @@ class PausingCompleter implements Completer {
     this.#leave();
     const runningCall: RunningCall = { text, abort: new AbortController() };
     this.#runningCall = runningCall;
-    // The time keeps revisions rising: the session may be older than this completer, or open in another tab too.
+    // Follows the clock, so that revisions rise even if the session is older than this completer, or open in two tabs.
     this.#revision = Math.max(this.#revision + 1, Date.now());
     const since = performance.now();
     try {
@@ -223,7 +223,7 @@ class PausingCompleter implements Completer {
     this.#shownSuggestion = undefined;
     const isWhole = this.#text?.startsWith(suggestion.whole) ?? false;
     if (!isWhole) this.#report(suggestion, suggestion.isTaken ? 'edited' : 'dismissed');
-    // A person who typed the whole suggestion has neither accepted nor dismissed it.
+    // Reports nothing if the person typed all of it: that neither accepts nor dismisses the suggestion.
     else if (suggestion.isTaken) this.#keep(suggestion);
     this.#announce();
   }
@@ -254,12 +254,12 @@ class PausingCompleter implements Completer {
   }
 }
 
-/** Reports whether the typed text is between `text` and `whole`, and not complete yet. */
+/** Reports whether the typed text begins with `text`, and is a beginning of `whole`, but not all of it. */
 function continues({ text, whole }: ShownSuggestion, typed: string): boolean {
   return typed.length < whole.length && whole.startsWith(typed) && typed.startsWith(text);
 }
 
-/** Returns the end of a text that is too long for a draft, without splitting a character. */
+/** Returns the text or, if it is too long for a draft, its end, without splitting a character. */
 function endOf(text: string): string {
   return text.slice(-DRAFT_MAX).replace(/^[\uDC00-\uDFFF]/, '');
 }

@@ -6,8 +6,8 @@ export interface ServerSentEvent {
 }
 
 /**
- * A stream that is silent for longer is dead: job streams have a comment every 10 s, the tool server's every 15 s, and
- * an export has lines sooner.
+ * Silence after which a stream counts as dead: job streams have a comment every 10 s, streams of the tool server every
+ * 15 s, and an export has lines sooner.
  */
 const SILENT_MS = 30_000;
 

@@ -27,8 +27,8 @@ const CUTS_MAX = 6;
 const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
 /**
- * Yields each event of a job once, however often the stream is cut. `open` requests the job's stream from a place on;
- * if the place has no job yet, that starts or joins the job.
+ * Yields each event of a job once, even if the stream is cut; throws after more than `CUTS_MAX` cuts in a row. `open`
+ * requests the job's stream from a place on; if the place has no job yet, that starts or joins the job.
  */
 export async function* follow<Result>(
   open: (place: StreamPosition) => Promise<Response>,
@@ -59,7 +59,7 @@ export async function* follow<Result>(
   }
 }
 
-/** Parses an event; undefined for an event of a later version. */
+/** Parses an event; undefined if its name is unknown, as in a later version. Throws the error of an `error` event. */
 function read<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
   const content = JSON.parse(data);
   switch (name) {

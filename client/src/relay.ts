@@ -6,7 +6,7 @@ export interface RelayOptions {
   baseUrl: string | URL;
   /** Key of the app, `fc_…`. */
   appKey: string;
-  /** Returns the app's user who sends the request, from the app's own session; undefined if nobody is logged in. */
+  /** Returns the id of the user who sends the request, from the app's own session; undefined if nobody is logged in. */
   userOf(request: Request): Promise<string | undefined> | string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
@@ -39,7 +39,7 @@ export function createRelay({
   return async (request) => {
     const [path] = RELAYED_PATHS.exec(new URL(request.url).pathname) ?? [];
     if (path === undefined || request.method !== 'POST') return refuse(404, 'not_found');
-    // Pages of other origins cannot send this type without permission.
+    // Pages of other origins cannot send this type unless the app permits it (CORS).
     if (!request.headers.get('content-type')?.startsWith('application/json'))
       return refuse(400, 'invalid_content_type');
     const user_id = await userOf(request);

@@ -89,14 +89,14 @@ function isAtEnd(field: HTMLElement): boolean {
   return rest.toString() === '';
 }
 
-/** Types the text, so that it can be undone like any other. */
+/** Types the text. The person can undo this like any other input, if the browser supports `execCommand`. */
 function insert(field: HTMLElement, text: string): void {
   if (field.ownerDocument.execCommand('insertText', false, text) || !isText(field)) return;
   field.setRangeText(text, field.value.length, field.value.length, 'end');
   field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
 }
 
-/** Lays a copy of the field over it that shows only the suggestion. A screen reader reads the suggestion out. */
+/** Lays a copy of the field, in which only the suggestion is visible, over it. A screen reader reads the suggestion. */
 function ghostOf(field: HTMLElement) {
   const { ownerDocument } = field;
   const mirror = ownerDocument.createElement('div');

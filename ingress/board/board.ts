@@ -215,7 +215,7 @@ const ERROR_MESSAGES: Record<string, string> = {
   not_found: 'There is no such page.',
 };
 
-/** Turns errors into pages. A wrong token shows the sign-in form again. */
+/** Turns errors into pages. A visitor without a session, or with a wrong token, gets the sign-in form. */
 async function renderErrorPages(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();

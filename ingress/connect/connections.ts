@@ -18,7 +18,8 @@ interface ConnectionParts {
   em: () => EntityManager;
   stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
   /**
-   * Runs an app's changes one after the other: each may wait for a row of the app while it holds a database connection.
+   * Runs an app's changes one after the other, so that at most one of them waits for a row of the app, and holds a
+   * database connection meanwhile.
    */
   takeTurn: TakeTurn;
   publicUrl: string;
@@ -26,7 +27,8 @@ interface ConnectionParts {
 }
 
 /**
- * Starts, exchanges and revokes connections of apps. Existing connections can be revoked even while the feature is off.
+ * Starts and revokes connections of apps, and exchanges their codes. Existing connections can be revoked even while the
+ * feature is off.
  */
 export class ConnectionService {
   readonly #parts: ConnectionParts;

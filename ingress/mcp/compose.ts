@@ -17,7 +17,7 @@ import { type ListeningServer, listen } from '../http/server.ts';
 import { PATH, toolEndpoint } from './endpoint.ts';
 import { Sessions } from './sessions.ts';
 
-/** Builds a tool server from its configuration. A stop closes its parts in reverse order. */
+/** Starts a tool server from its configuration. A stop closes everything that was opened, in reverse order. */
 export async function startMcp(config: McpConfig, log: Log): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();

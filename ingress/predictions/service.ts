@@ -29,7 +29,7 @@ export interface PredictionPreferences {
   onDisconnect: string | undefined;
 }
 
-/** A prediction, with its origin and the durations of its stages. */
+/** A prediction, with the durations of its stages. */
 export interface PredictionResult {
   answer: PredictionResponse;
   /** True if another call started the work. */
@@ -66,7 +66,7 @@ export class PredictionService {
   }
 
   /**
-   * Cancels a prediction if it still runs, and returns how it ended. Throws `not_found`, or `access_denied` for a
+   * Cancels a prediction unless it has ended, and returns how it ended. Throws `not_found`, or `access_denied` for a
    * prediction of another user.
    */
   async cancel(appId: string, requestId: string, userId: string): Promise<CancelResponse> {

@@ -32,7 +32,7 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
     return result;
   }
 
-  /** Never rejects: the caller's change is committed, and the steps also reach rows of other parties. */
+  /** Never rejects: the caller's change is already committed, and a failure may concern rows of other parties. */
   const endMore = () =>
     takeSteps(endRevokedWork(em(), options), END_FOR_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not end all work of revoked connections'),

@@ -39,7 +39,7 @@ const UNAVAILABLE_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Checks whether the database is unreachable, so that every statement fails; a retry may help. */
+/** Checks whether the database or the connection failed, not the statement: a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -67,7 +67,7 @@ export function isLockTimeout(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
 }
 
-/** Checks whether a statement was cut off because it took too long, or by an operator. */
+/** Checks whether a statement was cancelled, by `statement_timeout` or by an operator. */
 export function isCancelled(error: unknown): boolean {
   return causes(error).some(({ code }) => code === QUERY_CANCELED);
 }

@@ -12,8 +12,8 @@ export interface SqlStatement {
 /**
  * Runs a statement and returns its rows. Retries after a conflict with another transaction, and once after a lost
  * connection. If only the answer to a commit was lost, the second run finds the effect of the first, so the statement
- * must be safe to repeat; the error of a second run has that of the first as its cause. With `withinMs`, each try gives
- * up after that time, and none follows a lost connection.
+ * must be safe to repeat; if the second run fails as well, its error has that of the first as its cause. With
+ * `withinMs`, each try gives up after that time, and none follows a lost connection.
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,

@@ -16,7 +16,7 @@ import { isEvidence } from './facts/statement.ts';
 /**
  * The part of a person's memory chosen for one question. Facts are sorted pinned first, then newest first; episodes and
  * raw rows newest first. So the same rows always have the same order. `byWorth` lists the ids of the most valuable rows
- * first; if there is less room, the last ones are left out. Secrets are masked, since agents, apps and models read the
+ * first; a caller with less room leaves out the last ones. Secrets are masked, since agents, apps and models read the
  * texts.
  */
 export interface ContextBundle {

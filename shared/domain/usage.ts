@@ -20,8 +20,8 @@ const NOTHING_USED: UsageCounts = {
 };
 
 /**
- * Returns an app's month as the app sees it: with its present plan and cap, and the invoice rounded down to whole
- * cents.
+ * Returns an app's usage in a month as the app sees it: with its present plan and cap, and the invoice rounded down to
+ * whole cents.
  */
 export function usageReport(
   app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },

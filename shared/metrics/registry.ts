@@ -2,8 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { withTimeout } from '../timing/within.ts';
 
 /**
- * The metrics of this process, in one registry. The number of series is bounded: a label is a route pattern, an error
- * code, a kind, a pool or a configured model; never an id or a text from outside.
+ * The metrics of this process, in one registry. The number of series is bounded: a label takes its values from a known
+ * set, such as route patterns, error codes, kinds, pools or configured models; never an id or a text from outside.
  */
 const registry = new Registry();
 

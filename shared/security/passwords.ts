@@ -54,7 +54,7 @@ export const DECOY_HASH = formatPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYT
 /** Maximum number of hashing threads. Each needs 20 MiB while it hashes. */
 const THREADS_MAX = 4;
 
-/** Number of hashes that this process computes at once. One core stays free for the event loop. */
+/** Number of hashes that this process computes at once. One of several cores stays free for the event loop. */
 export const HASHING_THREADS = Math.max(1, Math.min(THREADS_MAX, availableParallelism() - 1));
 
 interface HashResult {

@@ -45,9 +45,9 @@ interface Party {
 }
 
 /**
- * A concurrency limiter, or weighted semaphore, for work that costs memory, a core or a connection. Pieces of work wait
- * in bounded queues, one for each party, and the parties take turns; a piece is refused if the queue of its party is
- * full. p-queue and p-limit have no parties, weights or bound on the waiting work.
+ * A concurrency limiter, or weighted semaphore, for work that costs memory, a core or a connection. Each party has a
+ * queue for its waiting pieces of work, and the parties take turns; a piece is refused if `maxQueued` pieces of its
+ * party wait already. p-queue and p-limit have no parties, weights or bound on the waiting work.
  */
 export class ConcurrencyLimiter {
   #capacity: number;
@@ -73,7 +73,7 @@ export class ConcurrencyLimiter {
     this.#startNext();
   }
 
-  /** Does the work when its turn comes. Throws as `acquire` does. */
+  /** Does the work when its turn comes. Throws what `acquire` or the work throws. */
   async run<T>(work: () => Promise<T>, piece: LimitedWork = {}): Promise<T> {
     const permit = await this.acquire(piece);
     try {
@@ -154,7 +154,7 @@ export class ConcurrencyLimiter {
     this.#heldWeight += weight;
   }
 
-  /** Starts what fits. Nothing overtakes a piece that `capacity` has no room for, or heavy pieces would never start. */
+  /** Starts what fits. Nothing overtakes a piece that `capacity` has no room for, or it might never start. */
   #startNext(): void {
     for (const [name, party] of this.#parties) {
       const [first] = party.queue;

@@ -11,8 +11,8 @@ import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support
 import { useSystem } from '../support/system.ts';
 
 /**
- * Maximum duration of another app's call while a large answer is handled. Without bounds, the answer would block that
- * call for several seconds.
+ * Maximum duration of an app's call while the worker handles a large answer to another caller's question. Without
+ * bounds on what is handled, the call would be blocked for several seconds.
  */
 const LATENCY_MAX_MS = 1000;
 

@@ -10,10 +10,10 @@ import { startRedisServer } from '../support/redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: another program's transaction (a dump, a report) stays open while calls come at a steady rate. Each printed
- * line covers a window of `--window` seconds. Exits with 1 if the rate or the p95 of the last window is more than 1.3
- * times worse than before the transaction began. With `--queue postgres` the queue's own tables grow as well: BullMQ
- * reads past every job that was removed while the transaction is open.
+ * Measures calls at a steady rate while another program's transaction (a dump, a report) stays open. Run by hand. Each
+ * printed line covers a window of `--window` seconds. Exits with 1 if the rate or the p95 of the last window is more
+ * than 1.3 times worse than before the transaction began. With `--queue postgres` the queue's own tables grow as well:
+ * BullMQ reads past every job that was removed while the transaction is open.
  */
 const { values: options } = parseArgs({
   options: {

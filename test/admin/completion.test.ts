@@ -36,7 +36,7 @@ describe('shell completion', () => {
     assert.match(await scriptFor('bash'), /complete -o default /);
   });
 
-  it('the bash completion script defines a function forecue-admin that runs the command line', async () => {
+  it('the bash completion script defines a function forecue-admin that runs the admin command', async () => {
     const script = `${await scriptFor('bash')}\nforecue-admin --version`;
     const { status, stdout } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
     assert.deepEqual([status, stdout], [0, (await runAdmin(['--version'], {})).stdout]);

@@ -159,7 +159,7 @@ describe('doctor', function () {
   });
 
   describeWithRedis('doctor and Redis', () => {
-    it('the doctor detects a Redis that evicts jobs, is full, is a read-only replica, or is down', async () => {
+    it('the doctor detects a Redis that may evict jobs, is full, is a read-only replica, or is down', async () => {
       await using redis = await startRedisServer();
       const queue = () => check('queue', { REDIS_URL: redis.url });
       const faults = [
@@ -184,7 +184,7 @@ describe('doctor', function () {
     });
   });
 
-  it('the doctor detects a disk that is nearly full', () => {
+  it('the doctor detects a disk with less than 1 GiB free, or with less than 5 % and less than 20 GiB free', () => {
     const gib = 1024 ** 3;
     const rooms = [
       [0.5, 2],
@@ -203,7 +203,7 @@ describe('doctor', function () {
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 
     for (const mode of ['transaction', 'session'] as const)
-      it(`the doctor detects a pooler in ${mode} mode, and whether DATABASE_DIRECT_URL bypasses it`, async () => {
+      it(`the doctor ${mode === 'transaction' ? 'accepts a pooler in transaction mode only if' : 'accepts no pooler in session mode, even if'} DATABASE_DIRECT_URL bypasses it`, async () => {
         const pooler = await startPgBouncer(process.env['FORECUE_TEST_SERVER'] ?? '', mode);
         try {
           const own = system.database.url;

@@ -96,7 +96,7 @@ describe('isolation of accounts', () => {
     });
   });
 
-  /** Returns all of the owner's rows in the database as one text. */
+  /** Returns the owner's rows in `accounts` and in every table with an `account_id` as one text. */
   const ownersRows = async (): Promise<string> => {
     const { pool } = system.database;
     const { rows: tables } = await pool.query<{ name: string }>(
@@ -122,7 +122,7 @@ describe('isolation of accounts', () => {
     return who.request<unknown>(method, path, body && JSON.stringify(example));
   };
 
-  it('the isolation tests cover every route for users whose path contains an id', () => {
+  it('the isolation tests cover every user route that has an id in its path', () => {
     const prefixes = new Set(routesWithId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
@@ -134,7 +134,7 @@ describe('isolation of accounts', () => {
   for (const endpoint of routesWithId) {
     const { method, path } = endpoint;
 
-    it(`${method} ${path} answers 404 to another account, and changes nothing`, async () => {
+    it(`${method} ${path} answers 404 to another account, and changes no row of the owner`, async () => {
       const id = ids.get(prefixOf(endpoint)) ?? '';
       const before = await ownersRows();
       const asked = await call(stranger, endpoint, at(path, id));
@@ -166,7 +166,7 @@ describe('isolation of accounts', () => {
     });
   }
 
-  it('the owner can read their own row on every path that answers 404 to another account', async () => {
+  it('the owner can read their own row on every GET path that answers 404 to another account', async () => {
     for (const endpoint of routesWithId.filter(isRead)) {
       const { status, text } = await owner.request(
         'GET',

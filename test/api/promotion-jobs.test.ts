@@ -84,7 +84,7 @@ for (const tier of TIERS)
       assert.equal(JSON.parse(data).considered, 1);
     });
 
-    it(`a promotion to ${tier} runs once for each Idempotency-Key`, async () => {
+    it(`a successful promotion to ${tier} is replayed to a repeated request with its Idempotency-Key, which a different request cannot use`, async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await promote(ann, tier, {}, headers);
       assert.equal(first.headers.get('idempotency-replayed'), null);
@@ -164,7 +164,7 @@ for (const tier of TIERS)
       assert.equal((await promote(ann, tier, { model: 'local' })).status, 422);
     });
 
-    it(`a promotion to ${tier} repeats timed-out model calls until its deadline, and cannot be replayed after its recovery window`, async () => {
+    it(`a promotion to ${tier} repeats timed-out model calls until its deadline, and a successful one cannot be replayed (410) after its recovery window`, async () => {
       const env = { PROMOTE_TIMEOUT_MS: '1500', PROVIDER_TIMEOUT_MS: '300', RECOVERY_WINDOW_S: '1' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       system.provider.respond(hang());

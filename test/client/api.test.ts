@@ -44,7 +44,7 @@ describe('account client', () => {
     client.close();
   });
 
-  it('the account client reads the account with a service key as with an access token, but cannot issue another key with it', async () => {
+  it('the account client reads the account with a service key as with an access token, but cannot issue another key with the service key', async () => {
     const { client, url } = await connect();
     const { key } = await client.issueKey({ label: 'test' });
     const byKey = createAccountClient({ baseUrl: url, credential: key });
@@ -125,7 +125,7 @@ describe('account client', () => {
     assert.deepEqual(followed.at(-1)?.type, 'done');
   });
 
-  it('the account client yields a streamed result that contains U+2028 or U+2029', async () => {
+  it('the account client yields a streamed result unchanged if it contains U+2028 or U+2029', async () => {
     const { client } = await connect();
     const prompts = [{ agent: 'coder', agent_input: 'Tabs\u2028or\u2029spaces?' }];
     const [item] = (await collect(client.stream('predictReplies', { prompts }))).flatMap((event) =>

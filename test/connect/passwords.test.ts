@@ -186,7 +186,7 @@ describe('forgotten password', () => {
     assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 200);
   });
 
-  it('a request for a password reset link gets the same page for an address without an account, and mails nothing there', async () => {
+  it('a request for a password reset link gets the same page with or without an account, and mails nothing to an address without one', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
@@ -203,7 +203,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('a request for a password reset link is answered before the account is looked up, so the response time reveals nothing', async () => {
+  it('a request for a password reset link is answered before the link is issued, so that the response time does not reveal whether the account exists', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {
@@ -235,7 +235,7 @@ describe('forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('a password reset link is mailed again if the mail server was busy, but not if the server refuses the address', async () => {
+  it('mailing a password reset link is retried if the mail server is busy, but not if the server refuses the address', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
@@ -260,7 +260,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('the pages for a forgotten password accept only their own forms, and do not leak the token of the reset link', async () => {
+  it('the pages for a forgotten password accept only their own forms, and keep the token of the reset link out of page, log and Referer', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailedLink();

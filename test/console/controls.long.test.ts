@@ -43,7 +43,7 @@ describeInBrowser('controls of the console', () => {
     return () => page.unroute(address);
   }
 
-  it('the button "Skip to the content" of the console moves the focus there, and leaves the address of the page as it is', async () => {
+  it('the button "Skip to the content" of the console moves the focus to the content, and leaves the address of the page as it is', async () => {
     await goTo(page, 'Account');
     await page.getByRole('button', { name: 'Skip to the content' }).focus();
     await page.keyboard.press('Enter');
@@ -104,7 +104,7 @@ describeInBrowser('controls of the console', () => {
     await page.unroute('**/api/connections/');
   });
 
-  it('the console shows the error of an upload that fails, and no longer its progress', async () => {
+  it('the console shows the error of an upload that fails, or of learning from it, and no longer the progress', async () => {
     const accept = await refuse('**/api/recording/events/', 'POST', 500, 'internal_error');
     await goTo(page, 'First minute');
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);

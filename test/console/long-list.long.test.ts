@@ -48,7 +48,7 @@ describeInBrowser('long list in the console', () => {
   const rawRows = (count: number) =>
     Array.from({ length: count }, (_, nth) => ({ content: `Row ${nth} of the list` }));
 
-  it('a long list in the console asks once for rows that fail to load, and again when the person presses Try again', async () => {
+  it('a long list in the console asks once for rows that fail to load, and again only when the person presses Try again', async () => {
     const page = await openList('raw', rawRows(150));
     let asked = 0;
     let isDown = true;

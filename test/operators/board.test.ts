@@ -108,7 +108,7 @@ describe("operators' board", () => {
     assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
   });
 
-  it('the board shows running work and the process that holds it, and app names as text', async () => {
+  it('the board shows running work, the process that holds it, and app names as text, not as markup', async () => {
     system.provider.respond(() => {});
     const gone = new AbortController();
     const app = await system.app({ name: HOSTILE });
@@ -200,7 +200,7 @@ describe("operators' board", () => {
     }, 30_000);
   });
 
-  it('the board uses at most two database connections per ingress, however many people watch it', async () => {
+  it('the board uses at most two database connections per ingress, even while ten event streams are open', async () => {
     const gone = new AbortController();
     const streams = await Promise.all(
       Array.from({ length: 10 }, () =>

@@ -53,7 +53,7 @@ describe('logs of a running system', () => {
     assert.equal(lines().filter(({ level }) => level > INFO).length, before);
   });
 
-  it('no key, token, password or e-mail address is logged', async () => {
+  it('a prediction and a sign-up log no key, token, password or e-mail address', async () => {
     const app = await system.app();
     const password = 'a password of the log test';
     await app.predict(predictionBody());

@@ -68,7 +68,7 @@ describe('batch', function () {
       assert.equal(system.provider.calls.length, inputs.length + 3);
     });
 
-  it('a batch is taken over at once by another worker when the worker that runs it stops', async () => {
+  it('a batch whose worker is told to stop completes on another worker, and repeats no model call', async () => {
     await startWith({ BATCH_CONCURRENCY: '2' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoPrompt));

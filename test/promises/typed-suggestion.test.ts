@@ -46,7 +46,7 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [4, 0]);
   });
 
-  it('the answer to a draft that was typed along a suggestion can be replayed, and accepts prediction events', async () => {
+  it('the answer to a draft typed along a suggestion can be replayed, and prediction events can be recorded for it', async () => {
     await typeAndSummarize('Send it');
     const body = predictionBody({ ...session, draft: { text: 'Send it wi', revision: 9 } });
     const first = await app.predict(body);

@@ -50,7 +50,7 @@ export function assertPublished(received: Received): void {
   assert.fail(message);
 }
 
-/** Returns the undocumented answers since the last call, for tests that catch the error of the call itself. */
+/** Returns the unpublished answers since it last did so, for tests that catch what `assertPublished` throws. */
 export function takeUnpublished(): string[] {
   return unpublishedAnswers.splice(0);
 }

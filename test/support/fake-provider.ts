@@ -62,7 +62,7 @@ export interface FakeProvider extends AsyncDisposable {
   called(n: number, timeoutMs?: number): Promise<ProviderCall>;
   /** Forgets calls and steps. */
   reset(): void;
-  /** Drops every connection. */
+  /** Stops listening, and drops every connection. */
   close(): Promise<void>;
 }
 

@@ -26,8 +26,8 @@ export function noteAnswer(line: string): void {
 }
 
 /**
- * Resolves when all answers of the ingress are recorded. It logs an answer just after sending it, and lines that a test
- * file has not read when it ends are lost. `log` returns what was read of the ingress's log.
+ * Resolves when all answers of the ingress are recorded, or after 2 s. The ingress logs an answer just after
+ * sending it, and lines that a test file has not read when it ends are lost. `log` returns what was read of the log.
  */
 export async function untilNoted(url: string, log: () => string): Promise<void> {
   if (!FOLDER) return;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Starts `call` at a fixed rate until `done` settles, whatever the calls return; resolves with all their results. */
+/** Starts `call` at a fixed rate until `done` settles, even while earlier calls run; resolves with all results. */
 export async function callUntil<Result>(
   perSecond: number,
   call: () => Promise<Result>,

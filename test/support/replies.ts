@@ -33,7 +33,7 @@ export async function addReply(
   return add(person, 'raw', { ...common, content: reply, kind: 'reply', occurred_at: at(2) });
 }
 
-/** Predicts a reply; must succeed. */
+/** Predicts a reply; throws unless the answer is 200. */
 export async function predictSuccessfully(person: UserClient, part: object = {}): Promise<ReplyResponse> {
   const { status, text, body } = await predictReply(person, part);
   if (status !== 200) throw new Error(`predicting was answered ${status} ${text}`);

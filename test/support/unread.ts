@@ -23,7 +23,7 @@ export function getRequestText({ access }: UserClient, path: string, connection 
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Asks for something and does not read the answer. */
+/** Sends a GET request and does not read the answer. */
 export async function askUnread(person: UserClient, path: string, at = person.url): Promise<Socket> {
   const socket = await openSocket(at);
   socket.write(getRequestText(person, path, 'close'));
@@ -50,7 +50,7 @@ export async function postUnread(
   return socket;
 }
 
-/** Reads `bytes` every 100 ms until the connection ends; resolves with the total. */
+/** Reads at most `bytes` bytes every 100 ms until the connection ends; resolves with the total. */
 export async function sip(socket: Socket, bytes: number): Promise<number> {
   let total = 0;
   let ended = false;

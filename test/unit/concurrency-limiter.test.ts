@@ -162,7 +162,7 @@ describe('concurrency limiter', () => {
     await next;
   });
 
-  it('after its capacity falls, the concurrency limiter admits no piece until enough pieces end or the capacity rises', async () => {
+  it('after its capacity falls, the concurrency limiter does not reuse a freed slot until the capacity rises again', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 2 });
     const first = await limiter.acquire();
     const second = await limiter.acquire();

@@ -1,7 +1,7 @@
 /** The kind of a lasting fact, and a pattern of the sentences in which people state such a fact about themselves. */
 type Pattern = readonly [kind: string, pattern: RegExp];
 
-/** Statements about things of the person that seldom change. */
+/** Matches statements about things that seldom change for a person, such as their name or editor. */
 const LASTING_THING =
   /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
 

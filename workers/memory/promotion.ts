@@ -22,8 +22,8 @@ import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 /** Time reserved at the end of a job to store the last answer. */
 const STORING_MS = 250;
 /**
- * Maximum number of answers that are discarded because memory changed while a model was asked. Each time, what changed
- * is read again. What changes more often is left to the next promotion.
+ * Maximum number of tries with rows that change while a model is asked about them. Each try reads the rows again. Rows
+ * that change during the last try as well are left to the next promotion.
  */
 export const TRIES_MAX = 3;
 
@@ -177,7 +177,7 @@ export class Promotion {
   }
 
   /**
-   * Returns the maximum milliseconds for an answer: the provider's time limit or, if less, the time left but
+   * Returns the maximum milliseconds for an answer: the provider's time limit or, if less, the time left minus
    * `STORING_MS`.
    */
   #answerMs(): number {

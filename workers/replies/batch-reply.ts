@@ -31,9 +31,9 @@ interface SharedBasis {
 }
 
 /**
- * Creates the handler that predicts one reply of a batch. Replies of the same batch that run here at the same time
- * share one read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds
- * the time limit of a single reply.
+ * Creates the handler that predicts one reply of a batch. Replies of a batch that run in this process at the same time
+ * share one read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds the
+ * time limit of a single reply.
  */
 export function createBatchReplyHandler(
   dependencies: BatchReplyDependencies,
@@ -48,7 +48,7 @@ export function createBatchReplyHandler(
     const until = performance.now() + limitedContext.leftMs();
     const batchBundle = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    // Without `gone`, the read continues if this prediction is aborted, since other predictions wait for it.
+    // Leaves out `gone`, so that the read continues if this prediction is aborted: others may wait for it.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, batchBundle.bundle));
     // The key has the memory's revision, so that a change causes a new read: deleted rows must not be used.

@@ -12,7 +12,7 @@ import { encodeFrames, type Frame } from './frames.ts';
 import { removeAtEnd } from './removed-at-end.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 
-/** Describes the database of which a backup was taken, and the time. */
+/** Describes the database of a backup, and when the backup was taken. */
 export interface Manifest {
   version: string;
   taken_at: string;

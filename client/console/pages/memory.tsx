@@ -11,12 +11,12 @@ import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
 const TABS = Object.keys(t.memory.tiers) as Tab[];
-/** Number of rows in one request. */
+/** Number of rows that one request asks for. */
 const PAGE_SIZE = 100;
 
 const isTier = (tab: Tab): tab is Tier => tab !== 'profile' && tab !== 'timeline';
 
-/** Shows the memory by tier and by session; lets the person search, correct and forget. */
+/** Shows the memory by tier, the profile, and a timeline; lets the person search, correct and forget. */
 export function Memory() {
   const { client } = useSignedIn();
   const [, rest] = useRoute();
@@ -102,7 +102,7 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
         rows={rows}
         keyOf={idOf}
         hasMore={!!next}
-        // A page that failed waits until the person asks for it again.
+        // A page that failed to load is requested again only when the person asks for it.
         onEnd={() => next && loadingMore.error === undefined && loadingMore.run()}
       >
         {(row) => (

@@ -10,7 +10,7 @@ import { useAction, useLoad } from '../parts/work.ts';
 import { curlOf, type Request, typescriptOf } from '../requests.ts';
 import { number, t } from '../strings/index.ts';
 
-/** Predicts while the person types, and a whole reply; shows the memory behind both, and how to request them. */
+/** Completes what the person types, and predicts a whole reply; shows the memory behind each, and the requests. */
 export function Try() {
   const { client } = useSignedIn();
   const stats = useLoad(() => client.readMemoryStats(), []);

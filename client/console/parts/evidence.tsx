@@ -21,7 +21,7 @@ interface UsedIds {
 
 export const NOTHING_USED: UsedIds = { fact_ids: [], episode_ids: [], raw_ids: [] };
 
-/** Shows the memory rows behind a prediction in a card. */
+/** Shows, in a card, the memory rows behind a prediction. */
 export function Evidence({ used }: { used: UsedIds | null }) {
   return (
     <Card title={t.try.evidence}>
@@ -33,7 +33,7 @@ export function Evidence({ used }: { used: UsedIds | null }) {
 /** Rows that were already requested, by id. */
 type KnownRows = Map<string, Promise<Quote | undefined>>;
 
-/** Shows the first memory rows that a prediction used, if they still exist. */
+/** Shows the memory rows that a prediction used: of each tier the first ones, as far as they still exist. */
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
@@ -79,7 +79,7 @@ async function quotesOf(
   return { pieces, isPartial: pieces.length < found.length };
 }
 
-/** Reads the first rows, unless they are known. A forgotten row becomes undefined. */
+/** Reads the first `ROWS_PER_TIER_MAX` of the rows, unless they are known. A forgotten row becomes undefined. */
 function readRows(
   known: KnownRows,
   ids: readonly string[],

@@ -14,7 +14,7 @@ export interface ShownRow {
   title?: string;
   text: string;
   at: string;
-  /** Words for the row's kind, origin and state. */
+  /** Words for the row's kind, agent, source and state, as far as it has them. */
   marks: string[];
   isPinned?: boolean;
 }
@@ -75,7 +75,7 @@ interface RowProps {
   tier: Tier;
   row: ShownRow;
   onChange(row: ShownRow): void;
-  /** Called with a sentence about what was deleted with the row, and what holds again. */
+  /** Called with a sentence about what was deleted with the row, and how many facts hold again. */
   onForgotten(receipt: string): void;
 }
 
@@ -138,7 +138,7 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   );
 }
 
-/** Describes what was deleted with a forgotten row, and what holds again. */
+/** Describes what was deleted with a forgotten row, and how many facts hold again. */
 function receiptOf({ facts, episodes }: DeletionReceipt): string {
   const { receipt } = t.memory;
   const otherEffects = [

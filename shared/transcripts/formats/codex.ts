@@ -30,7 +30,7 @@ export const codex: Format = {
 
 class CodexReader implements Reader {
   readonly #ids = new UtteranceIds();
-  /** Ids of the questions whose answers may be kept, by call of the tool that asks the person. */
+  /** Ids of the questions whose answers may be kept, by the id of the tool call that asked them. */
   readonly #askedIds = new Map<string, string[]>();
   #session: Session | undefined;
   #isSubagent = false;

@@ -42,7 +42,7 @@ describe('account export', () => {
     ...part,
   });
 
-  it("an account's export reads fewer than five times as many rows as it exports, however many rows other accounts have", async () => {
+  it("an account's export reads fewer than five rows for each provider call in it, even if another account has ten times as many calls", async () => {
     const person = await signUp(system);
     const calls = 6000;
     const add = (account: string, count: number) =>
@@ -134,7 +134,7 @@ describe('account export', () => {
     assert.equal(new Set(ids).size, 150);
   });
 
-  it("an account's export does not read far ahead of its client, and stops when the client disconnects", async () => {
+  it("an account's export does not read far ahead of its client, and a client that disconnects causes no logged defect", async () => {
     const person = await signUp(system);
     for (let batch = 0; batch < 4; batch++)
       await record(

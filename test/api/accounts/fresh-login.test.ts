@@ -70,7 +70,7 @@ for (const { what, method, path, body, done } of GUARDED_ACTIONS)
       assert.equal(await attempt(headers), '403 fresh_login_required');
     });
 
-    it(`${what} is allowed with a token from a fresh log-in, renewed or not, with or without a key`, async () => {
+    it(`${what} is allowed with a token from a fresh log-in${method === 'POST' ? ', renewed or not, with or without a key' : ', even if the token was renewed'}`, async () => {
       if (method === 'POST') {
         assert.equal(await attempt(bearer(person.access)), done);
         assert.equal(await attempt({ ...bearer(person.access), 'x-service-api-key': await keyOf() }), done);

@@ -55,7 +55,7 @@ describe('signing up', () => {
     assert.equal(body.user.email, 'Zo\u00eb@Example.com');
   });
 
-  it('signing up with a taken e-mail address gets 409, in any case and Unicode form', async () => {
+  it('signing up with a taken e-mail address is 409, even if it is written in another letter case or Unicode form', async () => {
     await post({ email: 'caf\u00e9@example.com', password: PASSWORD });
     for (const email of ['caf\u00e9@example.com', 'CAFE\u0301@EXAMPLE.COM', ' Caf\u00e9@example.COM\t']) {
       const { status, body } = await post({ email, password: PASSWORD });
@@ -64,7 +64,7 @@ describe('signing up', () => {
     }
   });
 
-  it('signing up treats every spelling of an e-mail domain as the same domain', async () => {
+  it('signing up treats an e-mail domain in upper case, full-width, decomposed or Punycode characters as the same domain', async () => {
     const signUpAt = async (domain: string) => {
       const { status, body } = await post({ email: `ada@${domain}`, password: PASSWORD });
       return status === 201 ? body.user.id : status;
@@ -137,7 +137,7 @@ describe('signing up', () => {
     assert.equal((await validationErrorOf({ email })).type, 'missing');
   });
 
-  it('validation errors do not repeat unknown properties or a body that is not an object, since either may hold a password', async () => {
+  it('validation errors of sign-up and log-in do not repeat unknown properties or a body that is not an object, since either may hold a password', async () => {
     const secret = 'hunter2-hunter2';
     const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
     for (const path of paths)
@@ -171,7 +171,7 @@ describe('signing up', () => {
     }
   });
 
-  it('the waitlist stores an e-mail address once, and gives the same answer each time that it is added', async () => {
+  it('the waitlist stores an e-mail address once, and gives the same answer each time that the address is added', async () => {
     const email = someEmail();
     const versions: { email: string; version: string }[] = [];
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {
@@ -196,7 +196,7 @@ describe('signing up', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });
 
-  it('signing up takes the e-mail address off the waitlist, however it is spelt there', async () => {
+  it('signing up takes the e-mail address off the waitlist, even if it was added there in upper case', async () => {
     const [email, other] = [someEmail(), someEmail()];
     for (const written of [email.toUpperCase(), other])
       await anonymously(system, 'POST', '/api/auth/waitlist/', { email: written });
@@ -256,7 +256,7 @@ describe('signing up', () => {
       assert.deepEqual(await isValid('unknown'), { valid: false });
     });
 
-    it('invitation-only sign-up accepts an invite code once, however many people use it concurrently', async () => {
+    it('invitation-only sign-up accepts an invite code once, even if six people use it concurrently', async () => {
       const [code = ''] = codes;
       assert.deepEqual(await isValid(code), { valid: true });
       const replies = await Promise.all(Array.from({ length: 6 }, () => join({ invite_code: code })));

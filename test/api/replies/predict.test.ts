@@ -45,7 +45,7 @@ describe('predicting a reply', function () {
   const readReply = (id: string, person = ann) =>
     person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
   const list = (query = '') => ann.request<ReplyList>('GET', `/api/predictions/${query}`);
-  /** Returns the account's only prediction once it matches. */
+  /** Returns the account's prediction that matches, once there is one. */
   const onlyReply = (is: (reply: ReplyList['results'][number]) => boolean) =>
     until(async () => {
       const { body } = await list();
@@ -111,7 +111,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('a reply prediction sends the model memory as escaped data, in the same bytes for every prompt, and the prompt after it', async () => {
+  it('a reply prediction sends memory to the model as escaped data, in the same bytes for every prompt, and then the prompt', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predictSuccessfully(ann);
@@ -125,7 +125,7 @@ describe('predicting a reply', function () {
     assert.match(second?.[2]?.content ?? '', /And the border\?/);
   });
 
-  it('a reply prediction with more candidates than MAX_K, or a model that is not offered, is refused', async () => {
+  it('a reply prediction with more candidates than MAX_K, or a model that is not offered, is 422', async () => {
     const { status, body } = await predictReply<{ detail: object[] }>(ann, { k: 4, model: 'other' });
     assert.equal(status, 422);
     assert.deepEqual(body.detail, [
@@ -213,7 +213,7 @@ describe('predicting a reply', function () {
   });
 
   describe('with an idempotency key', () => {
-    it('a reply prediction with an Idempotency-Key runs once: repeating it returns the first answer, even after feedback', async () => {
+    it('a successful reply prediction does not run again under its Idempotency-Key: repeating it returns the first answer, even after feedback', async () => {
       const headers = { 'idempotency-key': newId() };
       const first = await predictReply(ann, { threshold: 0.5 }, { headers });
       await feedback(ann, first.body, { status: 'rejected' });
@@ -274,7 +274,7 @@ describe('predicting a reply', function () {
     assert.doesNotMatch(rows[0]?.row ?? '', /private|Blue|habit/);
   });
 
-  it('a reply prediction reports each invalid field of its body', async () => {
+  it('an invalid request for a reply prediction is 422, and the answer names each invalid field', async () => {
     const { status, body } = await ann.request<{ detail: { loc: string[] }[] }>('POST', PREDICT, {
       agent: '',
       k: 0,

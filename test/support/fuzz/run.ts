@@ -22,7 +22,7 @@ export const FUZZED = {
   },
 };
 
-/** A call's longest deadline, plus what a busy machine adds. */
+/** Time after which a request without an answer counts as hanging: the longest deadline, plus a margin. */
 const HANG_MS = Math.max(...Object.values(readDeadlines(new Env(FUZZED.env)))) + 5000;
 
 export interface Options {

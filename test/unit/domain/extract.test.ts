@@ -15,7 +15,7 @@ const person = (content: string): ClusterRow => ({
 const agent = (content: string): ClusterRow => ({ ...person(content), isHuman: false });
 
 describe('extracted episode', () => {
-  it('an extracted episode is titled with the line most similar to everything the person said', () => {
+  it("an extracted episode has a title about the person's main topic, and a summary that counts the messages and quotes the first and last one", () => {
     const rows = [
       person('hi'),
       person('The invoice for March is wrong\nThe invoice shows the wrong tax'),

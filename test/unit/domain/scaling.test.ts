@@ -4,7 +4,7 @@ import { desiredWorkers } from '../../../shared/domain/scaling.ts';
 const idle = { queued: 0, running: 0, oldestMs: 0, workers: 2, slots: 20 };
 
 describe('desired number of workers', () => {
-  it("the desired number of a pool's workers is one while nothing runs, or while the pool has no worker", () => {
+  it("the desired number of a pool's workers is one while the pool has no work, or no worker", () => {
     assert.equal(desiredWorkers(idle), 1);
     assert.equal(desiredWorkers({ ...idle, queued: 50, oldestMs: 9000, workers: 0, slots: 0 }), 1);
   });

@@ -50,7 +50,7 @@ describeOnEachStore('ticket queue', (store) => {
     }
   });
 
-  it('a ticket queue holds one ticket however many are added, and delivers a ticket that is added later', async () => {
+  it('a ticket queue holds one ticket after two processes have added many, and delivers a ticket that is added later', async () => {
     const producers = await Promise.all([open(), open()]);
     const queues = producers.map((one) => one.queue(name));
     const since = performance.now();

@@ -6,13 +6,13 @@ const REPLY =
 const keepsMeaning = (from: string, to: string) => haveSameMeaning(REPLY, REPLY.replace(from, to));
 
 describe('meaning of replies', () => {
-  it('replies in nearly the same words have the same meaning, however long they are', () => {
+  it('replies in nearly the same words have the same meaning, whether they are long or short', () => {
     assert.ok(keepsMeaning('tell me', 'tell me then'));
     assert.ok(haveSameMeaning('Yes, go ahead!', 'yes, go ahead'));
     assert.ok(!haveSameMeaning('Yes, go ahead!', 'Yes, wait'));
   });
 
-  it('replies with another number or negation do not have the same meaning, however long they are', () => {
+  it('long replies that differ in a number or a negation do not have the same meaning', () => {
     for (const [from, to] of [
       ['8080', '8081'],
       ['port 8080', 'port'],

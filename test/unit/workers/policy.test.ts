@@ -68,7 +68,7 @@ describe('provider policy', () => {
     for (let n = 0; n < times; n++) await assert.rejects(send(), ProviderError);
   }
 
-  it('without the database, the provider policy opens the circuit, probes once per interval, and closes the circuit', async () => {
+  it('without the database, the provider policy opens the circuit after five failures, probes once per interval, and closes it after a success', async () => {
     const send = start(NO_DATABASE);
     failCallsWith(outageError());
     await fail(send, 50);
@@ -225,7 +225,7 @@ describe('provider policy', () => {
     assert.equal(calls, before + 1);
   });
 
-  it('the provider policy divides PROVIDER_CONCURRENCY among the workers, and a call that gets no slot in time is a timeout', async () => {
+  it('the provider policy divides PROVIDER_CONCURRENCY among the workers, and a call that gets no slot in time fails as a timeout', async () => {
     let counted = false;
     const shared = {
       ...sharedStore(),

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** Maximum number of failures of a kind that are counted. */
+/** Maximum number of failures that are counted for each kind. */
 const FAILURES_MAX = 1000;
 const LISTED_ERASURES_MAX = 12;
 
@@ -14,7 +14,7 @@ export interface Failures {
   /** True if `count` is a minimum, because not all failures of the kind were counted. */
   isMore: boolean;
   agoS: number;
-  /** Id of the latest piece of work that failed so. */
+  /** Id of the piece of work that failed last. */
   example: string;
 }
 
@@ -29,7 +29,7 @@ export interface Circuit {
   probeS: number | null;
 }
 
-/** Recent failures, and accounts that are being erased. */
+/** Recent failures, the models' circuits, and accounts that are being erased. */
 export interface RecentOverview {
   failures: Failures[];
   circuits: Circuit[];

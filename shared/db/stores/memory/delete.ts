@@ -81,8 +81,8 @@ async function redactDerived(
 }
 
 /**
- * Deletes a fact and its former wordings. Facts that it superseded hold again, or pass to its successor. Promotion
- * makes no fact from its quotes again. Throws `not_found`.
+ * Deletes a fact and its former wordings. Facts that it superseded hold again or, if it was superseded itself, are
+ * superseded by its successor. Promotion makes no fact from its quotes again. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {

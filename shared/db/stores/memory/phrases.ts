@@ -75,8 +75,8 @@ const RECALL_OWN = {
 };
 
 /**
- * Reads what the person behind a connection has ever written after the last words of a draft (`tails`), except in other
- * apps that are or were connected.
+ * Reads what the person behind a connection wrote after the last words of a draft (`tails`), however long ago, or a
+ * sample of it. Leaves out what they wrote in other apps that are or were connected.
  */
 export function recallPhrases(
   pool: Pool,
@@ -86,7 +86,7 @@ export function recallPhrases(
   return recall(pool, RECALL, connectionId, tails);
 }
 
-/** Reads what an account's owner has ever written after the last words of a draft (`tails`), in any app. */
+/** Reads what an account's owner wrote after the last words of a draft (`tails`), in any app, or a sample of it. */
 export function recallOwnPhrases(
   pool: Pool,
   accountId: string,

@@ -48,7 +48,7 @@ interface RemainingSource {
 const SIMILARITY_MIN = 0.6;
 /** Maximum total length of deleted texts. Longer ones are not compared. */
 const DELETED_LENGTH_MAX = 64 * KIB;
-/** Maximum number of sources that are read of one row, in total and at once. */
+/** Maximum numbers of a row's sources that are read: in total, and by one statement. */
 const SOURCES_MAX = { total: 200, atOnce: 20 };
 /**
  * Budget of a deletion, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so a deletion
@@ -95,8 +95,9 @@ function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string>
 }
 
 /**
- * Returns the ids of the rows that may repeat deleted texts. Such a row shares a shingle with them, or is nearly a part
- * of one of them, and its remaining raw sources do not say the same. Rows that exceed the budget count as repeating.
+ * Returns the ids of the rows that may repeat deleted texts. Such a row shares a shingle with them or is nearly a part
+ * of one of them, and in either case its remaining raw sources do not say the same. Rows that exceed the budget count
+ * as repeating.
  */
 export async function findRepeating(
   tx: EntityManager,
@@ -116,7 +117,7 @@ export async function findRepeating(
   return repeating;
 }
 
-/** Divides rows into groups that one statement may compare: of at least one row. */
+/** Divides rows into groups, each small enough for one statement to compare, or of a single row. */
 function* inGroups(rows: readonly DerivedRow[], deletedTexts: DeletedTexts): Generator<DerivedRow[]> {
   let group: DerivedRow[] = [];
   let pairs = 0;

@@ -70,7 +70,7 @@ async function nextUnsynced(
   return next;
 }
 
-/** Counts the sessions that a sync goes through: with `since`, also those without an event that it chooses. */
+/** Counts the sessions that a sync goes through. With `since`, sessions without an event since then count as well. */
 export async function countSessionsToSync(
   em: EntityManager,
   accountId: string,

@@ -33,7 +33,7 @@ export async function findRowAndDerivedIds(
 /** Maximum total size of derived texts that are read at once, in bytes. */
 const TEXTS_MAX = MIB;
 
-/** Reads the texts of these episodes and facts; undefined if they are too large in all. */
+/** Reads the texts of these episodes and facts; undefined if they have more than `TEXTS_MAX` bytes in total. */
 export async function textsOf(
   tx: EntityManager,
   accountId: string,

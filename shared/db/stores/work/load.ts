@@ -45,7 +45,7 @@ const COUNT_WAITING_PARTIES = {
 };
 
 /**
- * Counts the parties that wait for a slot. A party with running work waits for none, because most kinds run one piece
+ * Counts the parties that wait for a slot. A party with running work is not counted, because most kinds run one piece
  * of a party at a time. Looks at the `PIECES_MAX` most urgent pieces of each kind, and counts a party once for each kind.
  */
 export async function countWaitingParties(pool: Pool, kinds: readonly string[]): Promise<number> {

@@ -95,7 +95,7 @@ const PAUSE_POOLS = {
   text: `insert into paused_pools (pool, paused_at) select p, now() from unnest($1::text[]) p on conflict do nothing`,
 };
 
-/** Pauses pools: workers claim nothing for them from their next heartbeat on. Running work goes on. */
+/** Pauses pools: each worker claims nothing for them from its next heartbeat on. Running work goes on. */
 export async function pausePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, PAUSE_POOLS, [names]);
 }
@@ -120,7 +120,7 @@ const RESUME_POOLS = {
   text: 'delete from paused_pools where pool = any ($1::text[])',
 };
 
-/** Resumes pools: workers claim from them again, from their next heartbeat on. */
+/** Resumes pools: each worker claims for them again from its next heartbeat on. */
 export async function resumePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, RESUME_POOLS, [names]);
 }
@@ -135,15 +135,15 @@ const QUEUED_WORK = {
           order by party, id limit ${DRAIN_BATCH_ROWS}`,
 };
 
-/** Numbers of pieces that a drain has ended, and has skipped because another transaction held a lock on their party. */
+/** Number of pieces that a drain has ended, and number left queued because another transaction locked their party. */
 export interface DrainCounts {
   ended: number;
   locked: number;
 }
 
 /**
- * Ends and refunds queued work, as `service_unavailable`, if it was admitted by `before` (Unix milliseconds). Work that
- * is claimed meanwhile goes on.
+ * Ends and refunds queued work, as `service_unavailable`, unless it was admitted after `before` (Unix milliseconds).
+ * Work that is claimed meanwhile goes on.
  */
 export async function drainQueued(
   pool: Pool,
