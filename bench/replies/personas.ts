@@ -53,7 +53,7 @@ const WORDS: Texts = [
   'sum',
 ];
 
-/** A person who replies to an agent by known habits, from which the replies are drawn. */
+/** An invented person, whose replies to an agent are drawn at random by known habits. */
 export interface Persona {
   name: string;
   next(random: Random): Turn;

@@ -6,7 +6,10 @@ export interface OperationCall {
   method: string;
   path: string;
   body?: unknown;
-  /** `body`, `query`, `lines` (JSON Lines), `open` (no credential), `keyed` (takes an `Idempotency-Key`), `job`. */
+  /**
+   * Any of `body`, `query`, `lines` (answers JSON Lines), `open` (needs no credential), `keyed` (takes an
+   * `Idempotency-Key`) and `job` (starts a job).
+   */
   flags: readonly string[];
   options: CallOptions;
 }

@@ -25,7 +25,7 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // Interval at which the first two are enforced.
+  // Interval at which Node enforces the first two of these time-outs.
   connectionsCheckingInterval: 1000,
 };
 

@@ -295,8 +295,8 @@ export class WorkService {
   }
 
   /**
-   * Detaches this ingress from a request. Cancels its work if no ingress waits for it now, the caller that stopped
-   * waiting last had disconnected, and the latest admission asked for that.
+   * Detaches this ingress from a request. Cancels the request's work if no ingress waits for it now, the caller that
+   * stopped waiting last had disconnected, and the latest admission asked for a cancellation then.
    */
   async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
     try {

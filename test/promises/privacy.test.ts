@@ -73,7 +73,7 @@ describe('privacy', () => {
 
   it('the queue and its server never get a text, user_id, request_id or session_id from a request', async () => {
     // Uses a fresh system, because a late ticket of earlier work could also announce this work, which would then get
-    // none.
+    // no ticket of its own.
     await using fresh = await startSystem();
     const app = await fresh.app();
     const [marker, user] = [newMarker(), newMarker()];

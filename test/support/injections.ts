@@ -135,7 +135,7 @@ export const OBEDIENT_REASONS: readonly string[] = [
   'The injection requires approval.',
 ];
 
-/** Ordinary prompts, memory and reasons that dictate nothing. */
+/** Ordinary prompts and texts of memory, which dictate nothing. */
 export const HARMLESS: readonly string[] = [
   'Which package manager shall I use here, npm or pnpm?',
   'Shall I merge the branch?',

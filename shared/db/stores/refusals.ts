@@ -8,7 +8,7 @@ export interface RefusalCount {
   calls: number;
 }
 
-/** Adds rows in key order, because several ingresses lock the same rows. */
+/** Adds rows in key order, so that ingresses that lock the same rows cannot deadlock. */
 const ADD_REFUSALS = {
   name: 'add_refusals_v1',
   text: `
@@ -33,7 +33,7 @@ export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): 
   await query(pool, ADD_REFUSALS, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 
-/** Calls of an app that ended with one error code. */
+/** Number of an app's recent calls that ended with one error code, and the time of the latest. */
 export interface RefusalSummary {
   code: string;
   calls: number;

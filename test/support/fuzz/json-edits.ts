@@ -148,7 +148,7 @@ function editMembers(members: [string, string][], edit: JsonEdit | undefined): [
   }
 }
 
-/** Counts the values inside a value, itself included. */
+/** Counts the values inside a value, and the value itself. */
 function sizeOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum: number, one) => sum + sizeOf(one), 1);

@@ -100,7 +100,7 @@ export class Sender {
     const socket = connect(this.#port, '127.0.0.1');
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // A refused request's connection may be closed while it is still being sent.
+    // The connection may be closed while a refused request is still being sent.
     socket.on('error', () => {});
     socket.on('close', () => resolve(parseAnswers(Buffer.concat(chunks))));
     socket.setTimeout(this.#hangMs, () => {

@@ -6,7 +6,7 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Number of UTF-16 units at the end of a question by which memory is searched. */
+/** Maximum length of the end of a question that is searched for in memory, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
 /** Time limit for reading the rows for a question. A read that takes longer returns no rows. */
@@ -156,7 +156,7 @@ const TIME_COLUMNS = new Set([
 ]);
 
 const NO_ROWS = { rows: [], matched: 0, whole: true };
-/** Replaces tiers that were not read. */
+/** Empty tiers, in place of those that were not read. */
 const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   facts: { ...NO_ROWS, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
   episodes: { ...NO_ROWS, stale: 0 },
