@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { STANDING_QUEUE_WAIT_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
-/** Maximum number of queued pieces of a kind that are read. */
+/** Maximum number of pieces of a kind that are read, the most urgent ones. `load_v1` reads one more for each slot. */
 const PIECES_MAX = 1000;
 
 /** The queued and running work of a kind, and the living workers of its pool. */
