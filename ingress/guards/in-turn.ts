@@ -51,8 +51,9 @@ export class ConnectionTurns {
   };
 
   /**
-   * Calls `close` after input that ends a connection, such as a protocol error: as soon as the requests before the input
-   * are answered, or immediately if none of them is open or the input is in the body of the request being answered.
+   * Calls `close` after input that ends a connection, such as a protocol error: as soon as the requests before the
+   * input are answered, or immediately if none of them is open or the input is in the body of the request being
+   * answered.
    */
   close(socket: Duplex, close: () => void): void {
     const connection = this.#connectionOf(socket);

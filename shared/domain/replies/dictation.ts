@@ -2,8 +2,8 @@ import { plainOf, toLatin } from '../../text/plain.ts';
 
 /*
  * Texts written by others may try to dictate a reply in the person's name. The patterns below cannot be complete; they
- * are only one of several guards (docs/replies.md). They err on the safe side: memory that they match is withheld, and a
- * prediction for a prompt that they match is never `auto`.
+ * are only one of several guards (docs/replies.md). They err on the safe side: memory that they match is withheld, and
+ * a prediction for a prompt that they match is never `auto`.
  */
 
 const SAY = '(?:say(?:s|ing)?|answer(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|respond(?:s|ed|ing)?)';
