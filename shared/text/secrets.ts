@@ -162,7 +162,7 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). A run of small letters and digits is a hash. */
+/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). Small letters and digits alone are a hash. */
 function isIban(iban: string): boolean {
   if (/^[a-z\d]+$/.test(iban)) return false;
   const characters = iban.replaceAll(/[^a-z\d]/gi, '');

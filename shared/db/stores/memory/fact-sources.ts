@@ -95,8 +95,8 @@ function toSourceRow({ occurredMs, ...row }: StoredSource['rows'][number]): Sour
 }
 
 /**
- * Reads facts and episodes, each with the raw rows that it was derived from; for a fact, also those of the episodes that
- * it was derived from.
+ * Reads facts and episodes, each with the raw rows that it was derived from; for a fact, also those of the episodes
+ * that it was derived from.
  */
 const READ_SOURCES = `
   with named as (
