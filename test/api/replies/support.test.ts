@@ -78,7 +78,9 @@ describe('overconfident model', function () {
     }
   });
 
-  it('a yes from an overconfident model is not acted on after the person rejected the same yes three times, and changed it three times', async () => {
+  it('a yes from an overconfident model is no longer acted on after the person rejected the same yes three times, and changed it three times', async () => {
+    for (let n = 0; n < 2; n += 1) await addReply(ann, PROMPT, 'yes', n);
+    assert.equal((await ask(PROMPT)).status, 'auto');
     for (const decision of [{ status: 'rejected' }, { status: 'edited', actual_response: 'not now' }])
       for (let n = 0; n < 3; n += 1) await feedback(ann, await ask(PROMPT), decision);
     assertNoneIsSure([await ask(PROMPT)]);
