@@ -133,6 +133,16 @@ describe('built-in predictor: drafts', () => {
       assert.ok((await predict(begun, [], fields)).completion.startsWith(rest), begun);
   });
 
+  it("an accepted prediction in the conversation does not change the weight of the agent's latest message", async () => {
+    const conversation = [
+      messageOf('Let us compare the quarterly figures'),
+      agentMessage('Do you want the quarterly report?'),
+    ];
+    const accepted = messageOf('Yes', { origin: 'accepted_prediction' });
+    const guess = await predict('I want the quarterly ', conversation);
+    assert.deepEqual(await predict('I want the quarterly ', [accepted, ...conversation]), guess);
+  });
+
   it('the built-in predictor does not learn from accepted predictions', async () => {
     const fed = messageOf(EXAMPLE, { origin: 'accepted_prediction' });
     assert.equal((await predict('Please summarise the quart', [fed])).completion, '');

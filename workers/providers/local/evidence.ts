@@ -86,14 +86,7 @@ function textsOf(
 ): WeightedText[] {
   const conversation = messages
     .filter(({ origin }) => origin !== 'accepted_prediction')
-    .map((message, place) => ({
-      text: message.content,
-      weight: isWrittenByPerson(message)
-        ? OWN_WEIGHT
-        : place === messages.length - 1
-          ? LATEST_WEIGHT
-          : OTHER_WEIGHT,
-    }));
+    .map((message) => ({ text: message.content, weight: weightOf(message, message === messages.at(-1)) }));
   const surroundingTexts = [artifact?.summary, preferences].map((text) => ({
     text: text ?? '',
     weight: LATEST_WEIGHT,
@@ -115,6 +108,11 @@ function textsOf(
     ...surroundingTexts,
     ...memoryTexts,
   ];
+}
+
+function weightOf(message: Message, isLatest: boolean): number {
+  if (isWrittenByPerson(message)) return OWN_WEIGHT;
+  return isLatest ? LATEST_WEIGHT : OTHER_WEIGHT;
 }
 
 /** Finds the places of a text at which a draft's last words (`tails`) occur, with what follows them. */
