@@ -126,15 +126,16 @@ describe('start-up', () => {
 
   it('an invalid environment variable ends its process with one log line that names the variable, but quotes no password in its value', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
-    const faults: [kind: 'web' | 'worker', variable: string, value: string][] = [
+    const faults: [kind: 'web' | 'worker', variable: string, value: string, others?: object][] = [
       ['web', 'PORT', '80a'],
       ['web', 'DATABASE_URL', secret],
       ['worker', 'PROVIDER_TIMEOUT_MS', '0'],
       ['worker', 'OPENAI_API_KEY_FILE', '/hunter2'],
+      ['worker', 'OPENAI_API_KEY_FILE', '/nowhere', { OPENAI_API_KEY: '' }],
     ];
     await Promise.all(
-      faults.map(async ([kind, variable, value]) => {
-        const line = await onlyLine(system.launch(kind, { [variable]: value }));
+      faults.map(async ([kind, variable, value, others]) => {
+        const line = await onlyLine(system.launch(kind, { ...others, [variable]: value }));
         assert.match(line, new RegExp(`\\b${variable}\\b`));
         assert.doesNotMatch(line, /hunter2/);
       }),
