@@ -34,10 +34,7 @@ const RENEW_AFTER_MS = 50 * 60_000;
 /** Pause after a renewal that failed. */
 const RENEW_AGAIN_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
-/**
- * Maximum time until this tab sees in the storage what another tab wrote before that tab sent its message or released
- * the lock.
- */
+/** Maximum time until this tab sees in the storage what another tab wrote before its message, or under its lock. */
 const STORAGE_DELAY_MAX_MS = 1000;
 
 /**
@@ -145,10 +142,7 @@ export class Session implements Credentials {
     return channel;
   }
 
-  /**
-   * Applies the change of another tab, which logged in or out or renewed the tokens, once the storage shows it, or
-   * after `STORAGE_DELAY_MAX_MS`.
-   */
+  /** Applies another tab's log-in, log-out or renewal once the storage shows it, or after `STORAGE_DELAY_MAX_MS`. */
   async #hear(text: string | null): Promise<void> {
     const deadline = performance.now() + STORAGE_DELAY_MAX_MS;
     while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < deadline)
@@ -164,10 +158,7 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  /**
-   * Renews the tokens. If this tab `waited` for another one, that one has just renewed them, which the storage may not
-   * show yet.
-   */
+  /** Renews the tokens. If it `waited` for another tab, the storage may not show yet that the other renewed them. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#latestChange;
     const isRefused = (tokens: StoredTokens | undefined) =>
@@ -191,10 +182,7 @@ export class Session implements Credentials {
     return access !== undefined;
   }
 
-  /**
-   * Runs the work while no other tab runs its own, where the browser has locks. The work learns whether it had to wait
-   * for another tab.
-   */
+  /** Runs the work while no other tab runs its own, if the browser has locks. Tells it whether it had to wait. */
   async #runAlone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
     if (locks === undefined) return work(false);

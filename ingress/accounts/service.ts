@@ -80,8 +80,7 @@ const WAITING_MAX = 64;
 
 /**
  * Signs people up and in, for `/api`, console and pages, and changes accounts. A caller that disconnects (`gone`)
- * leaves the queue for hashing passwords. Methods that hash throw `overloaded` when the queue of the caller's network
- * is full.
+ * leaves the queue for hashing passwords. Methods that hash throw `overloaded` when the queue of the network is full.
  */
 export class AccountService {
   readonly #em: () => EntityManager;

@@ -25,10 +25,7 @@ const MODELS_MAX = 4;
 
 /** Weights for an account without labels. They are cautious, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-/**
- * Standard deviations of these weights. They are wide where accounts differ, such as in how reliable the model is and
- * how regular the person's habits are.
- */
+/** Standard deviations of these weights, wide where accounts differ: how reliable the model and the habits are. */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */
@@ -116,10 +113,7 @@ function maximize(problem: FitProblem): number[] {
   return beta;
 }
 
-/**
- * Tries the step, its half, its quarter and so on. Returns the first result with a lower loss than before; undefined if
- * there is none.
- */
+/** Tries the step, its half, its quarter and so on. Returns the first result with a lower loss; undefined for none. */
 function halvedStep(problem: FitProblem, beta: number[], direction: number[], before: number) {
   for (let halving = 0; halving < HALVINGS_MAX; halving += 1) {
     const tried = beta.map((value, i) => clamp(i, value - at(direction, i) * 2 ** -halving));
