@@ -61,7 +61,7 @@ export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
   };
 }
 
-/** Counts the facts for each statement that was made in three wordings: exactly one is right. */
+/** Counts the statements made in three wordings, their facts, and those with exactly one fact, as each should have. */
 export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly Statement[]): Counts {
   const stated = facts.map(({ text }) => statementsIn(text).map(keyOf));
   const copies = repeated.map((one) => stated.filter((keys) => keys.includes(keyOf(one))).length);

@@ -144,7 +144,7 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: portOf(address),
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // The next port is the worker's.
+    // The port after the ingress's is the worker's, so this is the one after that.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);

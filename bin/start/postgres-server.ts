@@ -146,7 +146,7 @@ class Guardian {
     this.#pipe = shell.stdin;
   }
 
-  /** Names the server process to stop; undefined when it has ended. */
+  /** Tells the shell which server process to stop if this process is killed; undefined once the server has ended. */
   watch(pid: number | undefined): void {
     this.#pipe.write(`${pid ?? ''}\n`);
   }

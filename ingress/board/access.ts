@@ -58,7 +58,7 @@ export class BoardAccess {
   }
 
   /** Throws `access_denied` unless the form carries this session's CSRF token. */
-  checkForm(session: string, form: URLSearchParams): void {
+  requireCsrfToken(session: string, form: URLSearchParams): void {
     if (!this.#isSigned('form', session, form.get('csrf') ?? '')) throw new AppError('access_denied');
   }
 

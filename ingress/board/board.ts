@@ -126,7 +126,7 @@ class BoardPages {
     }
     const session = this.#access.read(ctx);
     if (session === undefined) throw new AppError('not_authenticated');
-    this.#access.checkForm(session, form);
+    this.#access.requireCsrfToken(session, form);
     if (path === '/queue') return this.#act(ctx, session, form);
     this.#access.signOut(ctx);
     seeOther(ctx, './');

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILE_EXTENSIONS } from './formats.ts';
 
-/** A file to import. `named` is false for a file found in a directory, which may not be a transcript. */
+/** A file to import. `named` is false if it was found in a directory; then it is possibly no transcript. */
 export interface FoundFile {
   path: string;
   named: boolean;

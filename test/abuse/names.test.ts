@@ -225,7 +225,7 @@ describe('inherited names', function () {
   });
 
   for (const name of NAMES)
-    it(`a request with the name ${name}, which JavaScript objects inherit, as a value, key, header or part of the path is accepted or refused, never answered 500`, async () => {
+    it(`a request that uses ${name}, a name that JavaScript objects inherit, as a value, key, header or part of the path is accepted or refused, never answered 500`, async () => {
       system.provider.respond(
         bySchema({ reply: proposeReplies([{ response: name }]), facts: structured({ facts: [] }) }),
       );

@@ -1031,7 +1031,7 @@ describe('every request', () => {
     assert.ok(!logLines.join('').includes(key));
   });
 
-  it('a request that is 404 or 405 by routing also logs one access line, without its path', async () => {
+  it('a request whose path (404) or method (405) no route has logs one access line, without an unknown path', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
     const parsed = logLines.map((line) => JSON.parse(line));

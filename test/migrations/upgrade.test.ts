@@ -20,7 +20,7 @@ describe('upgrade', () => {
   afterEach(() => database.drop());
   const runMigrations = () => migrate({ directUrl: database.url, queuePrefix: 'forecue' });
 
-  it('migrating one step at a time, over functions of an older version, gives the same schema as a fresh installation', async () => {
+  it('migrating one step at a time, and then replacing the functions of an older version, gives the same schema as a fresh installation', async () => {
     const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     for (const name of await missingMigrations(database.pool)) await orm.migrator.up({ to: name });
     await orm.close(true);

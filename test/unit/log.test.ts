@@ -13,7 +13,7 @@ describe('log', () => {
       assert.equal('message' in loggedError(error), false);
   });
 
-  it('the log contains the reasons of an error: its cause, and at most five of the errors that the cause sums up', () => {
+  it('the log of an error contains its cause and, if the cause is an AggregateError, the first five of its errors', () => {
     const refusals = Array.from({ length: 9 }, (_, n) =>
       Object.assign(new Error(`connect ECONNREFUSED ::${n}`), { code: 'ECONNREFUSED' }),
     );

@@ -15,7 +15,7 @@ export interface SearchedTier {
   about: string;
 }
 
-/** A part of a statement about the row `r`, with its parameters. */
+/** A part of a statement about the row `r`, or a query of such rows, with its parameters. */
 export interface Condition {
   sql: string;
   values: unknown[];
@@ -29,7 +29,7 @@ export function condition(sql: string, ...values: unknown[]): Condition {
 /** Relevance of a row that has the words of a search (`matchCondition`). Other rows are less relevant, but above 0. */
 const MATCH_RELEVANCE = 1000;
 
-/** Selects all rows that meet the conditions, with equal relevance. */
+/** Returns a query for all rows that meet the conditions, with equal relevance. */
 export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]): Condition {
   const { sql, values } = joinConditions(conditions);
   return { sql: `select r.*, ${MATCH_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
