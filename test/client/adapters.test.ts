@@ -152,7 +152,7 @@ describeInBrowser('suggestion in Chromium', () => {
     await page.close();
   });
 
-  it('an accepted suggestion in a textarea can be undone; once its completer is closed, the suggestion is gone, and Tab leaves the field', async () => {
+  it('in a textarea, Ctrl+Z undoes an accepted suggestion; after the completer is closed, no suggestion is shown and Tab leaves the field', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await waitForSuggestion(page, ', and so on.');

@@ -85,8 +85,8 @@ export class FairOrder {
   }
 
   /**
-   * Makes the next claims look at the whole queue of each flow again, since released work is older than pieces that
-   * were claimed after it. Forgets idle flows.
+   * Makes the next claims look at the whole queue of each flow again. Otherwise they skip what was queued well before
+   * the latest claimed piece, and would miss released work. Forgets idle flows.
    */
   refresh(): void {
     for (const [name, flow] of this.#flows) {

@@ -91,7 +91,7 @@ export const ErasingGrant = defineEntity({
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     connectionId: p.uuid().primary(),
-    /** Number of the grant, if another account took over the connection; 0 for all grants. */
+    /** Number of a grant that another account's take-over ended; 0 for all grants, if the account itself is erased. */
     grantRevision: p.integer().primary(),
     /**
      * Time by which the grant had ended. Lowered as the erasure proceeds: predictions admitted later are already

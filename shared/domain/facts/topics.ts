@@ -78,7 +78,11 @@ const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;
   if (known !== undefined) return known;
-  const named = (MY_TOPIC_IS.exec(sentence) ?? AS_MY_TOPIC.exec(sentence))?.[1]?.toLowerCase().split(' ');
-  const words = named?.filter((word, place) => place === named.length - 1 || !UNSPECIFIC_WORD.test(word));
+  const topicWords = (MY_TOPIC_IS.exec(sentence) ?? AS_MY_TOPIC.exec(sentence))?.[1]
+    ?.toLowerCase()
+    .split(' ');
+  const words = topicWords?.filter(
+    (word, place) => place === topicWords.length - 1 || !UNSPECIFIC_WORD.test(word),
+  );
   return words === undefined || words.length === 0 ? null : `own.${words.join('_')}`;
 }

@@ -119,7 +119,7 @@ describe("truth of a persona's sessions", () => {
     });
   });
 
-  it("the truth of a persona's sessions counts a value as active again once the persona has returned to it", () => {
+  it('truthOf lists a superseded value as active again when a later session of the persona states it again', () => {
     const { active, superseded } = truthOf([
       sessionStating('Helix'),
       sessionStating('Zed'),

@@ -15,7 +15,7 @@ export interface SearchedTier {
   about: string;
 }
 
-/** A part of a statement about the row `r`, or a query of such rows, with its parameters. */
+/** A part of a statement about the row `r`, or a query of rows, with its parameters. */
 export interface Condition {
   sql: string;
   values: unknown[];
