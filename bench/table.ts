@@ -46,8 +46,8 @@ function row(result: TargetResult, results: TargetResult[]): string[] {
   return [
     TARGETS[result.target].title,
     String(result.callers),
-    count(result.callsPerSecond),
-    `${count(Math.min(...result.rounds))}-${count(Math.max(...result.rounds))}`,
+    formatNumber(result.callsPerSecond),
+    `${formatNumber(Math.min(...result.rounds))}-${formatNumber(Math.max(...result.rounds))}`,
     result.p50.toFixed(2),
     result.p95.toFixed(2),
     result.p99.toFixed(2),
@@ -96,4 +96,4 @@ function alignColumns(...groups: string[][][]): string[] {
   return groups.flatMap((group) => [...group.map(line), '']);
 }
 
-const count = (value: number) => Math.round(value).toLocaleString('en');
+const formatNumber = (value: number) => Math.round(value).toLocaleString('en');

@@ -4,8 +4,8 @@ import { install, startProduct } from './installation.ts';
 import { removeKeys } from './stores.ts';
 
 /**
- * Everything that can be measured, in the order of the tables, and what each needs besides PostgreSQL. `client` is the
- * load generator alone.
+ * Everything that can be measured, in the order of the results table, and what each needs besides PostgreSQL. `client`
+ * is the load generator alone.
  */
 export const TARGETS = {
   client: { title: 'load generator alone', needs: undefined },

@@ -13,7 +13,7 @@ export type Handler = (request: Request) => Promise<Response>;
 
 /** Reason why a person could not be connected, at the start or after coming back. */
 export type ConnectFailure =
-  /** The person refused. */
+  /** The person refused, or their account is disabled or gone or has too many connections. */
   | 'access_denied'
   /** The request does not belong to an attempt that this browser began, or came too late. */
   | 'invalid_state'

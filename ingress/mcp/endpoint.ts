@@ -46,7 +46,7 @@ interface ToolEndpointParts extends Pick<ToolServerParts, 'publicUrl' | 'log'> {
 export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts) {
   const accountOf = ({ http }: ServerContext) => accountClientAt(upstream, callerIn(http?.authInfo));
   const newServer = () => createToolServer({ ...parts, accountOf });
-  // Serves the revisions of the protocol that have no sessions, each request by its own credential.
+  // Serves the revisions of the protocol that have no sessions: each request carries its own credential.
   const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 100 });
   const withBody = new Bodies(async () => {}).reader({
     credential: 'user',

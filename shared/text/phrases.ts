@@ -18,7 +18,7 @@ const SYMBOL =
   '(?:\\p{RI}\\p{RI}|[^\\s\\p{L}\\p{N}_][\\p{M}\\p{EMod}]*(?:\\u200d[^\\s\\p{L}\\p{N}_][\\p{M}\\p{EMod}]*)*)';
 const NEXT_WORD = new RegExp(`^ ?(?:${WORD}|${SYMBOL})`, 'u');
 
-/** Account, card and telephone numbers. */
+/** Numbers of at least twelve digits, such as those of accounts and cards. */
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
 /** Returns a text as lines of words, without secrets. */

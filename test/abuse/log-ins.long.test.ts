@@ -53,7 +53,8 @@ describe('sign-up limit', () => {
     const { email } = await signUp(system);
     const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
       anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));
-    // A taken e-mail address counts as an attempt too, without a hash: else a program could search for accounts.
+    // An attempt with a taken e-mail address counts too, although it hashes no password: else a program could search for
+    // accounts.
     for (let n = 0; n < SIGN_UPS; n += 1) assert.equal((await tryFrom(STRANGER)).code, 'email_taken');
     const refused = await tryFrom(STRANGER, { email: someEmail() });
     assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);

@@ -73,7 +73,7 @@ describe('transcript import', function () {
     return files[0] ?? assert.fail('no file was reported');
   };
 
-  it('importing the same transcripts again, in any of three formats, stores no event twice; a sync adds the events to memory', async () => {
+  it('transcripts of each of three formats are stored once, even if they are imported twice, and a sync adds their events to memory', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
     // The file names do not show the format.
     const paths = await Promise.all([

@@ -111,7 +111,7 @@ describe('completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
-  it('a completer does not report a suggestion as dismissed if a keyboard completes its last word and adds a space', async () => {
+  it('a completer does not report a suggestion as dismissed if the draft becomes the whole suggestion and a space', async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Hel');
     await pass(400);

@@ -83,7 +83,7 @@ describe('connected prediction', () => {
     assert.notEqual(then.reply.body.profile_revision, first.reply.body.profile_revision);
   });
 
-  it('a connected prediction keeps hostile text from every tier of memory inside the `<record>` of its prompt', async () => {
+  it("hostile text in any tier of memory stays inside the `<record>` of a connected prediction's prompt", async () => {
     await person.request('POST', '/api/memory/profile/', { summary: HOSTILE, data: { [HOSTILE]: HOSTILE } });
     await add(person, 'raw', { content: HOSTILE, kind: 'message', agent: 'stranger' });
     const now = new Date().toISOString();

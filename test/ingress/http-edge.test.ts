@@ -823,7 +823,7 @@ describe('refusals by the HTTP parser', () => {
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('a 404 or 414 has a message for a path under /api even if the request target includes the host', async () => {
+  it('under /api, a 404 or 414 answer contains a message even if the request target includes the host', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exampleOf } from '../../ingress/openapi/examples.ts';
 import { endpoints } from '../../ingress/routes/index.ts';
-import { findById } from '../../shared/db/stores/accounts.ts';
+import { findAnyAccount } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
 import { PASSWORD_RESET_PATH, passwordResetLink } from '../../shared/domain/account.ts';
 import { newId } from '../../shared/ids.ts';
@@ -111,7 +111,7 @@ describe('account whose row a long change locks', () => {
     const consenting = new Visitor();
     await consenting.submit(consentUrl, { do: 'sign-in', email, password });
     const { csrf: consentCsrf } = await consenting.get(consentUrl);
-    const account = await findById(system.em(), id);
+    const account = await findAnyAccount(system.em(), id);
     const token = account && (await issuePasswordReset(system.em(), account, 1));
     const forgetful = new Visitor();
     await forgetful.get(passwordResetLink(url, token ?? ''));

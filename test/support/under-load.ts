@@ -102,7 +102,7 @@ export async function underLoad(
   };
 }
 
-/** Lists the broken promises of an event that may cost time, but neither an answer nor a unit; empty if none broke. */
+/** Lists the promises that an event broke. It may delay answers, but must lose no answer and no unit. */
 export function lossesIn(seen: LoadObservations): string[] {
   return brokenPromises([
     [seen.lost === 0, 'every request has an answer, if only when it is repeated'],

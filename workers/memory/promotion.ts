@@ -194,7 +194,7 @@ export class Promotion {
     return retryUntil(work, performance.now() + this.#run.context.leftMs());
   }
 
-  /** Adds the usage of an answer to the progress, and the time since the previous answer. */
+  /** Adds the usage of an answer to the progress, and the time since the previous call; at first, since the start. */
   #addUsage({ inputTokens, outputTokens }: Usage): void {
     const { usage, latency_ms } = this.#progress;
     const since = this.#measuredAt;
@@ -210,7 +210,7 @@ export class Promotion {
   }
 }
 
-/** Reports whether results were stored since `before`: each answer is about one row at least. */
+/** Reports whether results were stored since `before`. Each stored answer covers at least one row. */
 function hasAdvanced(storedProgress: PromotionProgress | undefined, before: PromotionProgress): boolean {
   return storedProgress !== undefined && storedProgress.considered > before.considered;
 }

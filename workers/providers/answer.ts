@@ -88,13 +88,13 @@ function endOfObject(text: string, start: number): number {
   let depth = 0;
   let isInString = false;
   for (let at = start; at < text.length; at++) {
-    const sign = text[at];
+    const char = text[at];
     if (isInString) {
-      if (sign === '\\') at++;
-      else if (sign === '"') isInString = false;
-    } else if (sign === '"') isInString = true;
-    else if (sign === '{') depth++;
-    else if (sign === '}' && --depth === 0) return at + 1;
+      if (char === '\\') at++;
+      else if (char === '"') isInString = false;
+    } else if (char === '"') isInString = true;
+    else if (char === '{') depth++;
+    else if (char === '}' && --depth === 0) return at + 1;
   }
   return -1;
 }

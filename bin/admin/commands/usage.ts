@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
-import { findByEmail, findById } from '../../../shared/db/stores/accounts.ts';
+import { findAnyAccount, findByEmail } from '../../../shared/db/stores/accounts.ts';
 import { accountSpending, appSpending } from '../../../shared/db/stores/provider-calls.ts';
 import { currentMonth, listUsage, readUsage } from '../../../shared/db/stores/usage.ts';
 import { spendingReport, usageReport } from '../../../shared/domain/usage.ts';
@@ -88,5 +88,5 @@ async function usageOfUser(
 function accountFinder(user: string): (em: EntityManager) => Promise<Account | undefined> {
   if (user.includes('@')) return (em) => findByEmail(em, user);
   const id = userId(user);
-  return (em) => findById(em, id);
+  return (em) => findAnyAccount(em, id);
 }

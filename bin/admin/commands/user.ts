@@ -6,7 +6,7 @@ import {
   changeAccount,
   createAccount,
   findAccount,
-  findById,
+  findAnyAccount,
   listAccounts,
   type NewAccount,
 } from '../../../shared/db/stores/accounts.ts';
@@ -168,7 +168,7 @@ export const userErase = command({
  * not erase in time.
  */
 async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
-  if ((await findById(em, id)) === undefined) throw unknownUser(id);
+  if ((await findAnyAccount(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
   // Announces nothing: requests that wait for the work notice its end by themselves, within about a second.
   const options = endingOptions(kinds, { announceEnded: () => {} }, config.recoveryWindowS);

@@ -64,7 +64,7 @@ export async function findPasswordHash(em: EntityManager, email: string, decoy: 
 }
 
 /** Finds the account with this id, even if it is disabled, but not if it is being erased. */
-export async function findById(em: EntityManager, id: string): Promise<Account | undefined> {
+export async function findAnyAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, erasingAt: null })) ?? undefined;
 }
 

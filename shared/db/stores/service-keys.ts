@@ -99,6 +99,6 @@ export async function revokeServiceKeys(tx: EntityManager, accountId: string): P
 
 /** Revokes one of the account's keys. Throws `not_found` when it has no key with this id. */
 export async function revokeServiceKey(em: EntityManager, accountId: string, id: string): Promise<void> {
-  const deletedRows = await em.nativeDelete(ServiceKey, { id, account: accountId });
-  if (deletedRows === 0) throw new AppError('not_found');
+  const deletedCount = await em.nativeDelete(ServiceKey, { id, account: accountId });
+  if (deletedCount === 0) throw new AppError('not_found');
 }

@@ -21,7 +21,7 @@ describe('reclaim', () => {
     return pool as unknown as Pool;
   };
 
-  it("a worker that takes its work back gets the work's id even if the first answer is lost, and no other worker gets the work", async () => {
+  it("a worker that reclaims its work again, because the database's reply was lost, still gets the work's id, and no other worker gets it", async () => {
     const id = newId();
     await database.pool.query(
       `insert into work (

@@ -85,7 +85,7 @@ describe('pages of a sync', () => {
     assert.equal(await storeSyncPage(pool, claim, second, after), size);
   });
 
-  it('two pages of a sync that are sent at once, even in the wrong order, are stored one after the other in their order', async () => {
+  it('two pages of a sync that are sent concurrently are stored one after the other in page order, even if the later page is sent first', async () => {
     await record(2);
     const { pool } = system.database;
     const claim = await claimSync();

@@ -67,8 +67,8 @@ export async function findFact(
 
 /**
  * Changes the given fields of a fact. If that changes what the fact states, the former wording is kept as a fact that
- * this one supersedes. Throws `not_found`, also for a former wording, or a `ValidationError` if the result would be
- * invalid.
+ * this one supersedes. Throws `not_found` if there is no such fact, or it is a former wording; throws a
+ * `ValidationError` if the result would be invalid.
  */
 export function changeFact(
   em: EntityManager,

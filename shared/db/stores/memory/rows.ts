@@ -140,8 +140,8 @@ export function writeProfile(
 /** Deletes the profile. Throws `not_found` when there is none. */
 export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
-    const deletedRows = await tx.nativeDelete(Profile, { account: accountId });
-    if (deletedRows === 0) throw new AppError('not_found');
+    const deletedCount = await tx.nativeDelete(Profile, { account: accountId });
+    if (deletedCount === 0) throw new AppError('not_found');
     await redactProfile(tx, accountId);
   });
 }
