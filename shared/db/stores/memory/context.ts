@@ -37,8 +37,8 @@ const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 /**
  * Reads, for one question, what memory knows about an account and what the account did lately: the best of the rows
  * that match, at most as many of each tier as the query asks for. Each read is one statement, so it sees one snapshot.
- * If the rows are unusually large, and `limits` is given, reads them again with more room. Throws `not_authenticated` if the account is gone,
- * and what `limits` throws.
+ * If the rows are unusually large, and `limits` is given, reads them again with more room. Throws `not_authenticated`
+ * if the account is gone, and what `limits` throws.
  */
 export async function assembleContext(
   em: EntityManager,
