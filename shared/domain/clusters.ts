@@ -1,14 +1,9 @@
 import { type Counts, sumOf, TfIdf } from '../text/tf-idf.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
+import type { RawRow } from './context-rows.ts';
 
-/** The properties of a raw row that clustering reads. */
-export interface ClusterRow {
-  id: string;
-  sessionId: string | null;
-  occurredAt: Date;
-  content: string;
-  /** True if a person wrote it. */
+export interface ClusterRow extends Pick<RawRow, 'id' | 'sessionId' | 'occurredAt' | 'content'> {
   isHuman: boolean;
 }
 
@@ -22,15 +17,13 @@ const WINDOW_ROWS = 4;
 const SHIFT_COSINE = 0.08;
 /** Minimum number of rows in a cluster before a topic shift may end it. */
 const ROWS_BEFORE_SHIFT = 6;
-/** Length of the beginning of a text that shows its topic, in UTF-16 units. */
+/** UTF-16 units at the beginning of a text. */
 const TOPIC_CHARS = 1000;
 
 /**
- * Groups the rows that belong to one stretch of work, without a model. A cluster ends with its session, before a gap of
- * more than 30 minutes, before a row that would take it beyond 40 rows or 6000 tokens, and, once it has six rows, at a
- * topic shift. The topic shifts between four rows and the next four if they have hardly a word in common (TextTiling:
- * Hearst 1997, with tf-idf). Each row is in one cluster. Clusters are ordered by their first rows, and the rows of a
- * cluster by time.
+ * Groups rows into stretches of work. A cluster ends with its session, before a gap of more than 30 minutes, before a
+ * row that would take it beyond 40 rows or 6000 tokens, and, once it has six rows, where four rows have hardly a word
+ * in common with the next four (TextTiling: Hearst 1997, with tf-idf). Clusters and their rows are in order of time.
  */
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
   const sessions = Map.groupBy(rows.toSorted(byTime), ({ sessionId }) => sessionId);
@@ -38,7 +31,6 @@ export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][
   return clusters.sort(([one], [other]) => (one && other ? byTime(one, other) : 0));
 }
 
-/** Orders rows by time, and by id at the same time. */
 function byTime(one: ClusterRow, other: ClusterRow): number {
   return one.occurredAt.getTime() - other.occurredAt.getTime() || (one.id < other.id ? -1 : 1);
 }
@@ -71,7 +63,6 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 
-/** Reports whether the topic shifts at row `at`: never if there are fewer than `WINDOW_ROWS` rows from `at` on. */
 function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
   const next = texts.slice(at, at + WINDOW_ROWS);
   if (next.length < WINDOW_ROWS) return false;
@@ -84,11 +75,7 @@ const SMALL_CLUSTER_ROWS = 3;
 const SMALL_CLUSTER_CHARS = 200;
 const SMALL_CLUSTER_SETTLED_MS = 24 * 60 * MINUTE_MS;
 
-/**
- * Reports whether a cluster will probably not grow any more: its last row must be at least ten minutes old. A cluster
- * with fewer than 3 rows and fewer than 200 characters by a person is small, and its last row must be 24 hours old.
- * `now` is in Unix milliseconds.
- */
+/** Reports whether a cluster will probably not grow. `now` is in Unix milliseconds. */
 export function isSettled(cluster: readonly ClusterRow[], now: number): boolean {
   const age = now - (cluster.at(-1)?.occurredAt.getTime() ?? now);
   const chars = cluster.reduce((sum, { content, isHuman }) => sum + (isHuman ? content.length : 0), 0);
@@ -96,10 +83,7 @@ export function isSettled(cluster: readonly ClusterRow[], now: number): boolean 
   return age >= (isSmall ? SMALL_CLUSTER_SETTLED_MS : SETTLED_MS);
 }
 
-/**
- * Cuts rows to the size limits of a cluster, which an episode made by a client may exceed. Keeps the first row, however
- * long it is.
- */
+/** Applies a cluster's size limits to an episode made by a client. Keeps the first row, however long it is. */
 export function capToClusterSize<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {

@@ -14,16 +14,15 @@ import type {
 import { isEvidence } from './facts/statement.ts';
 
 /**
- * The part of a person's memory chosen for one question. Facts are sorted pinned first, then newest first; episodes and
- * raw rows newest first. So the same rows always have the same order. `byWorth` lists the ids of the most valuable rows
- * first; a caller with less room leaves out the last ones. Secrets are masked, since agents, apps and models read the
- * texts.
+ * The part of a person's memory chosen for one question, with secrets masked. Facts are sorted pinned first, then
+ * newest first; episodes and raw rows newest first.
  */
 export interface ContextBundle {
   profile: ProfileRow | null;
   facts: FactRow[];
   episodes: EpisodeRow[];
   raw: RawRow[];
+  /** Ids of the rows, the most valuable first. A caller with less room leaves out the last ones. */
   byWorth: { facts: string[]; episodes: string[]; raw: string[] };
   /** Facts chosen regardless of the question: pinned first, then the newest. */
   lasting: FactRow[];
@@ -32,12 +31,10 @@ export interface ContextBundle {
 
 const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 3 * 24 * HOUR_MS };
-/** Salience of a raw row: of the person's own words, and of any other. */
 const RAW_SALIENCE = { own: 1, other: 0.5 };
-/** Length of a text's beginning that is compared with other texts, in UTF-16 units. */
+/** UTF-16 units at the beginning of a text. */
 const COMPARED_CHARS = 2000;
 
-/** Chooses the best of the candidates, at most as many as the query allows. */
 export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
   const age = (moment: Date) => offer.generatedAt.getTime() - moment.getTime();
   const facts = await choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
@@ -61,9 +58,7 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
   }));
   const chosenRows = {
     profile: offer.profile && withoutSecrets(offer.profile),
-    facts: facts
-      .map(withoutSecrets)
-      .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b)),
+    facts: facts.map(withoutSecrets).toSorted(pinnedFirst),
     episodes: episodes
       .map(withoutSecrets)
       .toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || newestFirst(a, b)),
@@ -72,17 +67,11 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
       .toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || newestFirst(a, b)),
   };
   const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
-  const lasting = offer.facts.rows
-    .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b))
-    .slice(0, query.maxFacts)
-    .map(withoutSecrets);
+  const lasting = offer.facts.rows.toSorted(pinnedFirst).slice(0, query.maxFacts).map(withoutSecrets);
   return { ...chosenRows, byWorth, lasting, meta: metaOf(offer, query, chosenRows) };
 }
 
-/**
- * Returns a copy of a value with the secrets in its strings masked. The recursion is bounded, since `flawOf` limits the
- * depth of clients' JSON.
- */
+/** The recursion is bounded, since `flawOf` limits the depth of clients' JSON. */
 export function withoutSecrets<Value>(value: Value): Value {
   if (typeof value === 'string') return maskSecrets(value) as Value;
   if (Array.isArray(value)) return value.map(withoutSecrets) as Value;
@@ -94,8 +83,9 @@ export function withoutSecrets<Value>(value: Value): Value {
 
 const idOf = ({ id }: { id: string }) => id;
 
-/** Sorts by id, newest first: ids are in the order of creation. */
+/** Ids are in the order of creation. */
 const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
+const pinnedFirst = (a: FactRow, b: FactRow) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b);
 
 async function choose<Row extends { id: string }>(
   { rows }: Candidates<Row>,

@@ -7,7 +7,7 @@ import { isEvidence } from './facts/statement.ts';
 /** The input of a prediction's model, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
   mode: PredictionRequest['mode'];
-  /** The part of the draft that the model sees: all of it, or only its end if the whole draft exceeds the budget. */
+  /** The whole draft, or only its end if the whole draft exceeds the budget. */
   draft: string;
   /** The draft's beginning, which the model does not see. A completion in the mode `next_prompt` starts with it. */
   draftHead: string;
@@ -22,11 +22,9 @@ export interface PredictionTask {
   local?: LocalHints;
 }
 
-/** Input that only the built-in predictor uses. */
 export interface LocalHints {
   /** Text that the person wrote earlier after words like the draft's last ones. */
   phrases: readonly RecalledPhrase[];
-  /** Confidence below which a suggestion is not shown. */
   minConfidence: number;
   /** Number of suggestions that the person recently accepted or edited in this app. */
   taken: number;
@@ -36,7 +34,6 @@ export interface LocalHints {
 
 /** A place in the person's earlier writing at which the preceding words match the end of a draft. */
 export interface RecalledPhrase {
-  /** Text that follows the matching words. */
   following: string;
   /** Number of whole words before `following` that match the draft. */
   words: number;
@@ -44,7 +41,6 @@ export interface RecalledPhrase {
   scale: number;
   /** Age in days. */
   days: number;
-  /** Id of the raw row in which it was found. */
   source: string;
 }
 
@@ -56,7 +52,7 @@ export interface Memory {
   recalled: RecalledMemory;
 }
 
-/** The memory that a prediction used: ids of rows, and whether the profile was used. */
+/** Ids of the rows that a prediction used, and whether it used the profile. */
 export interface UsedRows {
   profile: boolean;
   facts: string[];
@@ -65,9 +61,9 @@ export interface UsedRows {
 }
 
 /** Memory that relates to the end of the conversation. */
-export interface RecalledMemory {
+interface RecalledMemory {
   facts: string[];
-  /** The latest episodes first. */
+  /** Newest first. */
   episodes: { title: string; summary: string }[];
   /** Raw rows, newest first. `own` is true for the person's own words. */
   said: { role: string | null; own: boolean; content: string }[];
@@ -84,15 +80,15 @@ export function envelopeSize(request: RequestTexts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** Limits of the question to memory: UTF-16 units of the draft's end and of each message's end; number of messages. */
+/** Lengths of the ends of the draft and of each message, in UTF-16 units. */
 const QUESTION_MAX = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
-/** Number of a draft's first words in the question. It doubles as the draft grows; a shorter draft is left out. */
+/** Number of a draft's first words in the question. It doubles as the draft grows. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
- * Returns a request's question to memory: the end of the conversation, and the draft up to its 4th, 8th, 16th, … word.
- * So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays valid.
+ * Returns a request's question to memory: the ends of the last messages, and the draft up to its 4th, 8th, 16th, …
+ * word. So most keystrokes recall the same rows, and a provider's prompt cache stays valid.
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
   const messageEnds = messages
@@ -106,7 +102,6 @@ export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'me
   return [...messageEnds, draftPart.trimEnd().slice(-QUESTION_MAX.draftLength)].join('\n').toWellFormed();
 }
 
-/** Share of the budget that an account's memory may take. */
 const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
@@ -114,13 +109,11 @@ const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 const STEP_SHARE = 1 / 32;
 
 /**
- * Cuts a request to `budgetTokens`. Returns the task, whether any of the request's own text was left out, and the
- * memory rows used.
+ * Cuts a request and its memory to `budgetTokens`. `truncated` tells whether any of the request's own text was left
+ * out.
  *
- * Memory comes first, but only as many whole texts as fit into its small share. The request's texts follow in order of
- * their value: the draft's end, the last message, the artifact's selection, the preferences, the artifact's summary,
- * then the other messages from new to old. So the oldest messages are dropped first, and the draft's end stays. A
- * message that fits only in part keeps its end, where the question is; other texts keep their beginning. When not
+ * Texts are taken in this order: whole texts of memory up to its share, the draft's end, the last message, the
+ * artifact's selection, the preferences, the artifact's summary, then the other messages from new to old. If not
  * everything fits, most keystrokes cut the older messages at the same place, so that a provider's prompt cache stays
  * valid.
  */
@@ -137,10 +130,7 @@ export function fitContext(
   return { task: { ...fitted.task, memory }, truncated: fitted.truncated, used };
 }
 
-/**
- * Cuts a request's texts to the budget. If `step` is above 0, the tokens that all other texts take are rounded up to a
- * multiple of it before the older messages get the rest.
- */
+/** Rounds the tokens of all other texts up to a multiple of `step`. The older messages get the rest. */
 function fitTexts(request: PredictionContext, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
   const draft = room.takeEnd(request.draft.text);
@@ -178,8 +168,8 @@ const FACTS_SHARE = 1 / 4;
 const EPISODES_SHARE = 1 / 2;
 
 /**
- * Cuts a bundle to `room` tokens: whole texts, the most valuable first. `tokens` is the number taken. `reserved` is the
- * number to set aside; it does not depend on which rows are recalled.
+ * Takes whole texts, the most valuable first. `tokens` is the number taken. `reserved` is the number to set aside; it
+ * does not depend on which rows are recalled.
  */
 export function fitMemory(
   bundle: ContextBundle,
@@ -229,7 +219,7 @@ export function fitMemory(
   return { memory, used, tokens, reserved: tokens > knownBudget.taken ? room : tokens };
 }
 
-/** Returns the rows that fit, in the order of `rows`. They are tried in the order of `byWorth`. */
+/** Tries the rows in the order of `byWorth`, and returns those that fit in the order of `rows`. */
 function pick<Row extends { id: string }>(
   budget: TokenBudget,
   rows: readonly Row[],

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jaccard } from '../text/similarity.ts';
 import { wordsOf } from '../text/words.ts';
 
-/** Version of the ranking, reported in `meta.ranking`. Any change to the ranking needs a new version. */
 export const RANKING = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
@@ -11,7 +10,7 @@ export const SUPPORT_MAX = 10;
 /** Jaccard similarity of the bigrams above which two texts count as the same. */
 const SAME_JACCARD = 0.7;
 
-/** The properties by which a row is ranked. Relevance and salience are from 0 to 1. */
+/** Relevance and salience are from 0 to 1. */
 export interface Merits {
   relevance: number;
   ageMs: number;
@@ -20,11 +19,7 @@ export interface Merits {
   sources: number;
 }
 
-/**
- * Scores a row by relevance, recency and salience, as in Generative Agents (arXiv 2304.03442, which calls salience
- * importance), and by its support. `halfLifeMs` is the age at which recency counts half. Rows dated in the future count
- * as new.
- */
+/** Scores a row as in Generative Agents (arXiv 2304.03442, where salience is called importance), plus its support. */
 export function worthOf({ relevance, ageMs, salience, sources }: Merits, halfLifeMs: number): number {
   const recency = 2 ** (-Math.max(0, ageMs) / halfLifeMs);
   const support = Math.log(1 + Math.min(sources, SUPPORT_MAX)) / Math.log(1 + SUPPORT_MAX);
@@ -36,7 +31,6 @@ export function worthOf({ relevance, ageMs, salience, sources }: Merits, halfLif
   );
 }
 
-/** A row to choose from, with its worth. */
 export interface Ranked<Row> {
   row: Row & { id: string };
   text: string;
@@ -45,9 +39,8 @@ export interface Ranked<Row> {
 }
 
 /**
- * Returns the best rows, at most `max`: pinned ones first, then by worth. A row that nearly repeats a better one is
- * chosen only when nothing else is left. The order of the input does not matter. Comparing many long texts takes
- * several turns of the event loop.
+ * Returns at most `max` rows: pinned ones first, then by worth. A row that nearly repeats a better one is chosen only
+ * when nothing else is left.
  */
 export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number): Promise<Row[]> {
   const orderedRows = rows.toSorted(
@@ -76,10 +69,8 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number)
 
 /** Maximum number of chosen rows with which each other row is compared, to bound the time. */
 const COMPARED_MAX = 100;
-/** Time after which comparing yields to the event loop. */
 const SLICE_MS = 5;
 
-/** A text prepared for comparison with others. */
 interface ComparedText {
   bigrams: Set<string>;
   /** The words with digits. Texts that differ in such a word never count as the same. */

@@ -1,4 +1,3 @@
-/** A question to memory, with the limits of its answer. */
 export interface ContextQuery {
   /** Subject that the rows should be about; the goal by default. */
   query?: string;
@@ -6,14 +5,12 @@ export interface ContextQuery {
   goal?: string;
   /** Tags of which every returned fact has at least one. */
   tags?: readonly string[];
-  /** Maximum age of the episodes and raw rows; null for no limit. */
   recencyMinutes: number | null;
   maxFacts: number;
   maxEpisodes: number;
   maxRaw: number;
 }
 
-/** Columns of a fact in a bundle. */
 export interface FactRow {
   id: string;
   text: string;
@@ -31,7 +28,6 @@ export interface FactRow {
   updatedAt: Date;
 }
 
-/** Columns of an episode in a bundle. */
 export interface EpisodeRow {
   id: string;
   title: string;
@@ -48,7 +44,6 @@ export interface EpisodeRow {
   updatedAt: Date;
 }
 
-/** Columns of a raw row in a bundle. */
 export interface RawRow {
   id: string;
   content: string;
@@ -66,7 +61,6 @@ export interface RawRow {
   createdAt: Date;
 }
 
-/** Columns of the profile in a bundle. */
 export interface ProfileRow {
   data: Record<string, unknown>;
   summary: string;
@@ -75,9 +69,7 @@ export interface ProfileRow {
   updatedAt: Date;
 }
 
-/**
- * Candidate rows of one tier: all that match the filters, or only those that are pinned, new, or about the question.
- */
+/** All rows of a tier that match the filters, or only those that are pinned, new, or about the question. */
 export interface Candidates<Row> {
   rows: WithRelevance<Row>[];
   /** Number of rows that match the filters, counted up to a limit. */
@@ -86,17 +78,16 @@ export interface Candidates<Row> {
   whole: boolean;
 }
 
-/** A row with its relevance to the question, from 0 (nothing in common) to 1 (the most relevant of its tier). */
+/** `relevance` is from 0 (nothing in common with the question) to 1 (the most relevant row of its tier). */
 export type WithRelevance<Row> = Row & { relevance: number };
 
-/** A row with the number of rows from which it is derived, counted up to `SUPPORT_MAX`. */
+/** `support` is the number of rows from which the row is derived, counted up to `SUPPORT_MAX`. */
 export type WithSupport<Row> = Row & { support: number };
 
 /** The rows of an account's memory from which a bundle is chosen, read in one snapshot. */
 export interface Offer {
   revision: number;
   generatedAt: Date;
-  /** Beginning of the time window; null for no limit. */
   since: Date | null;
   profile: ProfileRow | null;
   facts: Candidates<WithSupport<FactRow>> & {
@@ -108,6 +99,6 @@ export interface Offer {
   episodes: Candidates<WithSupport<EpisodeRow>> & { stale: number };
   raw: Candidates<RawRow> & { predicted: number };
   backlog: { raw: number; episodes: number };
-  /** True if reading the rows took too long. Then the offer has no rows, and nothing is counted. */
+  /** True if reading the rows took too long. Then there are no rows, and nothing is counted. */
   timedOut: boolean;
 }

@@ -4,17 +4,12 @@ import { maskSecrets } from '../text/secrets.ts';
 import { sumOf, TfIdf } from '../text/tf-idf.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
 import type { ClusterRow } from './clusters.ts';
+import type { RawRow } from './context-rows.ts';
 import { removeUndisplayable } from './model-text.ts';
 import { LOCAL_MODEL } from './provider-call.ts';
 
-/** The properties of a raw row that promotion reads. */
-export interface RawToPromote extends ClusterRow {
-  role: string | null;
-  origin: string;
-  agent: string | null;
-}
+export type RawToPromote = ClusterRow & Pick<RawRow, 'role' | 'origin' | 'agent'>;
 
-/** The text of an episode. */
 export interface EpisodeText {
   title: string;
   summary: string;
@@ -23,7 +18,6 @@ export interface EpisodeText {
   salience: number;
 }
 
-/** The text that promotion writes for an episode, with its author. */
 export interface EpisodeDraft extends EpisodeText {
   origin: Extract<(typeof DERIVED_ORIGINS)[number], 'model' | 'extractive'>;
   model: string;
@@ -40,15 +34,13 @@ export function extractiveDraft(rows: readonly RawToPromote[]): EpisodeDraft | u
 export const TITLE_MAX = 200;
 export const SUMMARY_MAX = 8000;
 const LINE_MAX = 1000;
-/** Number of lines considered for the title. */
 const TITLE_LINES_MAX = 1000;
-/** Minimum number of different words in a title, unless no line has as many. A line with fewer says too little. */
+/** Minimum number of different words in a title, unless every line has fewer. */
 const TITLE_WORDS_MIN = 3;
 
 /**
- * Makes a title and a summary without a model. The title is the person's line that is most similar to all their lines
- * together (the centroid: Radev et al. 2004). The summary quotes the person's first and last lines. If the person said
- * nothing, the lines of others are used. Secrets are masked. Returns undefined if there is no displayable text.
+ * The title is the person's line that is most similar to all their lines together (the centroid: Radev et al. 2004).
+ * The lines of others are used if the person said nothing. Secrets are masked.
  */
 export function extractTitleAndSummary(
   rows: readonly ClusterRow[],

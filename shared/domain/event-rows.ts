@@ -3,7 +3,6 @@ import { CONTENT_MAX } from '../schemas/memory.ts';
 import { truncateMiddle } from '../text/cut.ts';
 import type { RawValues } from './memory-rows.ts';
 
-/** A stored event, parsed from JSON. */
 export type StoredEvent = Readonly<Record<string, unknown>> & {
   type: string;
   id: string;
@@ -14,10 +13,7 @@ export type StoredEvent = Readonly<Record<string, unknown>> & {
 
 type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
 
-/**
- * Makes the raw row of an event. Returns undefined for an event without text: one of type `session.*`, or with a blank
- * text. A text that is too long for a row loses its middle.
- */
+/** Returns undefined for an event without text. A text that is too long for a row loses its middle. */
 export function rawRowOf(event: StoredEvent): RawValues | undefined {
   const rawText = rawTextOf(event);
   if (rawText === undefined || rawText.content.trim() === '') return undefined;
@@ -55,10 +51,7 @@ function rawTextOf({ type, ...event }: StoredEvent): RawText | undefined {
   }
 }
 
-/**
- * Returns the origin of a row. A client may mark a person's text as predicted: such a text is no evidence of what the
- * person thinks.
- */
+/** A client may mark a person's text as predicted. Such a text is no evidence of what the person thinks. */
 function originOf({ role }: RawText, { origin }: StoredEvent): RawValues['origin'] {
   if (role !== 'human') return role === 'agent' ? 'agent' : 'unknown';
   return MESSAGE_ORIGINS.find((known) => known === origin) ?? 'human';

@@ -4,10 +4,7 @@ import { ValidationError } from '../schemas/validator.ts';
 
 type Path = (string | number)[];
 
-/**
- * Collects the validation errors of a body, or of a part of it, that its schema cannot find. Keeps the first one of
- * each field.
- */
+/** Collects the validation errors that a body's schema cannot find. Keeps the first one of each field. */
 export class Faults {
   readonly #loc: Path;
   readonly #faults: Fault[];

@@ -2,10 +2,7 @@ import { isStorable } from '../schemas/build.ts';
 
 const DEPTH_MAX = 64;
 
-/**
- * Returns why a client's object cannot be stored and returned unchanged; undefined if it can. Searches level by level,
- * without recursion, because the client chose the depth.
- */
+/** Returns why an object cannot be stored unchanged. Uses no recursion, because the client chose the depth. */
 export function flawOf(row: object): string | undefined {
   let level = [row];
   for (let depth = 1; level.length > 0; depth += 1) {

@@ -1,7 +1,4 @@
-/**
- * The words for likelihoods from which a model chooses, each with its probability. Models judge words better than
- * numbers (Tian et al. 2023, "Just Ask for Calibration").
- */
+/** Models judge words better than numbers (Tian et al. 2023, "Just Ask for Calibration"). */
 export const LIKELIHOOD_PROBABILITIES = {
   almost_certain: 0.93,
   likely: 0.78,

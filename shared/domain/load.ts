@@ -1,13 +1,11 @@
 /**
- * The load of the pool that serves a kind of work, from one read. A pool serves two classes of parties: apps and
- * accounts. The kind's own class is the class of its parties.
+ * The load of the pool that serves a kind of work, from one read. A pool serves two classes of parties, apps and
+ * accounts; the kind's own class is the class of its parties.
  */
 export interface KindLoad {
-  /** Time of the read, from `performance.now()`. */
+  /** From `performance.now()`. */
   at: number;
-  /**
-   * Number of parties of the kind's own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`.
-   */
+  /** Parties of the kind's own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
   /** Queue length of each party of the kind's own class whose oldest queued piece has waited less. */
   queues: readonly number[];
@@ -17,44 +15,36 @@ export interface KindLoad {
   queued: number;
   /** Wait of the oldest queued piece; 0 when nothing waits. */
   oldestMs: number;
-  /**
-   * Number of pieces that the live workers have claimed since they started. Heartbeats report it, so it changes only
-   * every 0.7 s or so.
-   */
+  /** Number of pieces that the live workers have claimed since they started, as of their latest heartbeats. */
   claimed: number;
   /** Milliseconds since the latest claim among the running pieces; null when nothing runs. */
   lastClaimMs: number | null;
   running: number;
   /** Number of live worker processes of the pool. */
   workers: number;
-  /** Number of slots of these workers together. */
+  /** Number of pieces that these workers can run at once. */
   slots: number;
 }
 
-/** Age above which a read is ignored, since the database does not seem to answer. */
+/** Age above which a read is ignored. */
 const STALE_MS = 2000;
 /** Minimum wait of the oldest piece at which its queue counts as standing. Shorter waits are normal. */
 export const STANDING_QUEUE_WAIT_MS = 150;
-/**
- * Minimum share of slots in use at which a pool counts as full. It is below 1 because the fair order keeps some slots
- * free that a busy party may not take. Below this share, queued work does not wait for slots.
- */
+/** Minimum share of slots in use in a full pool. The fair order withholds some free slots from busy parties. */
 const FULL_SHARE = 0.5;
-/** Initial value of the average service time, before any answer has been measured. */
+/** Average service time before any answer has been measured. */
 const ASSUMED_SERVICE_MS = 500;
 /** Weight of the latest answer in the average service time. */
 const SERVICE_WEIGHT = 0.1;
-/**
- * Number of service times over which the rate is measured, within the bounds below, so that bursts of claims even out.
- */
+/** Number of service times over which the rate is measured, so that bursts of claims even out. */
 const RATE_WINDOW_SERVICE_TIMES = 4;
 const RATE_WINDOW_MIN_MS = 2000;
 const RATE_WINDOW_MAX_MS = 10_000;
 /** Minimum time over which a rate is measured: a shorter time would only measure the interval of the heartbeats. */
 const SPAN_MIN_MS = 500;
 /**
- * Number of service times without a claim that count as a collapse, if they last at least `SILENT_MIN_MS`. Shorter
- * pauses are normal: slots that were filled together become free together.
+ * Number of service times without a claim that count as a collapse. Slots that were filled together become free
+ * together, so shorter pauses are normal.
  */
 const SILENT_SERVICE_TIMES = 1.25;
 const SILENT_MIN_MS = 500;
@@ -87,7 +77,6 @@ export class LoadEstimate {
     return this.#latest !== undefined && (this.#latest.workers === 0 || isStanding(this.#latest));
   }
 
-  /** Updates the estimate with a new read. */
   observe(load: KindLoad): void {
     const before = this.#latest;
     this.#latest = load;
@@ -97,17 +86,11 @@ export class LoadEstimate {
     else this.#measure(load.at, load.claimed);
   }
 
-  /** Updates the average service time with the service time of an answer, in milliseconds. */
   noteServed(ms: number): void {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 
-  /**
-   * Returns the number of queued pieces from which on a party's next piece would take longer than `withinMs`: Infinity
-   * while no queue stands or the pool is not full, 0 without a worker. If a full pool still has free slots although
-   * work waits, the fair order withholds them from parties that have their full share. So these slots count as free
-   * only for a party with nothing queued.
-   */
+  /** Returns the number of queued pieces from which on a party's next piece would take longer than `withinMs`. */
   maxQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
     const latest = this.#latest;
@@ -124,14 +107,15 @@ export class LoadEstimate {
   }
 
   /**
-   * Returns the milliseconds until the next piece of a party with `own` queued pieces would be answered: Infinity
-   * without a worker, and 0 if the latest read is too old or shows no wait for this party.
+   * Returns Infinity without a worker, and 0 if the latest read is too old or shows no wait for this party. `own` is
+   * the number of pieces that the party has queued.
    */
   answerMs(own: number, now: number): number {
     const latest = this.#latest;
     if (latest === undefined || now - latest.at > STALE_MS) return 0;
     if (latest.workers === 0) return Number.POSITIVE_INFINITY;
     if (!isStanding(latest) || !isFull(latest)) return 0;
+    // The fair order keeps free slots only from parties that have their full share.
     if (own === 0 && latest.running < latest.slots) return 0;
     const others = Math.max(0, latest.standing - (own > 0 ? 1 : 0));
     let turnsUpToIt = (own + 1) * (1 + others);

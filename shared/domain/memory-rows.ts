@@ -20,7 +20,6 @@ const PROFILE_MAX = 64_000;
 type RawKind = (typeof RAW_KINDS)[number];
 type RawRole = (typeof RAW_ROLES)[number] | null;
 
-/** The columns of a raw row that its author sets. */
 export interface RawValues {
   content: string;
   kind: RawKind;
@@ -56,8 +55,8 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
   };
 }
 
-/** Returns who said a row of this kind. Null for `other`, so that such a row is no evidence of what a person said. */
-export function roleOf(kind: RawKind, agent: string | null): RawRole {
+/** Returns null for `other`, so that such a row is no evidence of what a person said. */
+function roleOf(kind: RawKind, agent: string | null): RawRole {
   if (kind === 'prompt') return 'agent';
   if (kind === 'reply' || kind === 'note') return 'human';
   if (kind === 'message') return agent === null ? 'human' : 'agent';
@@ -68,7 +67,6 @@ function originOf(role: RawRole): RawValues['origin'] {
   return role === 'human' || role === 'agent' ? role : 'unknown';
 }
 
-/** Returns the columns of an episode that a client sent. */
 export function episodeValues(change: EpisodeChange, now: number, faults: Faults) {
   const { title, summary, status, salience, model, started_at, ended_at, tags, raw_ids } = change;
   return withoutUndefined({
@@ -86,7 +84,6 @@ export function episodeValues(change: EpisodeChange, now: number, faults: Faults
 }
 export type EpisodeValues = ReturnType<typeof episodeValues>;
 
-/** Fills in the defaults of a posted episode. */
 export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) {
   const { title, summary, origin = 'human' } = posted;
   const { sources = [], ...values } = episodeValues(posted, now, faults);
@@ -97,7 +94,7 @@ export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) 
 }
 export type NewEpisode = ReturnType<typeof newEpisode>;
 
-/** Returns the columns of a fact that a client sent. Its validity may begin or end in the future. */
+/** A fact's validity may begin or end in the future. */
 export function factValues(change: FactChange, faults: Faults) {
   const { text, kind, tags, confidence, episode_ids, superseded_by, pinned, model } = change;
   return withoutUndefined({
@@ -115,7 +112,6 @@ export function factValues(change: FactChange, faults: Faults) {
 }
 export type FactValues = ReturnType<typeof factValues>;
 
-/** Fills in the defaults of a posted fact. */
 export function newFact(posted: FactRequest, faults: Faults) {
   const { text, origin = 'human' } = posted;
   const { sources = [], ...values } = factValues(posted, faults);
@@ -124,14 +120,10 @@ export function newFact(posted: FactRequest, faults: Faults) {
 }
 export type NewFact = ReturnType<typeof newFact>;
 
-/** Names of the fields for the beginning and the end of a span. */
 export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
 export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
 
-/**
- * Adds a fault if a span ends before it begins; either end may be open. The fault names the end or, if the client sent
- * no end, the beginning.
- */
+/** Names the end in the fault or, if the client sent no end, the beginning. */
 export function checkSpan(
   from: Date | null | undefined,
   to: Date | null | undefined,
@@ -154,7 +146,6 @@ export function changesStatement(change: StatementColumns, fact: StatementColumn
   );
 }
 
-/** Returns the columns of the profile that a client sent. */
 export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
   if (data !== undefined) checkJson(data, PROFILE_MAX, faults.forPart('data'));
   return withoutUndefined({ data: data as Record<string, unknown> | undefined, summary });

@@ -4,7 +4,6 @@ import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
 import { failureOf, type Outcome, requestKey } from './work.ts';
 
-/** Returns the key of an app's prediction, made from the app's own id for the request. */
 export function predictionKey(appId: string, requestId: string): string {
   return requestKey('predict', appId, requestId);
 }
@@ -22,29 +21,27 @@ export interface PredictionFacts {
   mode: (typeof PREDICTION_MODES)[number];
   connectionId: string | null;
   draftRevision: number;
-  /** Length of the draft in UTF-16 units. */
+  /** UTF-16 units. */
   draftLength: number;
-  /** Fingerprint of the draft. */
   draftHash: string;
   contextRevision: string;
   /** Fingerprint of everything in the request except the draft. */
   contextHash: string;
-  /** Confidence below which the prediction abstains: the app's setting at admission. */
+  /** The app's minimum confidence at admission. */
   minConfidence: number;
 }
 
-/** Report of the worker that ran the prediction. */
 export interface PredictionReport {
   profileRevision: string;
   grantRevision: number;
   contextTruncated: boolean;
-  /** Milliseconds that the provider took; null if no provider was asked. */
+  /** Null if no provider was asked. */
   providerMs: number | null;
   /** Id of the earlier prediction whose completion the person is typing, if this one only suggests the rest of it. */
   continues?: string;
 }
 
-/** Report of the worker that ran a draft. It contains no text of a person, since the history keeps it. */
+/** Contains no text of a person, since the history keeps it. */
 export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' | 'usage'> {
   context: DraftContext;
   memoryMs: number;
@@ -54,7 +51,7 @@ export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' 
 /** Texts of a draft's answer. They are stored as JSON and erased after the recovery window. */
 export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'sent'>>;
 
-export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
+type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
 /** Returns the error for the caller of a prediction; undefined if the prediction has an answer. */
 export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
@@ -65,10 +62,7 @@ export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
   return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }
 
-/**
- * Builds the response of a suggested or abstained prediction from its row alone, so that all replays have the same
- * bytes.
- */
+/** Uses only the prediction's row, so that all replays have the same bytes. */
 export function answerOf({
   id,
   state,
@@ -97,7 +91,7 @@ export function answerOf({
   };
 }
 
-/** Returns the response to a cancel: superseded counts as cancelled, abandoned as failed. */
+/** Throws if the prediction has not ended. */
 export function cancelAnswerOf({ state, units }: Pick<Outcome, 'state' | 'units'>): CancelResponse {
   switch (state) {
     case 'suggested':

@@ -18,8 +18,8 @@ export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 /** Number of days for which the ledger keeps a call. */
 export const LEDGER_DAYS = 400;
 
-/** Price of a model's tokens, in millionths of a cent per token. */
-export interface ModelPrice {
+/** Millionths of a cent per token. */
+interface ModelPrice {
   input: number;
   output: number;
 }
@@ -40,7 +40,6 @@ export function estimateUnreportedTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Number of calls to providers, with the sums of their tokens and of the known costs. */
 export interface Spending {
   calls: number;
   inputTokens: number;

@@ -11,7 +11,6 @@ import { compile } from '../schemas/validator.ts';
 import { flawOf } from './json-flaw.ts';
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 
-/** An event that may be stored. */
 export interface RecordedEvent {
   id: string;
   sessionId: string;
@@ -24,7 +23,6 @@ export interface RecordedEvent {
   body: string;
 }
 
-/** A checked batch: the events that may be stored, and the errors of the others. */
 export interface CheckedBatch {
   events: RecordedEvent[];
   /** For each of `events`, its index in the batch. */
@@ -34,7 +32,7 @@ export interface CheckedBatch {
 
 const ERRORS_MAX = 3;
 
-/** Time after which the check of a batch lets the event loop go on before it checks the next row. */
+/** Time after which the check of a batch yields to the event loop. */
 const SLICE_MS = 2;
 
 /** Checks each row of a batch on its own. A large batch takes several turns of the event loop. `now` is in Unix ms. */
@@ -60,7 +58,6 @@ const VALIDATORS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type,
 const validateCustomEvent = compile(CustomEvent);
 const validateUnknownEvent = compile(UnknownEvent);
 
-/** Returns the event in a row, or up to three errors. */
 export function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
   const result = validatorOf(row)(row);
   if (!result.ok) {
@@ -88,7 +85,7 @@ export function checkRow(row: unknown, now: number): RecordedEvent | { errors: s
   };
 }
 
-/** Returns the validator for a row's type. The validator for a missing or unknown type always fails. */
+/** Returns a validator that always fails for a missing or unknown type. */
 function validatorOf(row: unknown) {
   const type = typeof row === 'object' && row !== null && 'type' in row ? row.type : undefined;
   if (typeof type !== 'string') return validateUnknownEvent;
@@ -99,10 +96,7 @@ function validatorOf(row: unknown) {
 
 const FOREIGN_SESSION = 'session belongs to another user';
 
-/**
- * Returns the answer to a posted batch. `foreign` lists the positions in `events` of those whose session belongs to
- * another account.
- */
+/** `foreign` lists the positions in `events` of those whose session belongs to another account. */
 export function receiptOf(
   { events, indexes, invalid }: CheckedBatch,
   { accepted, foreign }: { accepted: number; foreign: number[] },
@@ -120,7 +114,6 @@ export function storedEventJson({ body, receivedAt }: { body: string; receivedAt
   return `${body.slice(0, -1)},"received_at":"${receivedAt.toISOString()}"}`;
 }
 
-/** A session as stored. */
 interface StoredSession {
   id: string;
   accountId: string;
@@ -130,7 +123,6 @@ interface StoredSession {
   endedAt?: Date | null;
 }
 
-/** Returns a session as clients see it. */
 export function sessionAnswer(row: StoredSession): Session {
   return {
     session_id: row.id,

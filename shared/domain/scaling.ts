@@ -14,9 +14,8 @@ export interface PoolLoad {
 }
 
 /**
- * Returns the number of workers that a pool should have. Running work is the arrival rate times the service time
- * (Little's law); while a queue stands, queued work needs slots as well. Returns at least 1: a pool without workers
- * refuses all work, so no load would ever ask for the first worker.
+ * Counts running work and, while a queue stands, queued work. Returns at least 1: a pool without workers refuses all
+ * work, so no load would ever ask for the first worker.
  */
 export function desiredWorkers({ queued, running, oldestMs, workers, slots }: PoolLoad): number {
   if (workers === 0) return 1;

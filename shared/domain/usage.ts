@@ -19,10 +19,7 @@ const NOTHING_USED: UsageCounts = {
   paidSettledMicrocents: 0,
 };
 
-/**
- * Returns an app's usage in a month as the app sees it: with its present plan and cap, and the invoice rounded down to
- * whole cents.
- */
+/** The plan and the cap are the present ones, also for a past month. */
 export function usageReport(
   app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },
   month: string,
@@ -47,10 +44,7 @@ export function usageReport(
   };
 }
 
-/**
- * Returns the spending on providers as operators see it: calls, tokens, and the estimated cost in cents with four
- * decimals.
- */
+/** The cost is in cents, with four decimals. */
 export function spendingReport(spending: Spending = NOTHING_SPENT) {
   const { calls, inputTokens, cachedTokens, outputTokens, costMicrocents, unpriced } = spending;
   return {

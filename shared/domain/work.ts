@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { AppError } from '../errors/app-error.ts';
 import type { ErrorCode, ErrorSource } from '../errors/catalogue.ts';
 
-/** The state of a piece of work, for a caller that waits or repeats the request. */
+/** The state of work, for a caller that waits or repeats the request. */
 export interface Outcome<Facts = unknown, Report = unknown> {
   id: string;
   /** Id of the app or account to which the work belongs. */
@@ -20,7 +20,6 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   /** End of the recovery window in Unix seconds; null while the work runs. */
   expiresAt: number | null;
   queueMs: number | null;
-  /** Facts fixed at the admission. */
   facts: Facts;
   /** Report of the handler; null if something else ended the work. */
   report: Report | null;
@@ -30,10 +29,7 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   answer: string | null;
 }
 
-/**
- * State of work that a caller waits for. `gone` means that no table has the work any more: its account was erased, or a
- * failover of the database lost it.
- */
+/** `gone`: the account was erased, or a failover of the database lost the work. */
 export type Fate = Outcome | 'gone';
 
 /** End of a piece of work. With `settle` its unit is charged; otherwise the unit is refunded. */
@@ -44,11 +40,9 @@ export interface End<Report = unknown> {
   source?: ErrorSource;
   answer?: string;
   report?: Report;
-  /** Time after this end during which a retry is pointless, in milliseconds, if known. */
   retryAfterMs?: number | undefined;
 }
 
-/** Returns the error for the caller of work that ended with a code. */
 export function failureOf(
   code: ErrorCode,
   { source, retryAfterMs }: Pick<Outcome, 'source' | 'retryAfterMs'>,
@@ -59,15 +53,11 @@ export function failureOf(
   });
 }
 
-/** Reports whether work has ended. After that, only a repeated request can change the state. */
 export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
-/**
- * Facts that connect work with the request that started it: the request's `X-Request-Id`, and the span of the
- * admission.
- */
+/** Connects work with the request that started it: its `X-Request-Id`, and the span of the admission. */
 export interface TraceFacts {
   trace?: { requestId: string; traceparent?: string };
 }
@@ -94,7 +84,6 @@ export interface JobReport<Result extends object = object> {
   result: Result;
 }
 
-/** Returns the steps in the progress that a handler has stored. */
 export function stepsOf(progress: unknown): Steps {
   const isKept = typeof progress === 'object' && progress !== null && 'steps' in progress;
   return isKept ? (progress.steps as Steps) : NOT_BEGUN;

@@ -1,15 +1,11 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
-/**
- * An error that callers may see: its code of the catalogue and, on `/api` and at the tool server, its explanation, but
- * never its cause.
- * `ingress/http/errors.ts` sets the status and headers of the HTTP response.
- */
+/** An error whose code and, on `/api` and at the tool server, explanation callers see, but never its cause. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly source: ErrorSource;
   readonly retryAfterS: number | undefined;
-  /** The sentence for people: by default, the catalogue's. */
+  /** By default, the catalogue's message. */
   readonly explanation: string;
 
   constructor(

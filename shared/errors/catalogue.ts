@@ -1,25 +1,20 @@
-/**
- * Answer to an error code: its HTTP status, its source and, if a retry can help, the number of whole seconds to wait
- * before it. A thrown error may state another number.
- *
- * `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row.
- */
+/** `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row. */
 export interface ErrorEntry {
   status: number;
   /** Status on `/api`, if it differs. */
   apiStatus?: number;
   /** By default, the ingress. */
   source?: ErrorSource;
-  /** One sentence for people: `/api` answers with it. */
+  /** One sentence for people, shown on `/api`. */
   message: string;
-  /** Null: a retry can help, but only the thrown error may state the seconds. */
+  /** Seconds before a retry can help. Null if only the thrown error knows them. */
   retryAfterS?: number | null;
 }
 
 export type ErrorSource = 'ingress' | 'worker' | 'provider';
 
 export const catalogue = {
-  /** This code is from RFC 6750, 3.1. */
+  /** RFC 6750, 3.1. */
   invalid_request: {
     status: 400,
     message:
@@ -126,7 +121,6 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** Returns the status with which a surface answers a code. */
 export function statusOf(code: ErrorCode, surface: string): number {
   const { status, apiStatus = status }: ErrorEntry = catalogue[code];
   return surface === 'api' ? apiStatus : status;

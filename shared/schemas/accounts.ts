@@ -11,7 +11,6 @@ const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
 
-/** Values of a new account that an operator may give. */
 export const NewUser = closedObject(newUser);
 
 export const SignupRequest = closedObject({ ...newUser, invite_code: Type.Optional(Secret) });
@@ -20,9 +19,7 @@ export const LoginRequest = closedObject({ email: text(EMAIL_MAX), password: tex
 
 export const RefreshRequest = closedObject({ refresh: Secret });
 
-/**
- * Ends one log-in, or all. Uses `if` rather than `anyOf`, so that a single validation error names the missing field.
- */
+/** Uses `if` rather than `anyOf`, so that a single validation error names the missing field. */
 export const LogoutRequest = Type.Object(
   { refresh: Type.Optional(Secret), all: Type.Optional(Type.Boolean()) },
   {
@@ -71,7 +68,7 @@ export const WaitlistResponse = closedObject({ status: Type.Literal('added') });
 /** Permissions that a key may have. `write` adds and changes; `forget` deletes. */
 export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
 export type Scope = (typeof SCOPES)[number];
-/** Scopes of a key. If absent, the key has all scopes. */
+/** If absent, the key has all scopes. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
 
 export const KeyRequest = closedObject({ label: Name, scopes });

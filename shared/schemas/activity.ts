@@ -14,7 +14,6 @@ export const ActivityQuery = Type.Object({
   utc_offset_minutes: withDefault(Type.Integer({ minimum: -OFFSET_MAX, maximum: OFFSET_MAX }), 0),
 });
 
-/** One day of an account's activity. */
 export const ActivityDay = closedObject({
   date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
   /** Number of the day's predictions, by their present status. */
@@ -25,13 +24,13 @@ export const ActivityDay = closedObject({
   facts: Count,
   episodes: Count,
   raw: Count,
-  /** Number of requests to a language model for the account. */
+  /** Number of requests to language models. */
   model_calls: Count,
   /** Estimated cost of these requests; null if one of the models has no price. */
   cost_cents: Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }),
 });
 export type ActivityDay = Static<typeof ActivityDay>;
 
-/** Days, the earliest first. */
+/** The earliest first. */
 export const ActivityResponse = closedObject({ days: Type.Array(ActivityDay) });
 export type ActivityResponse = Static<typeof ActivityResponse>;

@@ -14,25 +14,21 @@ export const Name = text(NAME_MAX, 1);
 /** Minimum precision: the share of correct predictions among those that reach a confidence threshold. */
 export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
 
-/** Schema of the maximum number of rows on a page: from 1 to `max`. */
+/** Maximum number of rows on a page. */
 export const pageLimit = (max: number, defaultLimit: number) =>
   withDefault(Type.Integer({ minimum: 1, maximum: max }), defaultLimit);
 
 /** A time in `/api`: RFC 3339. A request may use any zone; an answer uses UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
-/** A time, or null for none. */
-export const Moment = nullable(Timestamp);
+export const NullableTimestamp = nullable(Timestamp);
 
-/** The id of a row. */
 export const Id = Type.String({ format: 'uuid' });
 
-/** A text in an answer, or null for none. */
-export const Text = nullable(Type.String());
+export const NullableText = nullable(Type.String());
 
 export const Count = Type.Integer({ minimum: 0 });
 
-/** A share or a confidence. */
 export const Share = Type.Number({ minimum: 0, maximum: 1 });
 
 export const HealthResponse = closedObject({ status: oneOf(['ok']) });

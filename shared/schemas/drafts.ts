@@ -6,7 +6,7 @@ import { Message } from './predictions.ts';
 
 const Ids = Type.Array(Id);
 
-/** A draft that the account's person is typing, without an app. */
+/** A draft that a person types without an app. */
 export const DraftRequest = closedObject({
   draft: text(TEXT_MAX),
   mode: withDefault(oneOf(PREDICTION_MODES), 'complete_draft'),
@@ -15,7 +15,7 @@ export const DraftRequest = closedObject({
 });
 export type DraftRequest = Static<typeof DraftRequest>;
 
-/** Ids of the memory rows used, without their texts. */
+/** The memory used, without its texts. */
 export const DraftContext = closedObject({
   profile: Type.Boolean(),
   fact_ids: Ids,
@@ -36,7 +36,7 @@ export const DraftResponse = closedObject({
   model: Type.String(),
   /**
    * Messages sent to the model, for a caller who may read memory. Empty if no model was asked, or only the built-in
-   * predictor, or if memory that they contain was deleted meanwhile.
+   * predictor, or if memory in them was deleted meanwhile.
    */
   sent: Type.Optional(Type.Array(closedObject({ role: Type.String(), content: Type.String() }))),
   /** Present for a caller who may read memory. */

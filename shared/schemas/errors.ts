@@ -25,15 +25,14 @@ const FAULT_TYPES = [
   'value_error',
 ] as const;
 
-/** Schema of the body of a `/v1` error with one of these codes. */
 export const errorBody = (codes: readonly ErrorCode[]) =>
   closedObject({ detail: closedObject({ code: oneOf(codes) }) });
 
-/** Schema of the body of an `/api` error, which also has a sentence for people. */
+/** `/api` adds a sentence for people. */
 export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
   closedObject({ detail: closedObject({ code: oneOf(codes), message: Type.String() }) });
 
-/** A validation error: the first thing wrong with a field. */
+/** The first thing wrong with a field. */
 export const Fault = closedObject({
   loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), { minItems: 1 }),
   msg: Type.String(),

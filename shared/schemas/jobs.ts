@@ -24,16 +24,14 @@ export const SyncRequest = closedObject({
   /** Takes the events that occurred at this time or later, including those that an earlier sync looked at. */
   since: Type.Optional(Timestamp),
   session_id: Type.Optional(Name),
-  /** Maximum number of events to look at. */
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
 });
 export type SyncRequest = Static<typeof SyncRequest>;
 
 export const SyncResult = closedObject({
-  /** Number of events that were looked at. */
   scanned: Count,
   created: Count,
-  /** Number of events that are in memory already, were deleted from it, or contain no text. */
+  /** Number of events that are already in memory, were deleted from memory, or contain no text. */
   skipped: Count,
   last_event_at: nullable(Timestamp),
 });
@@ -52,16 +50,13 @@ export const PromoteRequest = closedObject({
 });
 export type PromoteRequest = Static<typeof PromoteRequest>;
 
-/**
- * Input of a promotion. `settled_only`, which no client can set, leaves out stretches of work that may continue.
- */
+/** `settled_only`, which no client can set, leaves out stretches of work that may continue. */
 export const PromoteInput = closedObject({
   ...PromoteRequest.properties,
   settled_only: Type.Optional(Type.Literal(true)),
 });
 export type PromoteInput = Static<typeof PromoteInput>;
 
-/** Default `limit` of a promotion. */
 export const PROMOTE_LIMIT = 100;
 
 export const PromoteResult = closedObject({

@@ -22,15 +22,14 @@ export const VALIDATION_ITEMS_MAX = 100;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
-/** Maximum number of bytes of an uncompressed body, unless its endpoint sets another limit. */
+/** Uncompressed bytes, unless the endpoint sets another limit. */
 export const BODY_LIMIT = 256 * KIB;
-/** Maximum number of bytes of an uncompressed body that has only a few short texts. */
+/** Uncompressed bytes of a body with only a few short texts. */
 export const SMALL_BODY_LIMIT = 8 * KIB;
-/** Maximum total number of values and property names in a body, unless its endpoint sets another limit. */
+/** Values and property names together, unless the endpoint sets another limit. */
 export const BODY_VALUES_MAX = 10_000;
-/** Maximum total number of values and property names in a body of 200 memory rows, with all their sources and tags. */
+/** Enough for 200 memory rows with all their sources and tags. */
 export const MEMORY_BODY_VALUES_MAX = 150_000;
-/** Maximum nesting depth of the arrays and objects of a body. */
 export const BODY_DEPTH = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
@@ -54,13 +53,12 @@ export const KEYS_MAX = 100;
 export const CONNECTIONS_MAX = 1000;
 /** Minimum confidence in a completion that is shown, unless an app sets another minimum. */
 export const MIN_CONFIDENCE = 0.3;
-/** Default minimum precision: the share of correct predictions among those that reach a suggested threshold. */
+/** Default share of correct predictions among those that reach a suggested threshold. */
 export const PRECISION_TARGET = 0.95;
-/** Default limits of a context bundle. Drafts and /v1 use all but `recencyMinutes`: for them, no row is too old. */
+/** Drafts and /v1 use all but `recencyMinutes`: for them, no row is too old. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
-/** Maximum age that a request may set for the rows of a bundle, in minutes. */
+/** Minutes. */
 export const RECENCY_MAX = 7 * 24 * 60;
-/** Lifetime of the code of an approved connection attempt, in seconds. */
 export const CODE_TTL_S = 120;
 /** Number of wrong exchanges after which a connection attempt is void. */
 export const MISMATCHES_MAX = 5;

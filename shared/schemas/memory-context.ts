@@ -15,9 +15,8 @@ export const QUERY_MAX = 2000;
 const boundedInteger = (minimum: number, maximum: number, value: number) =>
   withDefault(Type.Integer({ minimum, maximum }), value);
 
-/** Subject and limits of a bundle. */
 export const ContextRequest = closedObject({
-  /** Subject that the rows should be about, such as a question; the goal by default. */
+  /** Question or topic that the rows should be about; the goal by default. */
   query: Type.Optional(text(QUERY_MAX)),
   /** Text that every returned fact contains. */
   goal: Type.Optional(text(QUERY_MAX)),
@@ -38,9 +37,9 @@ const tierCounts = closedObject({ matched: Count, returned: Count });
 const perTier = <T extends typeof tierCounts | ReturnType<typeof Type.Boolean>>(schema: T) =>
   closedObject({ facts: schema, episodes: schema, raw: schema });
 
-/** Description of a bundle: how it was chosen, and which rows it lacks. */
+/** How a bundle was chosen, and which rows it lacks. */
 export const ContextMeta = closedObject({
-  /** Revision of the account's memory: the number of its changes. */
+  /** Number of changes of the account's memory. */
   revision: Count,
   generated_at: Timestamp,
   window: closedObject({
@@ -56,8 +55,8 @@ export const ContextMeta = closedObject({
   /** True if more rows matched than were returned, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /**
-   * Numbers of rows that no bundle contains: facts of the whole account, other rows of the window. Each tier is counted
-   * up to 1000. `stale` adds up facts and episodes.
+   * Facts of the whole account and other rows of the window, each tier counted up to 1000. `stale` adds up facts and
+   * episodes.
    */
   excluded: closedObject({
     superseded: Count,
@@ -66,7 +65,6 @@ export const ContextMeta = closedObject({
     not_yet_valid: Count,
     predicted_origin: Count,
   }),
-  /** Tokens of all texts, estimated as for the context budget. */
   token_estimate: Count,
   ranking: Type.String(),
   /** Number of rows that promotion has not processed yet, each tier counted up to 1000. */

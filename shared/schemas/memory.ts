@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
-import { Count, Id, Moment, Name, pageLimit, Share, Text, Timestamp } from './common.ts';
+import { Count, Id, Name, NullableText, NullableTimestamp, pageLimit, Share, Timestamp } from './common.ts';
 import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
 const ROWS_MAX = 200;
@@ -12,7 +12,7 @@ const FACT_MAX = 2000;
 
 export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as const;
 export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
-export const EPISODE_STATES = ['draft', 'final'] as const;
+const EPISODE_STATES = ['draft', 'final'] as const;
 export const TIERS = ['raw', 'episode', 'fact'] as const;
 /** Origins that a client may give a posted episode or fact. Only Forecue sets the others. */
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
@@ -26,7 +26,7 @@ const ShownJson = Type.Record(Type.String(), Type.Unknown());
 const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const pageOf = <T extends TObject>(row: T) =>
   closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
-/** Schema of the answer to posted rows: a row if one row was posted, a list if a list was posted. */
+/** One row if one row was posted, a list if a list was posted. */
 const postResponseOf = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closedObject({
@@ -51,14 +51,14 @@ export const RawMemoryResponse = closedObject({
   kind: oneOf(RAW_KINDS),
   role: nullableOneOf(RAW_ROLES),
   origin: oneOf(MESSAGE_ORIGINS),
-  agent: Text,
-  session_id: Text,
+  agent: NullableText,
+  session_id: NullableText,
   source: Type.String(),
-  event_id: Text,
+  event_id: NullableText,
   occurred_at: Timestamp,
   tags: Tags,
   metadata: ShownJson,
-  promoted_at: Moment,
+  promoted_at: NullableTimestamp,
   created_at: Timestamp,
 });
 export type RawMemoryResponse = Static<typeof RawMemoryResponse>;
@@ -100,9 +100,9 @@ export const EpisodeResponse = closedObject({
   raw_ids: Type.Array(Id),
   tags: Tags,
   salience: Share,
-  model: Text,
-  promoted_at: Moment,
-  stale_at: Moment,
+  model: NullableText,
+  promoted_at: NullableTimestamp,
+  stale_at: NullableTimestamp,
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -115,8 +115,8 @@ const factOptions = {
   tags: Type.Optional(Tags),
   confidence: Type.Optional(Share),
   episode_ids: Type.Optional(Ids),
-  valid_from: Type.Optional(Moment),
-  valid_to: Type.Optional(Moment),
+  valid_from: Type.Optional(NullableTimestamp),
+  valid_to: Type.Optional(NullableTimestamp),
   superseded_by: Type.Optional(nullable(Id)),
   pinned: Type.Optional(Type.Boolean()),
   model: Type.Optional(nullable(Name)),
@@ -135,25 +135,22 @@ const factFields = {
   id: Id,
   /** Empty while the fact is stale. */
   text: Type.String(),
-  kind: Text,
-  /**
-   * Topic of which the fact gives the value, such as `home.city`; a person has one value at a time. Only Forecue sets
-   * it.
-   */
-  slot: Text,
+  kind: NullableText,
+  /** Topic such as `home.city`, of which a person has one value at a time. Only Forecue sets it. */
+  slot: NullableText,
   origin: oneOf(DERIVED_ORIGINS),
   tags: Tags,
   confidence: Share,
   episode_ids: Type.Array(Id),
-  valid_from: Moment,
-  valid_to: Moment,
+  valid_from: NullableTimestamp,
+  valid_to: NullableTimestamp,
   recorded_at: Timestamp,
-  invalidated_at: Moment,
+  invalidated_at: NullableTimestamp,
   superseded_by: nullable(Id),
   revision_of: nullable(Id),
-  stale_at: Moment,
+  stale_at: NullableTimestamp,
   pinned: Type.Boolean(),
-  model: Text,
+  model: NullableText,
   created_at: Timestamp,
   updated_at: Timestamp,
 };
@@ -162,8 +159,8 @@ export type FactResponse = Static<typeof FactResponse>;
 export const FactPage = pageOf(FactResponse);
 export const FactPostResponse = postResponseOf(FactResponse);
 
-/** A row from which another row is derived, with the words in it that support the derived row. */
-export const MemorySource = closedObject({ tier: oneOf(TIERS), id: Id, quote: Text });
+/** `quote` is the words in the source that support the derived row. */
+export const MemorySource = closedObject({ tier: oneOf(TIERS), id: Id, quote: NullableText });
 export type MemorySource = Static<typeof MemorySource>;
 export const FactDetail = closedObject({ ...factFields, sources: Type.Array(MemorySource) });
 
@@ -182,7 +179,7 @@ export const ProfileResponse = closedObject({
 });
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
-/** Receipt of a deletion: the id of the deleted row, and how many other rows changed or were deleted with it. */
+/** The deleted row, and how many other rows changed or were deleted with it. */
 export const DeletionReceipt = closedObject({
   id: Id,
   event_deleted: Type.Boolean(),
@@ -212,7 +209,7 @@ export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) })
 
 const TierStats = closedObject({
   count: Count,
-  last_updated_at: Moment,
+  last_updated_at: NullableTimestamp,
   /** Number of rows created or updated since `since`; absent if the request has no `since`. */
   count_since: Type.Optional(Count),
 });

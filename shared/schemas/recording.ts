@@ -6,7 +6,7 @@ import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './
 /** A posted batch. Each row is checked on its own, against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
-/** Makes the schema of an event: the properties that all events have, and its own. Unknown properties are kept. */
+/** Unknown properties are kept. */
 const eventSchema = <P extends TProperties>(properties: P) =>
   Type.Object(
     {
@@ -22,7 +22,6 @@ const eventSchema = <P extends TProperties>(properties: P) =>
 
 const EventText = text(EVENT_TEXT_MAX);
 
-/** Schema of each type of event. */
 export const EVENTS = {
   'session.started': eventSchema({ type: oneOf(['session.started']) }),
   'session.stopped': eventSchema({ type: oneOf(['session.stopped']) }),
@@ -41,16 +40,14 @@ export const EVENTS = {
 
 export const CUSTOM_PREFIX = 'custom.';
 
-/** Schema of events whose type a client defines. */
 export const CustomEvent = eventSchema({
   type: text(NAME_MAX, CUSTOM_PREFIX.length + 1),
   payload: Type.Object({}, { additionalProperties: true }),
 });
 
-/** Schema of a row of a batch. Its type decides against which of the schemas the row is checked. */
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Schema for events of a missing or unknown type: always fails, with an error that lists the known types. */
+/** Always fails, with an error that lists the known types. */
 export const UnknownEvent = eventSchema({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closedObject({

@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
-import { Count, Id, Moment, Name, PrecisionTarget, pageLimit, Share, Text, Timestamp } from './common.ts';
+import {
+  Count,
+  Id,
+  Name,
+  NullableText,
+  NullableTimestamp,
+  PrecisionTarget,
+  pageLimit,
+  Share,
+  Timestamp,
+} from './common.ts';
 import { CONTEXT_DEFAULTS, INTEGER_MAX, RECENCY_MAX } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
@@ -32,7 +42,6 @@ export type ReplyRequest = Static<typeof ReplyRequest>;
 const BATCH_MAX = 100;
 const { k, threshold, model, recency_minutes, ...promptFields } = ReplyRequest.properties;
 
-/** Prompts for which replies are predicted from the same memory bundle. */
 export const BatchRequest = closedObject({
   prompts: Type.Array(closedObject(promptFields), { minItems: 1, maxItems: BATCH_MAX }),
   k,
@@ -54,7 +63,7 @@ const replyFields = {
   predicted_response: Type.String(),
   confidence: Share,
   reasoning: Type.String(),
-  /** Candidates, the most confident first. */
+  /** The most confident first. */
   candidates: Type.Array(ReplyCandidate),
   k: Type.Integer(),
   status: oneOf(REPLY_STATES),
@@ -77,7 +86,6 @@ export const BatchItem = Type.Union([
 export type BatchItem = Static<typeof BatchItem>;
 
 export const BatchResponse = closedObject({
-  /** Results, in the order of the prompts. */
   results: Type.Array(BatchItem),
   succeeded: Count,
   failed: Count,
@@ -90,13 +98,13 @@ export type BatchResponse = Static<typeof BatchResponse>;
 const storedFields = {
   ...replyFields,
   agent: Type.String(),
-  session_id: Text,
+  session_id: NullableText,
   created_at: Timestamp,
-  acted_at: Moment,
-  actual_response: Text,
-  feedback_at: Moment,
+  acted_at: NullableTimestamp,
+  actual_response: NullableText,
+  feedback_at: NullableTimestamp,
   /** Code with which the prediction's job failed; null if it did not. */
-  error: Text,
+  error: NullableText,
 };
 export const ReplySummary = closedObject(storedFields);
 export type ReplySummary = Static<typeof ReplySummary>;
@@ -177,10 +185,7 @@ export const ReplyStats = closedObject({
 export type ReplyStats = Static<typeof ReplyStats>;
 
 export const CalibrationQuery = Type.Object({
-  /**
-   * Minimum precision: the share of correct predictions among those that reach the suggested threshold. By default the
-   * account's `precision_target`.
-   */
+  /** Minimum precision at the suggested threshold. By default the account's `precision_target`. */
   target: Type.Optional(PrecisionTarget),
 });
 
@@ -198,8 +203,8 @@ export const ReplyCalibration = closedObject({
   evidence: closedObject({
     target: Share,
     /**
-     * Number of decisions on predictions whose confidence reaches the suggested threshold or, if there is none, the
-     * highest threshold with enough decisions for a test. Counts all decisions if no threshold has enough.
+     * Decisions on predictions whose confidence reaches the suggested threshold or, if there is none, the highest
+     * threshold that can be tested. All decisions if there is no such threshold.
      */
     labels: Count,
     /** These decisions as a share of all decisions. */

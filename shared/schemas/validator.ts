@@ -13,14 +13,14 @@ import { isStorable } from './build.ts';
 import type { Fault } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
 
-/** Part of the request from which a checked value comes. It is the first element of every `loc`. */
+/** Part of the request from which a value comes: the first element of every `loc`. */
 type Root = 'body' | 'query' | 'path';
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-/** Thrown when a client's value does not match its schema. The faults become the list of a 422. */
+/** The faults become the list of a 422. */
 export class ValidationError extends Error {
   readonly faults: readonly Fault[];
 
@@ -34,16 +34,10 @@ export class ValidationError extends Error {
 const INPUT_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
-/**
- * Names of properties that may contain a secret. The name decides, not the schema, because unknown properties are
- * reported as well.
- */
+/** Decides by name, not by schema, because unknown properties are reported as well. */
 const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
-/**
- * Characters that an e-mail address must not contain: among others invisible ones (UAX #44
- * Default_Ignorable_Code_Point, and the blank Braille pattern), with which a second address could look the same.
- */
+/** Includes invisible characters, with which two addresses could look the same. */
 const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
 /** Matches an address at a domain with a dot, in any alphabet. Only a message can show whether the address exists. */
 const EMAIL = new RegExp(
@@ -55,17 +49,13 @@ const failFastAjv = newAjv(false);
 const thoroughAjv = newAjv(true);
 
 interface ReportingOptions {
-  /**
-   * True if faults must not quote the value of an unknown property, or a body that is not an object: either may be a
-   * secret in the wrong place.
-   */
+  /** True if faults must not quote unknown properties, nor a body that is not an object: either may be a secret. */
   confidential?: boolean;
 }
 
 /**
- * Returns the validator of a schema. The validator fills in a value's defaults in place, or returns the list of faults
- * for a 422. The schema is compiled soon after this call, or earlier for the first value. The variant that lists all
- * faults is compiled for the first invalid value.
+ * Fills in a value's defaults in place. The schema is compiled soon after this call; the variant that lists all faults,
+ * for the first invalid value.
  */
 export function compile<T extends TSchema>(
   schema: T,
@@ -94,10 +84,7 @@ export function compile<T extends TSchema>(
 const COMPILE_DELAY_MS = 100;
 const toCompile: (() => unknown)[] = [];
 
-/**
- * Compiles a schema after the start, one per turn of the event loop. Compiling all schemas at once would take a fifth
- * of the start-up time.
- */
+/** Compiling all schemas at once would take a fifth of the start-up time. */
 function compileSoon(compileOne: () => unknown): void {
   toCompile.push(compileOne);
   if (toCompile.length === 1) setTimeout(compileNext, COMPILE_DELAY_MS).unref();
@@ -132,10 +119,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
   });
 }
 
-/**
- * Replaces Ajv's `minLength` or `maxLength`, which counts the code points of every text. A code point has one or two
- * UTF-16 units, so the number of units usually decides.
- */
+/** Decides by the number of UTF-16 units if possible; Ajv's own keyword counts the code points of every text. */
 function lengthLimit(keyword: string): CodeKeywordDefinition {
   return {
     keyword,
@@ -153,10 +137,7 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
   };
 }
 
-/**
- * Reports whether a value is small enough to list all its faults. Ajv creates an object for every fault, although only
- * a hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
- */
+/** Listing all faults makes Ajv create an object for each: for two million numbers, that takes 0.6 s and 460 MB. */
 function isSmall(root: unknown): boolean {
   let nodesLeft = LISTED_NODES_MAX;
   const unvisited = [root];
@@ -183,7 +164,8 @@ function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Repor
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
     if (faults.has(key)) continue;
-    faults.set(key, { loc, ...describe(error), ...inputOf(loc, error, reporting) });
+    const description = DESCRIPTIONS[error.keyword]?.(error.params) ?? OTHER_FAULT;
+    faults.set(key, { loc, ...description, ...inputOf(loc, error, reporting) });
     if (faults.size === VALIDATION_ITEMS_MAX) break;
   }
   return [...faults.values()];
@@ -230,7 +212,6 @@ const FORMAT_DESCRIPTIONS: Record<string, Description> = {
   email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
 };
 
-/** Maps Ajv's keyword and its `params` to the type and message in a 422. */
 const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Description | undefined> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
@@ -280,20 +261,13 @@ const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Descriptio
   wellFormed: () => ({ type: 'value_error', msg: 'Text should hold neither NUL nor a lone surrogate' }),
 };
 
-function describe(error: ErrorObject): Description {
-  return DESCRIPTIONS[error.keyword]?.(error.params) ?? OTHER_FAULT;
-}
-
-/** Patterns of the numbers in a query, by type: as in JSON, but without an exponent, and with a limited precision. */
+/** Numbers as in JSON, but without an exponent, and with a limited precision. */
 const NUMBER_PATTERNS: Readonly<Record<string, RegExp>> = {
   integer: /^(0|-?[1-9]\d{0,14})$/,
   number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
 };
 
-/**
- * Returns the validator of a query, whose values are texts, or lists of texts if a name is repeated. Where the schema
- * has a number, a numeric text becomes a number; the schema refuses anything else.
- */
+/** Converts numeric texts where the schema has a number. A repeated name has a list of texts. */
 export function compileQuery<T extends TObject>(
   schema: T,
 ): (sent: ParsedUrlQuery) => ReturnType<Validator<Static<T>>> {

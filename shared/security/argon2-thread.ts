@@ -2,7 +2,6 @@ import { type Argon2Parameters, argon2Sync } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
-/** A thread of `passwords.ts`. Hashes one password at a time; on Linux, at a low priority. */
 if (process.platform === 'linux') {
   // Linux gives each thread its own priority; elsewhere this would lower the whole process's.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

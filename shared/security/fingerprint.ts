@@ -1,45 +1,36 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 
-/** Returns a value's JSON with sorted keys, so that equal values have equal texts. */
+/** Sorts the keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(inKeyOrder(value));
 }
 
-/** Copies a JSON value with all keys sorted, so that equal values have equal texts. */
-export function inKeyOrder<T>(value: T): T {
-  // The copy has the keys and values of the original, so it has the same type.
-  return sortKeys(value) as T;
-}
-
-function sortKeys(value: unknown): unknown {
+/** Copies a JSON value with all keys sorted. */
+export function inKeyOrder<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sortKeys);
+  if (Array.isArray(value)) return value.map(inKeyOrder) as Value;
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value).sort()) {
-    const part = sortKeys((value as typeof copy)[key]);
+    const part = inKeyOrder((value as typeof copy)[key]);
     // A plain assignment would set the prototype.
     if (key === '__proto__') Object.defineProperty(copy, key, { value: part, enumerable: true });
     else copy[key] = part;
   }
-  return copy;
+  return copy as Value;
 }
 
-/** Returns the HMAC-SHA-256 of a text. It may outlive the text, about which it reveals nothing without the key. */
+/** A fingerprint may outlive the text, about which it reveals nothing without the key. */
 export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
 const KEY_BYTES = 32;
 
-/** Derives an HMAC key for one purpose from a secret. */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
-/**
- * Returns a name that is always the same for the same parts, and does not reveal them if one of them, such as a random
- * id, cannot be guessed.
- */
+/** Returns the same name for the same parts. Reveals none of them if one, such as a random id, cannot be guessed. */
 export function pseudonym(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22);
 }

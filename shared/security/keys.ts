@@ -9,7 +9,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const APP_KEY_START = 'fc_';
 const SERVICE_KEY_START = 'service_';
 
-export interface NewKey {
+interface NewKey {
   /** Shown once, and never stored. */
   key: string;
   hash: Buffer;
@@ -17,46 +17,39 @@ export interface NewKey {
   prefix: string;
 }
 
-/** Makes an app key. */
 export function newAppKey(): NewKey {
   return newKey(APP_KEY_START);
 }
 
-/** Reports whether a value could be an app key, by its format and checksum, so that a typo causes no look-up. */
+/** Checks the format and the checksum, so that a typo causes no look-up. */
 export function looksLikeAppKey(value: string): boolean {
   return looksLikeKey(APP_KEY_START, value);
 }
 
-/** Makes a key for an account. */
 export function newServiceKey(): NewKey {
   return newKey(SERVICE_KEY_START);
 }
 
-/** Reports whether a value starts like an account's key, which belongs in a header of its own. */
+/** A service key belongs in a header of its own. */
 export function startsLikeServiceKey(value: string): boolean {
   return value.startsWith(SERVICE_KEY_START);
 }
 
-/** Reports whether a value could be an account's key, by its format and checksum. */
 export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY_START, value);
 }
 
-/**
- * Makes a random token of 43 characters, and the hash by which it is stored. Codes, links, sessions and refresh tokens
- * are such tokens.
- */
+/** Makes codes, links, sessions and refresh tokens. Only the hash is stored. */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(SECRET_BYTES).toString('base64url');
   return { token, hash: hashKey(token) };
 }
 
-/** Reports whether a text has the format of a token of `newToken`. */
 export function isToken(text: string): boolean {
   return /^[\w-]{43}$/.test(text);
 }
 
-/** Returns the hash by which a key or token is stored. One round of SHA-256 is enough for 256 random bits. */
+/** One round of SHA-256 is enough for 256 random bits. */
 export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }

@@ -1,4 +1,4 @@
-/** Returns why a new password is too easy to guess, as a sentence for people; undefined when it is not. */
+/** Returns a sentence for people; undefined if the password is hard enough to guess. */
 export function weaknessOf(password: string, email: string): string | undefined {
   const folded = fold(password);
   if (COMMON_PASSWORDS.has(folded)) return 'This password is too common';
@@ -11,7 +11,7 @@ function fold(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
-/** Recognises `aaaaaaaaaa`, `abcdefghij`, `9876543210`: texts with the same step, of 0, 1 or -1, between characters. */
+/** Recognises `aaaaaaaaaa`, `abcdefghij` and `9876543210`. */
 function isPlainSequence(text: string): boolean {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   const steps = new Set(points.slice(1).map((point, i) => point - (points[i] ?? 0)));
@@ -19,10 +19,7 @@ function isPlainSequence(text: string): boolean {
   return steps.size <= 1 && Math.abs(step) <= 1;
 }
 
-/**
- * A compact selection of common passwords, in lower case, from published lists of leaked passwords, with the usual
- * variations. Passwords of fewer than ten characters are refused for their length anyway, and sequences by a rule.
- */
+/** Passwords from published lists of leaks, in lower case. Shorter passwords are refused for their length. */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `
   !qaz2wsx3edc 0101010101 0123456789 0123456789a 0987654321 1010101010 1020304050 1029384756 1122334455

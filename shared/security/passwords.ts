@@ -7,25 +7,20 @@ const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** Hashes a new password. Returns a PHC string, which names the cost, so that later hashes can have a higher cost. */
+/** Returns a PHC string, which names the cost, so that later hashes can have a higher cost. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   return formatPhc(salt, await tagOf(password, salt, COST));
 }
 
-/** Reports whether a password matches a hash. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const { cost, salt, tag } = parsePhc(hash);
   return timingSafeEqual(await tagOf(password, salt, cost), tag);
 }
 
 function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return argon2id({ message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
-}
-
-/** Normalizes a password, because keyboards compose the same letter in different ways. */
-function normalize(password: string): string {
-  return password.normalize('NFC');
+  // Keyboards compose the same letter in different ways.
+  return argon2id({ message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost });
 }
 
 function formatPhc(salt: Buffer, tag: Buffer): string {
@@ -45,10 +40,7 @@ function unpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/**
- * Hash of a password that nobody knows. It is checked when an account does not exist, so that the log-in takes as long
- * as any other.
- */
+/** Checked when an account does not exist, so that the log-in takes as long as any other. */
 export const DECOY_HASH = formatPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
 
 /** Maximum number of hashing threads. Each needs 20 MiB while it hashes. */
@@ -101,10 +93,7 @@ class HashingThread {
 
 const threads = Array.from({ length: HASHING_THREADS }, () => new HashingThread());
 
-/**
- * Computes argon2id on separate threads, on Linux at a lower priority than everything else in the process. On Node's
- * thread pool, a storm of log-ins would take the cores that predictions need.
- */
+/** Uses separate threads of low priority: on Node's thread pool, log-ins would take the cores that predictions need. */
 function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
   return threads.reduce((idlest, other) => (other.load < idlest.load ? other : idlest)).hash(parameters);
 }

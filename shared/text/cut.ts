@@ -1,7 +1,6 @@
 const GAP = '\n…\n';
 const HEAD_SHARE = 0.3;
 
-/** Returns the beginning of a text, at most `max` code points of it. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   // A code point has at most two UTF-16 units, so later units cannot belong to the first `max` code points.
@@ -9,28 +8,23 @@ export function truncate(text: string, max: number): string {
   return points.length <= max ? text : points.slice(0, max).join('');
 }
 
-/** Shortens a text to at most `max` code points, the last of which is an ellipsis if something was cut. */
+/** Returns at most `max` code points, the last of which is an ellipsis if something was cut. */
 export function truncateWithEllipsis(text: string, max: number): string {
   return truncate(text, max) === text ? text : `${truncate(text, max - 1).trimEnd()}…`;
 }
 
-/**
- * Shortens a text to at most `max` code points by cutting out its middle. The question is usually at the end, and its
- * subject at the beginning.
- */
+/** Cuts out the middle. The question is usually at the end, and its subject at the beginning. */
 export function truncateMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
   // Head and tail need far fewer units than these slices have, so neither can contain a surrogate pair that was split.
   const points = text.length > 4 * max ? [...text.slice(0, 2 * max), ...text.slice(-2 * max)] : [...text];
-  return points.length <= max ? text : joinEnds(points, max - GAP.length);
-}
-
-function joinEnds(points: readonly string[], kept: number): string {
+  if (points.length <= max) return text;
+  const kept = max - GAP.length;
   const head = Math.floor(kept * HEAD_SHARE);
   return [...points.slice(0, head), ...GAP, ...points.slice(points.length - (kept - head))].join('');
 }
 
-/** Counts the code points of a well-formed text. */
+/** The text must be well-formed. */
 export function codePointsIn(text: string): number {
   let count = text.length;
   // Most texts have no surrogate pairs, and a pattern is faster than a loop over all units.
@@ -41,7 +35,7 @@ export function codePointsIn(text: string): number {
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Reports whether a UTF-16 unit of a well-formed text is the second half of a surrogate pair. */
+/** A low surrogate is the second half of a surrogate pair. */
 export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -12,7 +12,7 @@ export const NUMBER_AND_DATE_WORDS = wordSet(`
   january february march april may june july august september october november december
   before after`);
 
-/** Returns the words of a text any one of which can change what the text states: numbers, dates and negations. */
+/** Returns the words that can change what a text states: numbers, dates and negations. */
 export function detailsOf(text: string): Set<string> {
   const words = wordsOf(text.replaceAll(/['’]/g, ''));
   return new Set(

@@ -2,10 +2,7 @@ import { detailsOf } from './details.ts';
 import { jaccard, trigramsOf } from './similarity.ts';
 import { normalForm } from './words.ts';
 
-/**
- * Normalizes a reply for comparison: its compatibility forms, case and white space, without the punctuation at its
- * beginning and end.
- */
+/** Unifies compatibility forms, case and white space, and removes the punctuation at the beginning and the end. */
 export function normalizeReply(text: string): string {
   const characters = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
   // A pattern with `+$` would take quadratic time on a run of punctuation.
@@ -19,15 +16,12 @@ const EDGE_CHARACTER = /[\s\p{P}]/u;
 /** Similarity from which on two replies count as the same. */
 const SAME_SIMILARITY = 0.9;
 
-/**
- * Reports whether two replies say the same: equal when normalized, or nearly so, with the same numbers, dates and
- * negations in the same order.
- */
+/** Ignores small differences, but not a different number, date or negation. */
 export function haveSameMeaning(a: string, b: string): boolean {
   return new ComparableReply(a).isSameAs(new ComparableReply(b));
 }
 
-/** A reply prepared for comparison. It is analysed once, however many others it is compared with. */
+/** A reply that is analysed once, however many others it is compared with. */
 export class ComparableReply {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -65,10 +59,7 @@ const POLITE_PHRASES = phrasesIn(
 );
 const PHRASE_WORDS_MAX = 3;
 
-/**
- * Returns the meaning of a reply as a text: `yes` or `no` for the known ways to say so, otherwise the reply's own
- * words, normalized.
- */
+/** Returns `yes` or `no` for the known ways to say so, otherwise the reply's own words, normalized. */
 export function meaningOf(reply: string): string {
   const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');
   if (text === '') return text;
@@ -77,7 +68,7 @@ export function meaningOf(reply: string): string {
   return isMadeOf(words, DENIALS) ? 'no' : words.join(' ');
 }
 
-/** Reports whether words consist only of `phrases` and polite phrases, with at least one of `phrases`. */
+/** Reports whether all words belong to `phrases` or polite phrases, and at least one to `phrases`. */
 function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
   let hasPhrase = false;
   for (let at = 0; at < words.length; ) {
@@ -94,7 +85,7 @@ function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boole
 
 const QUESTION_MAX = 500;
 
-/** Reports whether a prompt ends with a closed question (for approval or a choice), by the question's first word. */
+/** Recognises questions for approval or a choice by their first word. */
 export function endsWithClosedQuestion(prompt: string): boolean {
   const end = prompt.trimEnd().slice(-QUESTION_MAX);
   const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';

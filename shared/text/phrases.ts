@@ -21,15 +21,12 @@ const NEXT_WORD = new RegExp(`^ ?(?:${WORD}|${SYMBOL})`, 'u');
 /** Numbers of at least twelve digits, such as those of accounts and cards. */
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
-/** Returns a text as lines of words, without secrets. */
 export function phraseLinesOf(text: string): string {
   return linesOf(removeSecrets(text));
 }
 
 /** Replaces secrets by NUL, which ends a line. Keeps the rest of a link or an address that contains a secret. */
-function removeSecrets(text: string): string {
-  return maskSecrets(text, () => '\0');
-}
+const removeSecrets = (text: string) => maskSecrets(text, () => '\0');
 
 function linesOf(text: string): string {
   return normalForm(text, 'NFC')
@@ -41,7 +38,7 @@ function linesOf(text: string): string {
     .replace(/ ?\n[\n ]*/g, '\n');
 }
 
-/** Lower-cases lines without moving any character: a character whose lower case has another length stays as it is. */
+/** Leaves a character as it is if its lower case has another length, so that no character moves. */
 export function lowerCaseInPlace(lines: string): string {
   const lower = lines.toLowerCase();
   if (lower.length === lines.length) return lower;
@@ -49,13 +46,12 @@ export function lowerCaseInPlace(lines: string): string {
   return [...lines].map((point) => (folds(point) ? point.toLowerCase() : point)).join('');
 }
 
-/** The end of a draft. */
 export interface DraftEnd {
   /** True if the last word may be unfinished. */
   begun: boolean;
   /**
-   * Ends of the draft in lower case. The first is the unfinished word ('' if there is none). Each next one has one more
-   * word before it, up to `CONTEXT_WORDS` whole words. The start of the line counts as a word.
+   * Ends of the draft in lower case. The first is the unfinished word or ''. Each next one has one more word before it;
+   * the start of the line counts as a word.
    */
   tails: string[];
 }
@@ -63,7 +59,6 @@ export interface DraftEnd {
 /** Maximum number of a draft's last whole words by which continuations are looked up. */
 const CONTEXT_WORDS = 4;
 
-/** Returns the end of a draft, by which continuations are looked up. */
 export function draftEndOf(draft: string): DraftEnd {
   const lines = `\n${phraseLinesOf(draft).trimStart()}`;
   const line = lowerCaseInPlace(lines.slice(lines.lastIndexOf('\n')));
@@ -73,38 +68,31 @@ export function draftEndOf(draft: string): DraftEnd {
   return { begun, tails: begun ? contexts : ['', ...contexts] };
 }
 
-/** Returns the indexes at which words start. */
 function wordStarts(line: string): number[] {
   return Array.from(line.matchAll(WORDS), ({ index }) => index);
 }
 
-/**
- * Returns the first word of the text that follows a draft, with the space before it, or the rest of the unfinished
- * word. Returns '' at the end of the line.
- */
+/** Returns the rest of the unfinished word, or the next word with its space; '' at the end of the line. */
 export function nextWord(following: string, begun: boolean): string {
   return (begun && REST_OF_WORD.exec(following)?.[0]) || (NEXT_WORD.exec(following)?.[0] ?? '');
 }
 
-/** Reports whether a word may start at an index: after a character outside words, or in a script without spaces. */
+/** A word may start after a character outside words, and anywhere in a script without spaces. */
 export function isWordStart(lines: string, at: number): boolean {
   return !/[\p{L}\p{M}\p{N}_]/u.test(lines.charAt(at - 1)) || UNSPACED_CHARACTER.test(lines.charAt(at));
 }
 const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'u');
 
-/** A phrase of a text. `place` identifies it among the phrases of its text. */
+/** `place` identifies the phrase in its text. */
 export interface Phrase {
   place: number;
-  /** The phrase in lower case. */
+  /** In lower case. */
   words: string;
   /** The phrase as it was written; null if it was written in lower case. */
   written: string | null;
 }
 
-/**
- * Maximum length of a phrase, in UTF-16 units: enough for the words by which it is looked up, and for their
- * continuation.
- */
+/** UTF-16 units: enough for the words by which a phrase is looked up, and for their continuation. */
 const PHRASE_MAX = 64;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
 const TYPED_MAX = 2000;
@@ -112,8 +100,8 @@ const TYPED_MAX = 2000;
 const PHRASES_MAX = 400;
 
 /**
- * Returns at most `PHRASES_MAX` phrases of a text that a person typed, those from the beginnings of lines first. They
- * contain only what a completion may repeat. Returns none if the text is so long that it was pasted.
+ * Takes phrases from the beginnings of lines first, with only what a completion may repeat. Returns none for a pasted
+ * text.
  */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];

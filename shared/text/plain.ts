@@ -1,9 +1,6 @@
 import { normalForm } from './words.ts';
 
-/**
- * Returns a text as a person reads it, for a search by patterns: in lower case, without diacritics, compatibility forms
- * and invisible characters, and with escapes of HTML, URLs and JSON decoded.
- */
+/** Removes case, diacritics, compatibility forms and invisible characters, and decodes HTML, URL and JSON escapes. */
 export function plainOf(text: string): string {
   return (
     normalForm(decodeEntities(text), 'NFKD')
@@ -18,8 +15,8 @@ export function plainOf(text: string): string {
 }
 
 /**
- * Letters of other alphabets and rare Latin letters, each with the Latin letter that it looks like (Unicode Technical
- * Standard 39, the most common confusables). Normalization does not remove a stroke, so letters with one are listed.
+ * Letters, each followed by the Latin letter that it looks like (Unicode Technical Standard 39). Normalization does not
+ * remove a stroke, so letters with one are listed.
  */
 const LOOKALIKES = new Map(
   [
@@ -28,10 +25,7 @@ const LOOKALIKES = new Map(
   ].flatMap((letter, at, all) => (at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [])),
 );
 
-/**
- * Replaces the look-alike letters in each word of a plain text by Latin letters, if the whole word is Latin then. Any
- * other word belongs to another alphabet, and is kept.
- */
+/** Replaces look-alike letters in the words that become entirely Latin. Any other word belongs to another alphabet. */
 export function toLatin(plain: string): string {
   return plain.replaceAll(/\p{L}+/gu, (word) => {
     const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');

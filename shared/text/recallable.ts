@@ -1,8 +1,4 @@
-/**
- * Patterns of texts that no completion may reveal, whatever an app's draft says: numbers of six or more digits,
- * coordinates, network, e-mail and postal addresses, links with a query or a password, and account names. Secrets are
- * left to `maskSecrets`.
- */
+/** Texts that no completion may reveal, whatever an app's draft says. Secrets are left to `maskSecrets`. */
 const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   // Links with a query or a password.
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s?@]{0,500}[?@]\S*/giu,
@@ -16,8 +12,8 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   /(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{1,4}(?![\w:])/giu,
   /-?\d{1,3}\.\d{4,}/gu,
   /\d(?:[ .,/()-]{0,2}\d){5,}/gu,
-  // Postal addresses: a pattern for English, one for German and Dutch, one for French, one for Spanish, Portuguese and
-  // Italian. Then places after a postal code of five digits, and British postal codes.
+  // Postal addresses: English; German and Dutch; French; Spanish, Portuguese and Italian; places after a postal code of
+  // five digits; British postal codes
   /(?<!\w)\d{1,5}[a-z]?,? (?:[\p{L}.'’-]{1,30} ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|square|terrace|way)(?!\w)/giu,
   /[\p{L}-]{0,30}(?:stra(?:ß|ss)e|str\.|gasse|allee|platz|weg|damm|ufer|straat|laan) ?\d{1,4}[a-z]?(?!\w)/giu,
   /(?<!\w)\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|chemin|impasse|quai|allée)(?!\p{L})[^\n,.;]{1,60}/giu,
@@ -26,7 +22,7 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   /(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)/gu,
 ];
 
-/** Replaces each text that no completion may reveal, as far as the patterns recognise it, by a line feed. */
+/** Replaces by a line feed what the patterns recognise. */
 export function removeUnrecallable(text: string): string {
   return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }

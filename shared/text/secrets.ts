@@ -1,25 +1,19 @@
-/** A pattern by which a kind of secret is recognised. */
 interface SecretPattern {
   name: 'private key' | 'token' | 'key' | 'password' | 'account number' | 'card number';
-  /** Matches a secret. The first group, if any, matches the label before the secret; the label is kept. */
+  /** The first group, if any, matches the label before the secret; the label is kept. */
   pattern: RegExp;
   /** Decides whether a match is a secret, if the pattern alone does not prove it. */
   isSecret?: (found: string) => boolean;
 }
 
-/**
- * Words that may follow a label without being a secret, because they describe the secret or are code: "the password is
- * long", `secret: string`.
- */
+/** Words that may follow a label without being a secret: "the password is long", `secret: string`. */
 const NON_SECRET_WORDS =
   '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
   'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
-/** Pattern of a labelled value. It ends with its closing quotation mark or, if it is not quoted, at the next space. */
+/** Ends with its closing quotation mark or, if it is not quoted, at the next space. */
 const VALUE = `(?!\\[masked )(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
 
-/**
- * Returns a pattern for a secret after its label: `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x`.
- */
+/** Matches `password: x`, `PASSWORD=x`, `"password": "x"` and `my password is x`. */
 function labelledSecret(label: string): RegExp {
   const assigned = '[^\\w\\s:=]{0,4}[ \\t]{0,4}[:=]{1,3}[ \\t*`]{0,8}';
   const named = '[ \\t]{1,4}(?:is|was|ist|est|es|è)[ \\t]{1,4}';
@@ -51,10 +45,7 @@ const IBAN_COUNTRIES: Record<number, string> = {
   33: 'RU',
 };
 
-/**
- * Returns a pattern for possible IBANs outside of longer ids: a country code, two digits, and as many other characters
- * as that country's IBANs have, with or without spaces.
- */
+/** Matches a country code, two digits, and as many other characters as that country's IBANs have. */
 function ibanPattern(): RegExp {
   const ibans = Object.entries(IBAN_COUNTRIES).map(
     ([length, countries]) => `(?:${countries})\\d\\d(?:[ \\u00a0]?[a-z\\d]){${Number(length) - 4}}`,
@@ -63,9 +54,8 @@ function ibanPattern(): RegExp {
 }
 
 /**
- * Secrets that people paste into conversations, recognised by the formats that their issuers document, by their labels,
- * or by looking random. A pattern for a long run of characters matches only from the start of the run, so that hostile
- * texts take linear time.
+ * Secrets recognised by the formats that their issuers document, by labels, or by looking random. A pattern for a long
+ * run matches only from the start of the run, so that hostile texts take linear time.
  */
 const SECRET_PATTERNS: readonly SecretPattern[] = [
   {
@@ -131,10 +121,7 @@ export const MASKED_KINDS: readonly string[] = [...new Set(SECRET_PATTERNS.map((
 
 const markerOf = (name: SecretPattern['name']) => `[masked ${name}]`;
 
-/**
- * Replaces each secret that `SECRET_PATTERNS` recognises in a text by a marker: a password without a label usually
- * stays. Masking a masked text changes nothing.
- */
+/** A password without a label usually stays. Masking a masked text changes nothing. */
 export function maskSecrets(text: string, marker = markerOf): string {
   return SECRET_PATTERNS.reduce(
     (left, { name, pattern, isSecret }) =>
@@ -146,12 +133,11 @@ export function maskSecrets(text: string, marker = markerOf): string {
   );
 }
 
-/** Reports whether a text seems to contain a secret, which `maskSecrets` would replace. */
 export function containsSecret(text: string): boolean {
   return maskSecrets(text) !== text;
 }
 
-/** Reports whether a number ends in its check digit (Luhn, ISO/IEC 7812-1). */
+/** Checks the last digit (Luhn, ISO/IEC 7812-1). */
 function isCardNumber(number: string): boolean {
   const digits = number.replaceAll(/\D/g, '');
   let sum = 0;
@@ -162,7 +148,7 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Reports whether an IBAN has valid check digits (ISO 7064, MOD 97-10). Small letters and digits alone are a hash. */
+/** Checks the check digits (ISO 7064, MOD 97-10). Small letters and digits alone are a hash. */
 function isIban(iban: string): boolean {
   if (/^[a-z\d]+$/.test(iban)) return false;
   const characters = iban.replaceAll(/[^a-z\d]/gi, '');
@@ -175,15 +161,11 @@ function isIban(iban: string): boolean {
 }
 
 /**
- * Minimum number of changes between capitals, small letters and digits in a random run, per character. Words, names and
- * paths have at most one change in four characters.
+ * Minimum changes between capitals, small letters and digits per character. Words, names and paths have at most 0.25.
  */
 const RANDOM_CHANGES = 0.27;
 
-/**
- * Reports whether a run looks random: capitals, small letters and digits alternate more often than in words, names and
- * paths, and the run is not a text in base64.
- */
+/** Capitals, small letters and digits alternate more often in a random run than in words, names and paths. */
 function isRandom(run: string): boolean {
   if (![/[a-z]/, /[A-Z]/, /\d/].every((one) => one.test(run))) return false;
   // A capital begins a word, so a small letter after it is not counted as a change.
@@ -191,10 +173,7 @@ function isRandom(run: string): boolean {
   return changes.length >= RANDOM_CHANGES * run.length && !isTextInBase64(run);
 }
 
-/**
- * Reports whether a run is a text in base64. Such a text is not masked, so that the guards against dictated replies can
- * read an instruction in it.
- */
+/** A text in base64 is not masked, so that the guards against dictated replies can read an instruction in it. */
 function isTextInBase64(run: string): boolean {
   return /^[!-~]+( [!-~]+)+ ?$/.test(Buffer.from(run, 'base64').toString('latin1'));
 }

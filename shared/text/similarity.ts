@@ -1,14 +1,11 @@
 import { termsOf, wordNgrams, wordsOf } from './words.ts';
 
-/**
- * Returns the similarity of two texts, from 0 to 1: the share of their letter trigrams that are common to both, like
- * `similarity` of PostgreSQL's pg_trgm.
- */
+/** Returns the Jaccard similarity of the letter trigrams, like `similarity` of PostgreSQL's pg_trgm. */
 export function similarity(a: string, b: string): number {
   return jaccard(trigramsOf(wordsOf(a)), trigramsOf(wordsOf(b)));
 }
 
-/** Returns the letter trigrams of words as pg_trgm makes them: with two blanks before a word and one after it. */
+/** As pg_trgm makes them: with two blanks before a word and one after it. */
 export function trigramsOf(words: readonly string[]): Set<string> {
   const trigrams = new Set<string>();
   for (const word of words) {
@@ -18,27 +15,23 @@ export function trigramsOf(words: readonly string[]): Set<string> {
   return trigrams;
 }
 
-/** Returns the share of the elements of two sets that are common to both; 0 for empty sets. */
+/** Returns 0 for empty sets. */
 export function jaccard<Element>(a: ReadonlySet<Element>, b: ReadonlySet<Element>): number {
   const common = a.intersection(b).size;
   return common / Math.max(1, a.size + b.size - common);
 }
 
-/** Number of consecutive words that two texts hardly share by chance. */
+/** Number of consecutive words that two texts hardly have in common by chance. */
 export const SHINGLE_WORDS = 5;
 
-/** Returns every run of five consecutive words of a text. */
 export function shinglesOf(text: string): Set<string> {
   return new Set(wordNgrams(wordsOf(text), SHINGLE_WORDS));
 }
 
-/**
- * Number of assumed additional texts without any term of a collection. Because of them, even a term in every text of a
- * small collection has a weight.
- */
+/** Added to the number of texts, so that even a term in every text of a small collection has a weight. */
 const BACKGROUND_TEXT_COUNT = 10;
 
-/** A collection of texts with which other texts are compared by the terms that they share. Rarer terms have more weight. */
+/** Compares texts by the terms that they share. Rarer terms have more weight. */
 export class TextCollection {
   readonly #texts: readonly ReadonlySet<string>[];
   readonly #textsWithTerm = new Map<string, number>();
@@ -51,10 +44,7 @@ export class TextCollection {
     this.#weights = this.#texts.map((terms) => this.#weightOf(terms));
   }
 
-  /**
-   * Returns the similarity of each text of the collection to `text`, from 0 to 1: the weight of their shared terms,
-   * divided by the weight of all terms of the heavier text.
-   */
+  /** Returns, for each text, the weight of the shared terms divided by the weight of all terms of the heavier text. */
   similarities(text: string): number[] {
     const askedTerms = termsOf(text);
     const askedWeight = this.#weightOf(askedTerms);

@@ -1,21 +1,17 @@
-/** Number of occurrences of each word of a text. */
+/** Number of occurrences of each word. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** Adds up the word counts of texts. */
 export function sumOf(texts: readonly Counts[]): Counts {
   const sum = new Map<string, number>();
   for (const counts of texts) for (const [word, count] of counts) sum.set(word, (sum.get(word) ?? 0) + count);
   return sum;
 }
 
-/**
- * Compares texts by the words of a collection. The weight of a word is ln(texts / texts with the word) (Spärck Jones
- * 1972).
- */
+/** The weight of a word is ln(texts / texts with the word) (Spärck Jones 1972). */
 export class TfIdf {
   readonly #textCount: number;
   readonly #textsWithWord = new Map<string, number>();
-  /** Lengths of the vectors that have already been compared. */
+  /** Lengths of the vectors compared so far. */
   readonly #lengths = new WeakMap<Counts, number>();
 
   constructor(texts: readonly Counts[]) {

@@ -1,21 +1,15 @@
 import { isLowSurrogate } from './cut.ts';
 
-/**
- * Estimates how many quarters of a token a code point takes with the usual tokenizers: a token is four Latin letters,
- * two letters of other alphabets, or one emoji or Chinese, Japanese or Korean character.
- */
+/** A token is four Latin letters, two letters of other alphabets, or one emoji or CJK character. */
 function quarterTokens(codePoint: number): number {
   if (codePoint < 0x250) return 1;
   return codePoint < 0x2e80 ? 2 : 4;
 }
 
-/**
- * Matches a code point that takes more than a quarter of a token. Most texts have none, and a pattern is faster than a
- * loop.
- */
+/** Most texts have no such code point, and a pattern is faster than a loop. */
 const COSTLY_CODE_POINT = /[^\0-\u024f]/;
 
-/** Estimates how many tokens a text takes, rounded up. */
+/** Rounds up. */
 export function estimateTokens(text: string): number {
   let quarters = 0;
   if (!COSTLY_CODE_POINT.test(text)) quarters = text.length;
@@ -23,7 +17,6 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarters / 4);
 }
 
-/** A budget of tokens, from which texts are taken. */
 export class TokenBudget {
   /** True after something did not fit. */
   isExceeded = false;
@@ -35,7 +28,6 @@ export class TokenBudget {
     this.#quarters = tokens * 4;
   }
 
-  /** Number of tokens taken so far. */
   get taken(): number {
     return this.#taken / 4;
   }
@@ -46,7 +38,7 @@ export class TokenBudget {
     this.#taken = Math.max(this.#taken, Math.min(Math.ceil(this.#taken / step) * step, this.#quarters));
   }
 
-  /** Takes a whole text if it fits. Returns whether it fitted. */
+  /** Takes the whole text or nothing. Returns whether it fitted. */
   takeWhole(text: string): boolean {
     return this.#take(4 * estimateTokens(text));
   }
@@ -63,7 +55,7 @@ export class TokenBudget {
     return text.slice(0, at);
   }
 
-  /** Takes and returns as much of the end of a text as fits. Takes nothing after something did not fit. */
+  /** Like `takeBeginning`, from the end. */
   takeEnd(text: string): string {
     if (this.#takeIfCheap(text)) return text;
     let at = text.length;

@@ -4,24 +4,20 @@ const LONG_MARK_RUN = /\p{M}{30}(?=\p{M})/gu;
 const JOINER = '\u034f';
 
 /**
- * Returns a text in a normal form, in linear time. Normalization sorts each run of combining marks in quadratic time,
- * which would take seconds for the longest accepted texts, so long runs are broken up as in the Stream-Safe Text Format
- * (Unicode Standard Annex 15, 13).
+ * Breaks up long runs of combining marks as in the Stream-Safe Text Format (Unicode Standard Annex 15, 13), since
+ * normalization takes quadratic time for a run.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   return text.replaceAll(LONG_MARK_RUN, `$&${JOINER}`).normalize(form);
 }
 
-/**
- * Scripts without spaces between words, for a character class of a regular expression. Each character of these scripts
- * counts as a word.
- */
+/** Scripts without spaces between words, for a character class. Each of their characters counts as a word. */
 export const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
 const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED}]`, 'v');
 const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED}]]\\p{M}*)+`, 'gv');
 
-/** Returns the words of a text, in lower case and without marks, compatibility forms and punctuation. */
+/** Returns words in lower case, without marks, compatibility forms and punctuation. */
 export function wordsOf(text: string): string[] {
   // Most texts are ASCII, for which this is much faster.
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
@@ -29,8 +25,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * Returns the distinct terms by which a text is compared with others: its words. In scripts without spaces, every pair
- * of adjacent characters is a term, because single characters occur in most texts.
+ * Returns words and, in scripts without spaces, every pair of adjacent characters, because single characters occur in
+ * most texts.
  */
 export function termsOf(text: string): Set<string> {
   const words = wordsOf(text);
@@ -43,14 +39,14 @@ export function termsOf(text: string): Set<string> {
   return new Set(terms);
 }
 
-/** A word with its place in a text, in UTF-16 units. */
+/** Positions are in UTF-16 units. */
 export interface PlacedWord {
   word: string;
   start: number;
   end: number;
 }
 
-/** Returns the words of a text with their places. A character that represents several words counts as one word. */
+/** A character that represents several words counts as one word. */
 export function placedWords(text: string): PlacedWord[] {
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
     word: foldCase(word),
@@ -63,19 +59,17 @@ function foldCase(text: string): string {
   return normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
-/** Returns the words of a list that is separated by white space. */
 export function wordSet(words: string): Set<string> {
   return new Set(words.trim().split(/\s+/));
 }
 
-/** Counts the occurrences of each word. */
 export function countsOf(words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 
-/** Returns the n-grams of words: every run of `length` consecutive words. */
+/** Returns every run of `length` consecutive words. */
 export function wordNgrams(words: readonly string[], length: number): string[] {
   const count = Math.max(0, words.length - length + 1);
   return Array.from({ length: count }, (_, at) => words.slice(at, at + length).join(' '));

@@ -4,7 +4,7 @@ import { truncateMiddle } from '../text/cut.ts';
 import { maskSecrets } from '../text/secrets.ts';
 import type { Entry, Session } from './format.ts';
 
-/** A recording event in the format in which clients post events. */
+/** An event as clients post it. */
 export type ImportedEvent = Readonly<Record<string, string | undefined>> & { id: string; type: string };
 
 type Utterance = Extract<Entry, { text: string }>;
@@ -13,10 +13,10 @@ type Utterance = Extract<Entry, { text: string }>;
 const IDLE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Turns the entries of a session's transcript into recording events. The agent's last words of a turn wait for the
- * person's answer, so they become an `agent.prompt`; the agent's other words become `agent.message`s. A stored event
- * never changes, so the agent's words are held back until their type is certain. Thus a transcript that has grown
- * yields the same events as before, then more.
+ * Turns the entries of a session into events. The agent's last words of a turn wait for the person's answer, so they
+ * become an `agent.prompt`; its other words become `agent.message`s. A stored event never changes, so the agent's words
+ * are held back until their type is certain. Thus a transcript that has grown yields the same events as before, then
+ * more.
  */
 export class Conversation {
   readonly #session: Session;
@@ -38,7 +38,6 @@ export class Conversation {
     this.#now = now;
   }
 
-  /** Returns the events that an entry completes. */
   read(entry: Entry): ImportedEvent[] {
     switch (entry.kind) {
       case 'user':
@@ -62,7 +61,7 @@ export class Conversation {
     }
   }
 
-  /** Returns the event of the session's end, if the session is over or nothing was said for a day. */
+  /** Returns an event if the session is over or nothing was said for a day. */
   end(isOver = false): ImportedEvent[] {
     const isIdle = this.#lastMoment <= this.#now - IDLE_MS;
     if (!this.#hasStarted || !(isOver || isIdle)) return [];
@@ -78,7 +77,7 @@ export class Conversation {
     return [...events, ...said];
   }
 
-  /** Sets the type of the agent's last words, and returns their event. Only a prompt waits for an answer. */
+  /** Returns the event of the agent's last words. Only a prompt waits for an answer. */
   #decide(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
     const utterance = this.#undecided;
     this.#undecided = undefined;
@@ -100,7 +99,7 @@ export class Conversation {
     return this.#hasStarted ? [event] : [...this.#start(at), event];
   }
 
-  /** Returns the event of the session's start. It has the time of the first event with a valid time. */
+  /** The time is that of the first event with a valid time. */
   #start(at: string | undefined): ImportedEvent[] {
     this.#hasStarted = true;
     const { id, detail } = this.#session;
@@ -112,13 +111,13 @@ export class Conversation {
     return { id, session_id: this.#session.id, type, source: this.#source, occurred_at: at };
   }
 
-  /** Returns the entry's time or, if the entry has none, the last valid time. */
+  /** Falls back to the last valid time. */
   #timeOf({ at }: Utterance): string | undefined {
     if (this.#momentOf(at) !== undefined) this.#at = at;
     return at ?? this.#at;
   }
 
-  /** Returns a time in Unix milliseconds; undefined if no event may have this time. */
+  /** Returns undefined if no event may have this time. */
   #momentOf(at: string | undefined): number | undefined {
     const moment = at === undefined ? undefined : parseTimestamp(at);
     return moment !== undefined && moment >= EARLIEST_TIME_MS && moment <= this.#now + CLOCK_AHEAD_MAX_MS
@@ -134,10 +133,6 @@ const TEXT_FIELDS = {
   'user.message': 'text',
 } as const;
 
-/**
- * Makes a text storable: masks secrets, removes NULs and lone surrogates, and cuts it to the length that an event may
- * have.
- */
 function storableText(text: string): string {
   return truncateMiddle(maskSecrets(text).replaceAll('\0', '').toWellFormed(), EVENT_TEXT_MAX);
 }

@@ -2,16 +2,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILE_EXTENSIONS } from './formats.ts';
 
-/** A file to import. `named` is false if it was found in a directory; then it is possibly no transcript. */
+/** `named` is false if the file was found in a directory; then it is possibly no transcript. */
 export interface FoundFile {
   path: string;
   named: boolean;
 }
 
-/**
- * Returns the files at the paths, in the order of the paths. Replaces a directory by all files in it, at any depth,
- * that may be transcripts, sorted by path.
- */
+/** Replaces a directory by all files in it, at any depth, that may be transcripts, sorted by path. */
 export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
   const files = await Promise.all(paths.map(filesAt));
   return files.flat();
@@ -25,10 +22,7 @@ async function filesAt(path: string): Promise<FoundFile[]> {
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/**
- * Searches a directory at any depth, but follows no symbolic links. An unreadable directory counts as a file, and fails
- * when it is read.
- */
+/** Follows no symbolic links. An unreadable directory counts as a file, and fails when it is read. */
 async function filesIn(directory: string): Promise<FoundFile[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return [{ path: directory, named: true }];

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { maskSecrets } from '../text/secrets.ts';
 import { objectsOf, stringOf } from './json.ts';
 
-/** The session to which an entry belongs. */
 export interface Session {
   /** Id of the recorded session. */
   id: string;
@@ -11,7 +10,6 @@ export interface Session {
   detail?: string | undefined;
 }
 
-/** Words of the person or the agent. */
 interface Utterance {
   /** Id of the recorded event. An utterance has the same id whenever the transcript is read, and no other has it. */
   id: string;
@@ -35,7 +33,6 @@ export type Entry =
   /** A message without words of the person or the agent. It is only counted. */
   | { kind: 'skipped' };
 
-/** Entries of one session. */
 export interface Passage {
   session: Session;
   entries: Entry[];
@@ -47,7 +44,6 @@ export interface Reader {
   read(line: string): Passage | undefined;
 }
 
-/** A transcript format. */
 export interface Format {
   /** The `source` of the recorded events. */
   name: string;
@@ -58,15 +54,14 @@ export interface Format {
   open(): Reader;
 }
 
-/** Returns a short fingerprint of a text's masked form, so that no id depends on a secret. */
+/** Hashes the text with its secrets masked, so that no id depends on a secret. */
 export function digest(text: string): string {
   return createHash('sha256').update(maskSecrets(text)).digest('base64url').slice(0, 22);
 }
 
 /**
- * Makes ids for utterances that have none in their transcript: a fingerprint and, from the second utterance with the
- * same words on, its number among them. A line that is broken when it is first read, and complete later, shifts only
- * the ids of utterances with the same words.
+ * Makes ids for utterances that have none in their transcript. A line that is broken at first and complete later shifts
+ * only the ids of utterances with the same words.
  */
 export class UtteranceIds {
   readonly #occurrences = new Map<string, number>();
@@ -79,7 +74,6 @@ export class UtteranceIds {
   }
 }
 
-/** Returns a question and its answer options as one text. */
 export function questionText(question: string, options: unknown): string {
   const lines = objectsOf(options).flatMap(({ label, description }) => {
     const name = stringOf(label);

@@ -8,7 +8,6 @@ import { Recorder, type StoreBatch } from './recorder.ts';
 import type { FileReport } from './report.ts';
 import { LINE_MAX, type Line, Transcript } from './transcript.ts';
 
-/** Options for reading a file. */
 interface ReadOptions {
   /** When it aborts, reading ends after the present line. */
   signal: AbortSignal;
@@ -18,10 +17,7 @@ interface ReadOptions {
   isOver?: boolean;
 }
 
-/**
- * Imports one file of any size, and counts the stored, duplicate and refused events in the report. Throws what reading
- * and storing throw.
- */
+/** Counts the stored, duplicate and refused events in the report. Throws what reading and storing throw. */
 export async function importFile(
   path: string,
   report: FileReport,
@@ -35,10 +31,7 @@ export async function importFile(
   await recorder.flush();
 }
 
-/**
- * Yields the events of a file, each with the number of the line that completed it. Counts in the report what was left
- * out, and notes why reading ended early.
- */
+/** Yields each event with the number of the line that completed it. Notes in the report why reading ended early. */
 export async function* eventsOf(
   path: string,
   report: FileReport,
@@ -59,13 +52,14 @@ export async function* eventsOf(
     for (const event of transcript.read(line)) yield { event, line: last };
   }
   if (signal.aborted) report.failed = 'interrupted';
-  else if (report.format === null) report.failed = `it is of no known format; known are: ${titles()}`;
+  else if (report.format === null)
+    report.failed = `it is of no known format; known are: ${FORMATS.map(({ title }) => title).join(', ')}`;
   else for (const event of transcript.end(isOver)) yield { event, line: last };
 }
 
 const NEWLINE = 0x0a;
 
-/** Reads a file of any size line by line, with one line in memory at a time. Throws what reading the file throws. */
+/** Keeps one line in memory at a time. Throws what reading the file throws. */
 export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerator<Line> {
   let number = 0;
   let parts: Buffer[] = [];
@@ -100,8 +94,4 @@ function lineFrom(parts: Buffer[], number: number, bytes: number, lineMax: numbe
   const text = line.toString('utf8');
   const isFirst = number === 1;
   return { number, bytes, text: (isFirst ? text.replace(/^\uFEFF/, '') : text).replace(/\r$/, '') };
-}
-
-function titles(): string {
-  return FORMATS.map(({ title }) => title).join(', ');
 }

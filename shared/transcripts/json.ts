@@ -4,18 +4,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Returns an own property of an object. The name comes from a file, so it may be the name of an inherited property. */
+/** The name comes from a file, so it may be that of an inherited property, which does not count. */
 export function propertyOf(value: unknown, name: string): unknown {
   const object = objectOf(value);
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Returns the objects in an array; an empty list for any other value. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -24,14 +22,13 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Parses the JSON object on a line. Throws if there is none. */
+/** Throws if the line is not a JSON object. */
 export function parseObject(line: string): JsonObject {
   const value: unknown = JSON.parse(line);
   if (!isObject(value)) throw new SyntaxError('not an object');
   return value;
 }
 
-/** Parses the JSON object on a line; undefined if there is none. */
 export function tryParseObject(line: string): JsonObject | undefined {
   try {
     return parseObject(line);

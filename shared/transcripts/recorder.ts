@@ -3,10 +3,7 @@ import type { RecordingReceipt } from '../schemas/recording.ts';
 import type { ImportedEvent } from './conversation.ts';
 import type { FileReport } from './report.ts';
 
-/**
- * Length from which on a batch is full, in UTF-16 units. Each takes at most six bytes as JSON, so that the batch fits a
- * request.
- */
+/** UTF-16 units. Each takes at most six bytes as JSON, so that the batch fits a request. */
 const BATCH_LENGTH_MAX = 2 * MIB;
 
 /** Stores the valid events of a batch, all or none, by the rules of `POST /api/recording/events/`. */
@@ -18,7 +15,6 @@ interface Row {
   line: number;
 }
 
-/** Stores the events of one file in batches, and counts the stored, duplicate and refused ones. */
 export class Recorder {
   readonly #store: StoreBatch;
   readonly #report: FileReport;
@@ -39,7 +35,7 @@ export class Recorder {
     for (const value of Object.values(event)) this.#length += value?.length ?? 0;
   }
 
-  /** Stores the added events. Throws what storing throws; if only the answer was lost, the events are stored. */
+  /** Throws what storing throws. If only the answer was lost, the events are stored. */
   async flush(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];

@@ -5,11 +5,10 @@ const PROBLEMS_MAX = 5;
 /** The outcome of importing one file. */
 export class FileReport {
   readonly file: string;
-  /** Null: the format is unknown. */
+  /** Null if the format is unknown. */
   format: string | null = null;
   stored = 0;
   duplicates = 0;
-  /** Number of events that were refused as invalid. */
   invalid = 0;
   /** Number of messages without words of the person or the agent. */
   skipped = 0;
@@ -19,7 +18,7 @@ export class FileReport {
   readonly problems: string[] = [];
   /** Number of further problems. */
   more = 0;
-  /** Reason why the file was not imported to its end; null if it was. */
+  /** Reason why the import ended early; null if it did not. */
   failed: string | null = null;
 
   constructor(file: string) {
@@ -32,7 +31,6 @@ export class FileReport {
   }
 }
 
-/** Lists the problems of all files, one per line. */
 export function faultsIn(reports: readonly FileReport[]): string[] {
   return reports.flatMap(({ file, problems, more, failed }) => [
     ...problems.map((problem) => `${file}, ${problem}`),
@@ -43,7 +41,6 @@ export function faultsIn(reports: readonly FileReport[]): string[] {
 
 const PROGRESS_EVERY_MS = 2000;
 
-/** Writes a line about the progress of an import, at most every 2 s. */
 export class Progress {
   readonly #files: number;
   readonly #write: (line: string) => void;
@@ -55,7 +52,7 @@ export class Progress {
     this.#write = write;
   }
 
-  /** Counts bytes that were read. `reports` has a report for each file so far. */
+  /** `reports` has a report for each file so far. */
   add(bytes: number, reports: readonly FileReport[]): void {
     this.#bytes += bytes;
     const now = performance.now();

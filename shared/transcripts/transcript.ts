@@ -4,20 +4,19 @@ import type { Format, Passage, Reader } from './format.ts';
 import { formatOf } from './formats.ts';
 import type { FileReport } from './report.ts';
 
-/** A line of a file. If it cannot be read, it has no text, and `fault` is the reason. */
+/** `fault` is the reason why the line cannot be read. */
 export type Line = { number: number; bytes: number } & (
   | { text: string }
   | { text: undefined; fault: string }
 );
 
-/** Maximum size of a line, in bytes. Longer lines contain images, not words. */
+/** Bytes. Longer lines contain images, not words. */
 export const LINE_MAX = 64 * MIB;
 
-/** Maximum size of the beginning of a file in which the format must be recognised. */
+/** The format must be recognised within these lines and bytes. */
 const SNIFF_LINES = 200;
 const SNIFF_BYTES = 16 * MIB;
 
-/** A transcript. One of its first lines reveals its format. */
 export class Transcript {
   readonly #report: FileReport;
   readonly #now: number;
@@ -34,13 +33,12 @@ export class Transcript {
     this.#now = now;
   }
 
-  /** True if no format was recognised within `SNIFF_LINES` and `SNIFF_BYTES`. */
+  /** True if no format was recognised in the beginning of the file. */
   get isUnknown(): boolean {
     const isLong = this.#earlyLines.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
     return this.#reader === undefined && isLong;
   }
 
-  /** Returns the events that a line completes. */
   read(line: Line): ImportedEvent[] {
     if (this.#reader !== undefined) return this.#readLine(this.#reader, line);
     this.#earlyLines.push(line);
@@ -54,7 +52,6 @@ export class Transcript {
     return early.flatMap((one) => this.#readLine(reader, one));
   }
 
-  /** Returns the events that the end of the transcript completes. */
   end(isOver?: boolean): ImportedEvent[] {
     return [...this.#conversations.values()].flatMap((conversation) => conversation.end(isOver));
   }

@@ -1,8 +1,5 @@
-/** Opening tag of an element that a tool adds, such as `system-reminder`, `command-name` or `environment_context`. */
+/** Matches tags such as `system-reminder`, `command-name` and `environment_context`. */
 const LEADING_TAG = /^<([a-z]+(?:[-_][a-z]+)+)(?: [^<>]{0,200})?>/;
-const REMINDER = { open: '<system-reminder>', close: '</system-reminder>' };
-
-/** Placeholder of a pasted image. */
 const IMAGE_PLACEHOLDER = /\[Image #\d{1,4}\] ?/g;
 
 /** Beginnings of messages that a tool wrote in the name of the person. */
@@ -17,12 +14,12 @@ const MACHINE_MADE_BEGINNINGS = [
 ];
 
 /**
- * Removes what a tool added to a message: leading elements whose name contains a hyphen or an underscore, and reminders
- * and placeholders of images anywhere. Returns '' if nothing else is left, if a leading element has no end, or if a
- * tool wrote the whole message. Elements in the middle are kept, because people paste markup.
+ * Removes leading elements whose name contains a hyphen or an underscore, and reminders and image placeholders
+ * anywhere. Elements in the middle are kept, because people paste markup. Returns '' for a message without words of the
+ * person.
  */
 export function stripToolWrappers(message: string): string {
-  let text = withoutReminders(message).replace(IMAGE_PLACEHOLDER, '').trim();
+  let text = removeElements(message, 'system-reminder').replace(IMAGE_PLACEHOLDER, '').trim();
   for (let tag = LEADING_TAG.exec(text); tag !== null; tag = LEADING_TAG.exec(text)) {
     const close = `</${tag[1]}>`;
     const end = text.indexOf(close, tag[0].length);
@@ -32,11 +29,13 @@ export function stripToolWrappers(message: string): string {
   return MACHINE_MADE_BEGINNINGS.some((start) => text.startsWith(start)) ? '' : text;
 }
 
-function withoutReminders(message: string): string {
-  const [before = '', ...rest] = message.split(REMINDER.open);
+/** Removes the elements with a tag. An element without an end goes up to the next one or the end of the text. */
+export function removeElements(text: string, tag: string): string {
+  const [before = '', ...rest] = text.split(`<${tag}>`);
+  const close = `</${tag}>`;
   const after = rest.map((part) => {
-    const end = part.indexOf(REMINDER.close);
-    return end < 0 ? '' : part.slice(end + REMINDER.close.length);
+    const end = part.indexOf(close);
+    return end < 0 ? '' : part.slice(end + close.length);
   });
   return [before, ...after].join('');
 }

@@ -21,7 +21,6 @@ export function stemOf(word: string): string {
   return word.slice(0, STEM_CHARS);
 }
 
-/** Returns the words of a text, separated by single spaces, for a comparison with another. */
 export function normalizeWords(text: string): string {
   return wordsOf(text).join(' ');
 }
@@ -36,7 +35,6 @@ const GIVEN_UP_PHRASES = [
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
 
-/** Returns a statement without its phrases for something given up. */
 function withoutGivenUpPhrases(text: string): string {
   return GIVEN_UP_PHRASES.reduce(
     (left, pattern) => left.replaceAll(pattern, ' '),
@@ -44,30 +42,30 @@ function withoutGivenUpPhrases(text: string): string {
   );
 }
 
-/** Minimum similarity of two statements that say the same. Their details and meaningful words must agree, too. */
+/** Minimum similarity of two statements that say the same. */
 const SAME_SIMILARITY = 0.85;
 
 /**
- * Reports whether two statements say the same in nearly the same words. A different number, date or negation makes a
- * different statement, and so does any other meaningful word: `npm` and `pnpm` look nearly alike. The reverse of a
- * change has the same words, but is a different statement as well: `npm instead of pnpm`.
+ * Reports whether two statements say the same in nearly the same words. A different number, date, negation or other
+ * meaningful word makes a different statement (`npm` and `pnpm` look nearly alike), and so does a change in the other
+ * direction (`npm instead of pnpm`).
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   return (
     similarity(a, b) >= SAME_SIMILARITY &&
     haveSameDetails(a, b) &&
-    haveSameMeanings(a, b) &&
-    haveSameMeanings(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))
+    haveSameMeaningfulWords(a, b) &&
+    haveSameMeaningfulWords(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))
   );
 }
 
-/** Compares the meaningful words in their order: `tea to coffee` is the opposite of `coffee to tea`. */
-function haveSameMeanings(a: string, b: string): boolean {
-  return meaningsOf(a) === meaningsOf(b);
+/** The order counts: `tea to coffee` is the opposite of `coffee to tea`. */
+function haveSameMeaningfulWords(a: string, b: string): boolean {
+  return meaningfulWordsOf(a) === meaningfulWordsOf(b);
 }
 
 /** Returns the stems of a text's meaningful words: numbers, dates, and all words that are not in `COMMON_WORDS`. */
-function meaningsOf(text: string): string {
+function meaningfulWordsOf(text: string): string {
   return wordsOf(text)
     .filter((word) => !COMMON_WORDS.has(word) || NUMBER_AND_DATE_WORDS.has(word))
     .map(stemOf)
@@ -78,10 +76,9 @@ const CHANGE_WORDS =
   /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
- * Reports whether two statements that fill the same slot name the same value. `COMMON_WORDS`, words of the slot and
- * given-up values do not count. All other words of one statement must be in the other, in the same order, and numbers,
- * dates and negations must agree. If either statement names a change, both must have the same words, since the former
- * value may stand anywhere. When in doubt, the values count as different, and the newer statement supersedes the older.
+ * Reports whether two statements that fill the same slot name the same value. All words of one statement must be in the
+ * other, in the same order, except `COMMON_WORDS`, words of the slot and given-up values. If either statement names a
+ * change, both must have the same words, since the former value may stand anywhere.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
@@ -93,7 +90,6 @@ export function isSameValue(a: string, b: string, slot: string): boolean {
   return (one.isSubsetOf(other) || other.isSubsetOf(one)) && haveSameOrder(one, other);
 }
 
-/** Reports whether the common words of two sets have the same order in both. */
 function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   const commonIn = (words: ReadonlySet<string>) =>
     [...words].filter((word) => one.has(word) && other.has(word)).join(' ');
@@ -108,10 +104,7 @@ function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
 /** Words for liking: a person who no longer uses something may still like it. */
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
-/**
- * Returns the values that a statement gives up: `npm`, for `moved from npm to pnpm`. A mere preference for one thing
- * over another gives up neither.
- */
+/** Returns `npm` for `moved from npm to pnpm`, and nothing for a mere preference for one thing over another. */
 export function givenUpIn(text: string): Set<string>[] {
   if (!CHANGE_WORDS.test(text)) return [];
   const spoken = text.replaceAll(FROM_NOW_ON, ' ');
@@ -149,15 +142,12 @@ export function ownWordsIn(text: string, slot: string | null): Set<string> {
   );
 }
 
-/** Maximum number of words of a value by which two otherwise equal statements differ. */
 const VALUE_WORDS_MAX = 3;
-/** Words for something that holds in addition to something else. */
 const ADDITION_WORDS = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
 
 /**
- * Reports whether two statements differ only in the value that they give to a slot: `Uses npm as package manager` and
- * `Uses pnpm as package manager`, for `tool.package_manager`. The common words must include the slot's name; otherwise
- * `Likes tea` would be another value for what `Likes climbing` states.
+ * Recognises `Uses npm as package manager` and `Uses pnpm as package manager`, for `tool.package_manager`. The common
+ * words must include the slot's name: `Likes tea` gives no other value than `Likes climbing`.
  */
 export function isOtherValue(a: string, b: string, slot: string): boolean {
   if (ADDITION_WORDS.test(a) || ADDITION_WORDS.test(b)) return false;
@@ -176,7 +166,6 @@ export function isOtherValue(a: string, b: string, slot: string): boolean {
   return named.length > 0 && named.every((word) => frame.has(stemOf(word)));
 }
 
-/** Counts the words that both lists begin with. */
 function countCommonStart(one: readonly string[], other: readonly string[]): number {
   const differs = one.findIndex((word, at) => word !== other[at]);
   return differs < 0 ? one.length : differs;

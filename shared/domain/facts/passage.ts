@@ -1,12 +1,12 @@
 import { normalForm, type PlacedWord, placedWords, wordNgrams, wordsOf } from '../../text/words.ts';
 
-/** Minimum share of a quote's word trigrams in the passage that it refers to, if the quote is not exact. */
+/** Minimum share of a quote's word trigrams in an inexact passage. */
 const CONTAINED_SHARE = 0.8;
 
-/** Maximum length of a quote's beginning that is looked up. The stored passage is shorter anyway. */
+/** Limits of the part of a quote that is looked up. */
 const QUOTE_MAX = { units: 1000, words: 250 };
 
-/** A text in which quotes are looked up. It is split into words once, however many quotes are looked up. */
+/** Splits a text into words once, however many quotes are looked up in it. */
 export class QuotedText {
   readonly #text: string;
   readonly #placedWords: readonly PlacedWord[];
@@ -21,8 +21,8 @@ export class QuotedText {
   }
 
   /**
-   * Returns the passage that a quote refers to, as it stands in this text: exactly the quote's words, or else an
-   * equally long run of words with nearly all of the quote's word trigrams. Returns undefined if there is none.
+   * Returns the passage in this text's spelling: exactly the quote's words, or else an equally long run of words with
+   * nearly all of the quote's word trigrams.
    */
   passageOf(quote: string): string | undefined {
     const wantedWords = placedWords(quote.slice(0, QUOTE_MAX.units))
@@ -35,10 +35,7 @@ export class QuotedText {
   }
 }
 
-/**
- * Finds the place where exactly the wanted words follow each other. Searching the joined text avoids quadratic time for
- * repeated words. No word contains a line break.
- */
+/** Searching the joined text avoids quadratic time for repeated words. No word contains a line break. */
 function findExact(wanted: readonly string[], words: readonly string[]): number | undefined {
   if (wanted.length === 0) return undefined;
   const text = `\n${words.join('\n')}\n`;
@@ -46,10 +43,7 @@ function findExact(wanted: readonly string[], words: readonly string[]): number 
   return at < 0 ? undefined : text.slice(0, at).split('\n').length - 1;
 }
 
-/**
- * Finds the place with most of the wanted trigrams. Takes linear time, since it counts the matching trigrams before
- * each place once.
- */
+/** Takes linear time, since it counts the matching trigrams before each place once. */
 function findNear(wanted: readonly string[], present: readonly string[]): number | undefined {
   const trigrams = new Set(wordNgrams(wanted, 3));
   if (trigrams.size === 0) return undefined;
@@ -69,7 +63,6 @@ function findNear(wanted: readonly string[], present: readonly string[]): number
 /** Minimum share of common trigrams at which two passages of one text count as the same. */
 const OVERLAP_SHARE = 0.5;
 
-/** Reports whether two passages of one text are the same or overlap. */
 export function passagesOverlap(a: string, b: string): boolean {
   const [one, other] = [wordsOf(a), wordsOf(b)];
   if (findExact(one, other) !== undefined || findExact(other, one) !== undefined) return true;

@@ -12,7 +12,6 @@ import {
 import { passagesOverlap } from './passage.ts';
 import type { Quote, Statement } from './statement.ts';
 
-/** A fact in memory with which a new statement is compared. */
 export interface KnownFact {
   id: string;
   text: string;
@@ -34,7 +33,7 @@ interface Supersession {
  * The outcome for a statement. `end` is the time at which the superseded one stops being valid: the fact in
  * `supersedes`, the statement itself in `former`. If it is null, the superseded one keeps its own end.
  */
-export type Reconciliation =
+type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
   | { outcome: 'evidence'; fact: KnownFact }
   /** The statement rewords a fact made from the same passage: it replaces the fact. */
@@ -47,9 +46,8 @@ export type Reconciliation =
   | { outcome: 'known' };
 
 /**
- * Decides how a statement relates to the known facts. Looks first for a fact that it repeats, then for facts made from
- * the same passage, then for contradictions. A fact that the person wrote or pinned is never changed: a statement that
- * contradicts such a fact is stored as superseded by it, and appears in no context until that fact is gone.
+ * Never changes a fact that the person wrote or pinned: a statement that contradicts such a fact is stored as
+ * superseded by it, and appears in no context until that fact is gone.
  */
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
@@ -71,13 +69,13 @@ export function reconcile(statement: Statement, known: readonly KnownFact[]): Re
 }
 
 /** Reports whether only the person may change a fact. */
-export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): boolean {
+function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): boolean {
   return origin === 'human' || pinned;
 }
 
 /**
- * Reports whether a statement can repeat a fact. A fact that has ended does not become valid again because it is said
- * again. A fact that the model calls replaced is repeated only by the same words.
+ * A fact that has ended does not become valid again because it is said again. A fact that the model calls replaced is
+ * repeated only by the same words.
  */
 function canRepeat(statement: Statement, fact: KnownFact): boolean {
   const { text, target } = statement;
@@ -121,7 +119,6 @@ function fillUnnamedSlot(statement: Statement, fact: KnownFact): boolean {
   return slot !== null && isUnnamed && isOtherValue(statement.text, fact.text, slot);
 }
 
-/** Reports whether both quote the same passage of a row, or overlapping ones. */
 export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {
   return a.quotes.some(({ rawId, words }) =>
     b.quotes.some((other) => other.rawId === rawId && passagesOverlap(other.words, words)),
@@ -144,26 +141,21 @@ function givesUp(one: { text: string }, other: { text: string; slot: string | nu
 
 type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;
 
-/** Reports whether there is a time at which both are valid. An open end lasts forever. */
+/** An open end lasts forever. */
 function haveCommonTime(a: Span, b: Span): boolean {
   const beginsBefore = (one: Span, other: Span) =>
     other.validTo === null || beginningOf(one) < other.validTo.getTime();
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
 
-/**
- * Returns the beginning of a span in Unix milliseconds. A statement of which only the end is known has the same
- * beginning and end; it counts as valid just before.
- */
+/** A statement of which only the end is known has the same beginning and end; it counts as valid just before. */
 function beginningOf({ validFrom, validTo }: Span): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;
   const from = validFrom.getTime();
   return from === validTo?.getTime() ? from - 1 : from;
 }
 
-/**
- * Lets the later statement supersede the earlier one, whichever was stored first. Nothing supersedes a protected fact.
- */
+/** Supersedes the earlier of two statements, whichever was stored first, but never a protected fact. */
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const { validFrom, validTo } = statement;
   const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;

@@ -1,13 +1,13 @@
 import { truncate } from '../../text/cut.ts';
 import { isEvidence, type SourceRow } from './statement.ts';
 
-/** A source of facts, with the raw rows from which it is derived: an episode, or a fact whose text was erased. */
+/** An episode, or a fact whose text was erased, with the raw rows from which it is derived. */
 export interface FactSource {
   tier: 'episode' | 'fact';
   id: string;
-  /** Title of an episode; empty for a fact. */
+  /** Empty for a fact. */
   title: string;
-  /** Ids of the episodes that facts made from this source are derived from. */
+  /** Ids of the episodes that become the sources of new facts. */
   episodeIds: string[];
   /** Oldest first. */
   rows: SourceRow[];
@@ -18,14 +18,12 @@ export function hasEvidence({ rows }: FactSource): boolean {
   return rows.some(isEvidence);
 }
 
-/**
- * Maximum length of a row by others, in code points. Its beginning is kept, because the person may have answered it.
- */
+/** Code points at the beginning of a row by others, which the person may have answered. */
 const OTHERS_CHARS_MAX = 400;
 
 /**
- * Returns the first sources, as many as fit into `room` UTF-16 units. If even the first does not fit, returns it alone
- * and cut: its last rows by others are dropped first, then the person's last rows.
+ * Returns as many of the first sources as fit into `room` UTF-16 units; if none does, the first alone, without its last
+ * rows by others and then without the person's last rows.
  */
 export function fitSources(sources: readonly FactSource[], room: number): FactSource[] {
   const short = sources.map(withShortRows);
@@ -64,10 +62,7 @@ function lengthOf(rows: readonly SourceRow[]): number {
   return rows.reduce((length, { content }) => length + content.length, 0);
 }
 
-/**
- * Patterns of pasted text: fenced blocks, forwarded messages up to the end of the text, quoted lines. Their order
- * matters, because each may contain those after it.
- */
+/** Fenced blocks, forwarded messages, quoted lines. The order matters: each may contain those after it. */
 const PASTED_TEXTS = [
   /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm,
   /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/gim,
@@ -76,16 +71,12 @@ const PASTED_TEXTS = [
 /** Marks a place where text was cut out, so that no quote spans it. */
 const CUT_MARK = '\f';
 
-/**
- * Returns the parts of a message in which the person speaks. Leaves out pasted text, which is somebody else's: quoted
- * lines (`>`), fenced blocks, forwarded messages.
- */
+/** Leaves out pasted text, which is somebody else's. */
 export function spokenParts(content: string): string[] {
   const cut = PASTED_TEXTS.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);
   return cut.split(CUT_MARK).filter((part) => part.trim() !== '');
 }
 
-/** Returns the parts of a message that were pasted into it. */
 export function pastedParts(content: string): string[] {
   return PASTED_TEXTS.flatMap((pattern) => content.match(pattern) ?? []);
 }

@@ -1,11 +1,6 @@
-/** A raw row in which promotion looks for evidence. */
-export interface SourceRow {
-  id: string;
-  content: string;
-  role: string | null;
-  origin: string;
-  occurredAt: Date;
-}
+import type { RawRow } from '../context-rows.ts';
+
+export type SourceRow = Pick<RawRow, 'id' | 'content' | 'role' | 'origin' | 'occurredAt'>;
 
 /** Words of a raw row that support a statement. */
 export interface Quote {
@@ -36,15 +31,11 @@ export interface Statement {
   target: { id: string; relation: 'duplicate' | 'supersedes' } | null;
 }
 
-/**
- * Reports whether a row is the person's own words. An accepted prediction is said by the person, but written by
- * Forecue.
- */
+/** Reports whether a row is the person's own words. An accepted prediction is not: Forecue wrote it. */
 export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>): boolean {
   return role === 'human' && origin === 'human';
 }
 
-/** Beginnings of sentences that command somebody or address a machine. */
 const INSTRUCTION_BEGINNING = new RegExp(
   [
     '^\\W*(?:',
@@ -59,7 +50,6 @@ const INSTRUCTION_BEGINNING = new RegExp(
 const MACHINE_OBLIGATION =
   /\b(?:(?:the|an?|any|every) )?(?:assistant|agent|model|ai|system)s? (?:must|should|shall|may|can|is allowed|has to|needs? to)\b/i;
 
-/** Reports whether a text is worded as an instruction rather than as a statement about a person. */
 export function isInstruction(text: string): boolean {
   return INSTRUCTION_BEGINNING.test(text) || MACHINE_OBLIGATION.test(text);
 }
@@ -80,10 +70,7 @@ export function isRetraction(text: string): boolean {
   return RETRACTION.test(text);
 }
 
-/**
- * Turns an instruction into a statement about the person: `Says: "Never force-push."` Wherever a fact is shown, it must
- * not command anybody.
- */
+/** Returns `Says: "Never force-push."` for an instruction, so that a fact commands nobody who reads it. */
 export function asStatement(text: string): string {
   return isInstruction(text) ? `Says: "${text}"` : text;
 }

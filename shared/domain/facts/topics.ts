@@ -1,7 +1,4 @@
-/**
- * Returns a pattern for a line in which `one` stands before `other`. A plain `one.*other` would scan the rest of the
- * line once for each `one`, in quadratic time.
- */
+/** Matches a line in which `one` stands before `other`. A plain `one.*other` would take quadratic time. */
 const patternInOrder = (one: string, other: string, flags: string) =>
   new RegExp(`^(?:(?!${one}).)*${one}.*${other}`, `m${flags}`);
 
@@ -60,7 +57,6 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   ['preference.diet', 'preference', /\b(?:vegetarian|vegan)\b/i],
 ];
 
-/** Returns the first topic that a sentence is about. */
 export function topicOf(sentence: string): { slot: string; kind: string } | undefined {
   const topic = TOPICS.find(([, , about]) => about.test(sentence));
   return topic && { slot: topic[0], kind: topic[1] };
@@ -71,10 +67,7 @@ const MY_TOPIC_IS = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/i
 const AS_MY_TOPIC = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
 const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 
-/**
- * Returns the slot that a sentence fills: a known topic, or one that the sentence names itself: `own.colour`, for `My
- * favourite colour is green`. Returns null if there is neither.
- */
+/** Returns a known topic or one that the sentence names: `own.colour`, for `My favourite colour is green`. */
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;
   if (known !== undefined) return known;

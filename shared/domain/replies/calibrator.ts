@@ -35,12 +35,11 @@ const NEWTON_STEPS_MAX = 60;
 const HALVINGS_MAX = 40;
 const LOSS_TOLERANCE = 1e-10;
 
-/** The calibrator of an account without labels. */
 export const PRIOR_CALIBRATOR: CalibratorModel = { weights: PRIOR_MEANS, agents: {}, models: {} };
 
 /**
- * Returns the confidence in a candidate: the probability that the person would send it unchanged or nearly so, with
- * four decimals. With otherwise equal features, it never falls when the raw probability or its margin rises.
+ * Returns the probability that the person would send the candidate unchanged or nearly so. It never falls when the raw
+ * probability or its margin rises.
  */
 export function confidenceOf(
   { weights, agents, models }: CalibratorModel,
@@ -52,18 +51,12 @@ export function confidenceOf(
   return Math.round(logistic(z) * 10_000) / 10_000;
 }
 
-/**
- * Returns the offset of a name. A client chooses the name, which may be `constructor` or another inherited property.
- */
+/** A client chooses the name, which may be `constructor` or another inherited property. */
 function offsetOf(name: string, offsets: CalibratorModel['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
 
-/**
- * Fits a calibrator to labels by logistic regression with a Gaussian prior. The latest label comes first. Newton's
- * method needs step halving, without which it can diverge. The fit always starts from the prior, so the result depends
- * on the labels alone, not on earlier calibrators.
- */
+/** Fits a logistic regression with a Gaussian prior to labels, the latest first. */
 export function fitCalibrator(labels: readonly Label[]): CalibratorModel {
   const latest = labels.slice(0, LABELS_MAX);
   if (latest.length === 0) return PRIOR_CALIBRATOR;
@@ -113,7 +106,7 @@ function maximize(problem: FitProblem): number[] {
   return beta;
 }
 
-/** Tries the step, its half, its quarter and so on. Returns the first result with a lower loss; undefined for none. */
+/** Tries the step, its half, its quarter and so on until the loss falls, since Newton's method can diverge. */
 function halvedStep(problem: FitProblem, beta: number[], direction: number[], before: number) {
   for (let halving = 0; halving < HALVINGS_MAX; halving += 1) {
     const tried = beta.map((value, i) => clamp(i, value - at(direction, i) * 2 ** -halving));
@@ -125,10 +118,7 @@ function halvedStep(problem: FitProblem, beta: number[], direction: number[], be
 
 const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? Math.max(0, value) : value);
 
-/**
- * Returns the Newton step. A weight at its bound stays there if the gradient would push it beyond (projected Newton:
- * Bertsekas 1982).
- */
+/** Keeps a weight at its bound if the gradient would push it beyond (projected Newton: Bertsekas 1982). */
 function newtonStep({ rows, means, precisions }: FitProblem, beta: number[]): number[] {
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
   const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));
@@ -167,7 +157,6 @@ function lossOf({ rows, means, precisions }: FitProblem, beta: number[]): number
   );
 }
 
-/** Returns the agents or models with the most labels, at most `max`. Those with equally many are ordered by name. */
 function mostLabelled(labels: readonly Label[], property: 'agent' | 'model', max: number): string[] {
   const counts = [...Map.groupBy(labels, (label) => label[property])];
   counts.sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
@@ -176,11 +165,8 @@ function mostLabelled(labels: readonly Label[], property: 'agent' | 'model', max
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));
 
-/**
- * Solves `matrix · x = vector` for a symmetric positive definite matrix, by Cholesky decomposition (Golub and Van Loan,
- * Matrix Computations, 4.2). Only the lower triangle is read.
- */
-export function solveLinear(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+/** Solves a symmetric positive definite system by Cholesky decomposition. Reads only the lower triangle. */
+function solveLinear(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const cholesky = choleskyOf(matrix);
   const forward: number[] = [];
   for (const [i, row] of cholesky.entries())
@@ -205,15 +191,13 @@ function choleskyOf(matrix: readonly (readonly number[])[]): number[][] {
   return cholesky;
 }
 
-/** Returns the inner product of the first `length` elements. */
 function dot(a: readonly number[] | undefined, b: readonly number[], length: number): number {
   let sum = 0;
   for (let i = 0; i < length; i += 1) sum += at(a, i) * at(b, i);
   return sum;
 }
 
-/** Returns an element; 0 beyond the end. */
-export function at(vector: readonly number[] | undefined, index: number): number {
+function at(vector: readonly number[] | undefined, index: number): number {
   return vector?.[index] ?? 0;
 }
 
@@ -235,8 +219,8 @@ export interface Features {
 /** Bounds of a probability, so that its odds stay finite. */
 const [RAW_MIN, RAW_MAX] = [0.005, 0.995];
 
-/** Returns the features as the numbers to which the weights apply. The first, for the intercept, is 1. */
-export function vectorOf({ raw, margin, support, needsUnknownFact, closed, words }: Features): number[] {
+/** Returns the numbers to which the weights apply. The first, for the intercept, is 1. */
+function vectorOf({ raw, margin, support, needsUnknownFact, closed, words }: Features): number[] {
   const p = Math.min(RAW_MAX, Math.max(RAW_MIN, raw));
   return [
     1,

@@ -3,13 +3,12 @@ import { ComparableReply } from '../../text/meaning.ts';
 import { LIKELIHOOD_PROBABILITIES, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
 
-/** Maximum lengths of a candidate's response and of its reasoning, in code points. */
+/** Code points. */
 const RESPONSE_POINTS_MAX = 4000;
 const REASONING_POINTS_MAX = 1000;
 /** Number of proposals considered for each wanted candidate, since some may say the same. */
 const PROPOSALS_PER_CANDIDATE = 4;
 
-/** A reply that a model proposes. */
 export interface Proposal {
   response: string;
   reasoning: string;
@@ -17,7 +16,6 @@ export interface Proposal {
   needsUnknownFact: boolean;
 }
 
-/** A reply with its probability (`raw`) according to the predictor. */
 export interface RawCandidate {
   response: string;
   reasoning: string;
@@ -26,10 +24,8 @@ export interface RawCandidate {
 }
 
 /**
- * Returns the distinct candidates among a model's proposals, the most probable first, at most `k`. Drops proposals that
- * are blank or cannot be displayed safely. Likelihoods in words become probabilities, which add up to at most 1
- * together with `none`, the likelihood that the person replies something else. Considers only the first
- * `PROPOSALS_PER_CANDIDATE * k` proposals.
+ * Returns at most `k` distinct candidates, the most probable first. Their probabilities and that of `none`, the
+ * likelihood that the person replies something else, add up to at most 1.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
   const usable = proposals.slice(0, PROPOSALS_PER_CANDIDATE * k).flatMap((proposal) => {
@@ -65,7 +61,7 @@ function distinctOf<One extends { saying: ComparableReply }>(candidates: readonl
   return distinct;
 }
 
-/** Returns the margin of each candidate: its probability minus the highest of the others (0 if there are none). */
+/** Returns each candidate's probability minus the highest of the others (0 if there are none). */
 export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): number[] {
   return candidates.map(({ raw }, place) => {
     const others = candidates.flatMap((other, n) => (n === place ? [] : other.raw));

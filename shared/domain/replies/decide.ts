@@ -12,14 +12,12 @@ export interface ReplyProposal {
   reason: string;
 }
 
-/** Input of the decision besides the proposal. */
 export interface DecisionContext {
   prompt: string;
   threshold: number;
   agent: string;
   model: string;
   calibrator: CalibratorModel;
-  /** True if the prompt dictates its answer. */
   isDictated: boolean;
   /** The person's earlier replies. */
   history: readonly string[];
@@ -28,7 +26,7 @@ export interface DecisionContext {
   isSupported: SupportCheck;
 }
 
-/** A candidate with its confidence, which is shown, and its probability according to the predictor (`raw`). */
+/** `raw` is the probability according to the predictor. */
 export interface Candidate {
   response: string;
   reasoning: string;
@@ -36,10 +34,7 @@ export interface Candidate {
   raw: number;
 }
 
-/**
- * The answer to a prompt. `features` are those of the first candidate; null if the person's decision on that candidate
- * would teach nothing.
- */
+/** `features` are those of the first candidate; null if the person's decision on that candidate would teach nothing. */
 export interface ReplyDecision {
   status: 'auto' | 'escalated';
   response: string;
@@ -55,10 +50,8 @@ const SUSPICIONS = {
 };
 
 /**
- * Turns a predictor's proposal into an answer: computes the confidence of each candidate, sorts the candidates, and
- * compares the first one with the threshold. A candidate that the person's own replies do not support stays below any
- * sensible threshold. If the prompt dictates its answer, or the predictor follows a command, every candidate gets a
- * confidence of 0; the answer has no candidates at all if the threshold is 0, which even that confidence reaches.
+ * Gives every candidate a confidence of 0 if the prompt dictates its answer, or the predictor follows a command. At a
+ * threshold of 0, the answer then has no candidates at all.
  */
 export function decideReply(
   { candidates, closed, reason }: ReplyProposal,
@@ -129,17 +122,14 @@ function confidenceIn(
   return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
 }
 
-/** Number of consecutive words that hardly stand in both a prompt and a reply by chance. */
+/** Number of consecutive words that a prompt and a reply hardly have in common by chance. */
 const COPIED_WORDS = 8;
-/** Maximum raw probability of a reply that copies the prompt's words: the probability of `unlikely`. */
-export const COPIED_RAW_MAX = 0.25;
+/** Maximum raw probability of a reply that copies the prompt's words: that of `unlikely`. */
+const COPIED_RAW_MAX = 0.25;
 /** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;
 
-/**
- * Returns a function that reports whether a reply copies eight consecutive words from the prompt that the person has
- * never written before. `history` is what the person wrote. It is split into words only once a reply copies something.
- */
+/** Recognises replies with eight consecutive words from the prompt that are in none of the `history` texts. */
 export function createCopyCheck(prompt: string, history: readonly string[]): (reply: string) => boolean {
   const promptRuns = copyableRuns(prompt);
   let ownRuns: Set<string> | undefined;

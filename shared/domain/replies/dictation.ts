@@ -18,9 +18,7 @@ const ASSENT =
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
-/**
- * Excludes a match after a word for software: "the server answers with ..." describes software, and dictates no reply.
- */
+/** Excludes a match after a word for software: "the server answers with ..." dictates no reply. */
 const NOT_AFTER_PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
 /** Excludes a match after an adjective with which an agent announces its own answer: "short answer: yes". */
@@ -94,8 +92,8 @@ const ANSWER_FORMAT_PATTERNS = [
 ];
 
 /**
- * Reasons in which a model says that it follows a command. `DICTATION_PATTERNS` are not applied to reasons, since a
- * reason may say what the person would answer.
+ * Reasons of a model that follows a command. A reason may say what the person would answer, so `DICTATION_PATTERNS` are
+ * not applied to it.
  */
 const OBEDIENCE_PATTERNS = [
   `\\b(?:as|per) (?:the )?(?:instruct(?:ed|ions?)|ordered|commanded|directed|told|requested|dictated|demanded|required)\\b`,
@@ -143,11 +141,8 @@ const HIDDEN_CHARS_MAX = 4000;
 const BASE64_RUN = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
 const HEX_RUN = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
 
-/**
- * Returns every reading of a text, lower-cased and without diacritics: the text itself, and versions with obfuscation
- * undone (invisible characters, look-alike letters, digits for letters, spaced letters, common encodings).
- */
-export function readingsOf(text: string): string[] {
+/** Returns the text in lower case without diacritics, and versions of it with obfuscation undone. */
+function readingsOf(text: string): string[] {
   const plain = plainOf(text);
   const decoded = decodedRunsIn(text).map(plainOf);
   const latin = toLatin(plain);
@@ -159,7 +154,7 @@ function withoutDigits(text: string): string {
   return text.replaceAll(/[0-9@$!]/g, (sign) => DIGIT_LETTERS.get(sign) ?? sign);
 }
 
-/** Joins spaced letters into words: "r e p l y  w i t h", "r.e.p.l.y". */
+/** `r e p l y  w i t h` or `r.e.p.l.y`. */
 function joinSpacedLetters(text: string): string {
   return text.replaceAll(/(?<![\p{L}\p{N}])(?:\p{L}[ .*_|-]){3,}\p{L}(?![\p{L}\p{N}])/gu, (run) =>
     run.replaceAll(/[ .*_|-]/g, ''),
@@ -172,7 +167,6 @@ function rot13(text: string): string {
   );
 }
 
-/** Returns the readable texts that runs of base64 or hexadecimal digits in a text decode to. */
 function decodedRunsIn(text: string): string[] {
   const base64 = (text.match(BASE64_RUN) ?? []).map((run) => Buffer.from(run, 'base64').toString('utf8'));
   const hex = (text.match(HEX_RUN) ?? []).map((run) =>

@@ -1,41 +1,21 @@
 import { estimateTokens, TokenBudget } from '../../text/tokens.ts';
+import type { EpisodeRow, FactRow, RawRow } from '../context-rows.ts';
 import type { PromptReply } from './vote.ts';
-
-interface Fact {
-  id: string;
-  text: string;
-  pinned: boolean;
-}
-
-interface Episode {
-  id: string;
-  title: string;
-  summary: string;
-}
-
-interface RawRow {
-  id: string;
-  role: string | null;
-  origin: string;
-  content: string;
-}
 
 /** The memory from which a reply is predicted: the most valuable facts and episodes first, and the latest raw rows. */
 export interface Material {
   profile: { summary: string; data: Record<string, unknown> } | null;
-  facts: readonly Fact[];
-  episodes: readonly Episode[];
-  raw: readonly RawRow[];
+  facts: readonly Pick<FactRow, 'id' | 'text' | 'pinned'>[];
+  episodes: readonly Pick<EpisodeRow, 'id' | 'title' | 'summary'>[];
+  raw: readonly Pick<RawRow, 'id' | 'role' | 'origin' | 'content'>[];
   /** The person's own replies to the most similar prompts. */
   examples: readonly PromptReply[];
 }
 
-/** The material, cut to the budget. */
 interface FittedTexts extends Material {
   truncated: boolean;
 }
 
-/** The material and the prompt, cut to the budget. */
 export interface FittedMaterial extends FittedTexts {
   prompt: string;
 }
@@ -49,10 +29,7 @@ const FIRST_EXAMPLES = 3;
 /** Share of the budget for a prompt of a batch plus the material common to the batch. Examples get the rest. */
 const COMMON_SHARE = 3 / 4;
 
-/**
- * Cuts prompt and material to `budgetTokens`. A prompt over its share loses its middle, and the material gets the rest
- * of the budget.
- */
+/** A prompt over its share loses its middle, and the material gets the rest of the budget. */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
   const fittedTexts = fitTexts(material, budgetTokens - taken);
@@ -63,10 +40,7 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
   };
 }
 
-/**
- * Cuts the material common to a batch (all except the examples) so that it fits beside the longest prompt. `truncated`
- * says whether material was left out, not whether a prompt was cut.
- */
+/** Leaves room for the longest prompt. `truncated` says whether material was left out, not whether a prompt was cut. */
 export function fitCommon(
   prompts: readonly string[],
   material: Omit<Material, 'examples'>,
@@ -78,7 +52,6 @@ export function fitCommon(
   return fitTexts({ ...material, examples: [] }, commonTokens - taken);
 }
 
-/** Cuts one prompt of a batch and its examples, and adds the material common to the batch. */
 export function fitBesideCommon(
   prompt: string,
   common: Omit<FittedTexts, 'examples'>,
@@ -96,11 +69,7 @@ export function fitBesideCommon(
   };
 }
 
-/**
- * Keeps texts whole or leaves them out. They take from the budget in this order: the profile's summary, pinned facts,
- * the first examples, other facts, the profile's data, other examples, episodes, raw rows. After the first text that
- * does not fit, all others are left out.
- */
+/** Takes whole texts, the most valuable first. After the first text that does not fit, all others are left out. */
 function fitTexts(material: Material, budgetTokens: number): FittedTexts {
   const budget = new TokenBudget(budgetTokens);
   const take = createTaker(budget);
@@ -123,10 +92,6 @@ function fitTexts(material: Material, budgetTokens: number): FittedTexts {
   };
 }
 
-/**
- * Creates a function that takes a whole text from a budget. After the first text that does not fit, it takes no other,
- * since later texts are less valuable.
- */
 const createTaker = (budget: TokenBudget) => (text: string) => !budget.isExceeded && budget.takeWhole(text);
 
 const joinHeadAndTail = (head: string, tail: string | undefined) =>

@@ -18,10 +18,7 @@ const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 /** The 95th percentile of the standard normal distribution. */
 const Z_95 = 1.6449;
 
-/**
- * Reports how reliable the confidences are, and suggests, if the outcomes support one, a threshold from which on at
- * least the share `target` of the predictions is right.
- */
+/** Suggests a threshold from which on at least the share `target` of the predictions is right, if there is one. */
 export function reliabilityOf(
   outcomes: readonly ConfidenceOutcome[],
   target = PRECISION_TARGET,
@@ -40,7 +37,7 @@ export function reliabilityOf(
   };
 }
 
-/** Divides the outcomes into bins of equal size. Equal confidences may be in two bins. */
+/** Makes bins of equal size. Equal confidences may be in two bins. */
 function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration['bins'] {
   const count = Math.min(BINS_MAX, Math.ceil(sortedOutcomes.length / OUTCOMES_PER_BIN));
   return Array.from({ length: count }, (_, n) => {
@@ -58,18 +55,14 @@ function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration[
   });
 }
 
-/**
- * Minimum share of all outcomes that lie above the first threshold of the second sequence (see `suggestThreshold`).
- * With fewer outcomes above it, a single mistake could end the sequence.
- */
+/** Minimum share of outcomes above the start of the second sequence, so that a single mistake cannot end it. */
 const MANY_SHARE = 0.5;
 
 /**
- * Suggests a threshold by fixed-sequence tests (Westfall and Krishen 2001). A sequence goes from high to low thresholds
- * while the lower bound of the precision reaches the target. Its result is the last threshold that passes, so testing
- * many thresholds does not raise the risk of a wrong one. There are two sequences: one starts at the highest threshold,
- * the other at the first threshold with many outcomes above it. The lower of their results counts. Thresholds with too
- * few outcomes to pass, even if all were right, are left out.
+ * Fixed-sequence tests (Westfall and Krishen 2001): a sequence goes from high to low thresholds while the lower bound
+ * of the precision reaches the target, and its result is the last threshold that passes. One sequence starts at the
+ * highest threshold, the other at the first threshold with many outcomes above it; the lower of their results counts.
+ * Thresholds with too few outcomes to pass, even if all were right, are left out.
  */
 function suggestThreshold(
   outcomes: readonly ConfidenceOutcome[],
@@ -133,7 +126,6 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A prediction on which the person has decided. */
 interface DecidedPrediction {
   response: string;
   error?: string | null | undefined;
@@ -147,9 +139,8 @@ interface Feedback {
 }
 
 /**
- * Interprets a person's decision on a prediction. If an accepted prediction comes without a reply, the person replied
- * what was predicted. A prediction counts as right even if it was edited, as long as its meaning stayed. Throws a
- * `ValidationError` when the reply is missing: an edit requires one, and so does accepting a prediction that failed.
+ * Counts an edited prediction as right if its meaning stayed. Throws a `ValidationError` if an edited prediction, or an
+ * accepted one that had failed, comes without a reply.
  */
 export function feedbackOf(
   { response, error, features }: DecidedPrediction,

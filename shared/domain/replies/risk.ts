@@ -10,10 +10,7 @@ const SHARED_BRANCH =
 /** Up to 60 characters of the same sentence or line. */
 const SAME_CLAUSE = '[^.?!\\n]{0,60}';
 
-/**
- * Words for actions that a later correction does not undo, as `plainOf` spells them: in English, and the most common
- * ones of other languages.
- */
+/** Words for actions that cannot be undone, in English and other languages, as `plainOf` spells them. */
 const RISKY_WORDS = [
   // Destroying data
   String.raw`\b(?:delet(?:e[sd]?|ing|ion)|drop(?:s|ped|ping)?|truncat(?:e[sd]?|ing)|wip(?:e[sd]?|ing)|eras(?:e[sd]?|ing)|destroy(?:s|ed|ing)?|purg(?:e[sd]?|ing)|overwrit(?:e|es|ing|ten)|shred(?:s|ded|ding)?)\b`,
@@ -46,7 +43,6 @@ function stripDiacritics(pattern: string): string {
   return pattern.normalize('NFKD').replaceAll(/\p{M}/gu, '').normalize('NFC');
 }
 
-/** Reports whether a prompt or a reply has words for harm that cannot be undone. */
 export function isRisky(text: string): boolean {
   const plain = plainOf(text);
   const readings = [plain, toLatin(plain)];

@@ -5,7 +5,6 @@ import { isDictation } from './dictation.ts';
 import { isRisky } from './risk.ts';
 import { PROMPT_END_CHARS, type PromptReply } from './vote.ts';
 
-/** A person's decision on a prediction. */
 export interface PersonDecision {
   /** The end of the prompt. */
   prompt: string;
@@ -14,35 +13,21 @@ export interface PersonDecision {
   isRejected: boolean;
 }
 
-/**
- * Reports whether the person has given a reply often enough to similar prompts, so that it may be sent in their name.
- */
+/** Reports whether a reply has enough support to be sent in the person's name. */
 export type SupportCheck = (response: string) => boolean;
 
 interface Precedent extends Omit<PersonDecision, 'isRejected'> {
-  /**
-   * The person's own reply, or a decision on a prediction. These are counted separately, since the same reply may be
-   * both.
-   */
+  /** Counted separately, since one reply may be both an own reply and a decision on a prediction. */
   origin: 'own' | 'approved' | 'rejected';
   meaning: string;
 }
 
-/**
- * Conditions for a reply to be supported: the minimum number of earlier replies with the same meaning, and the minimum
- * similarity of their prompts.
- */
+/** Number of earlier replies with the same meaning, and similarity of their prompts. */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/**
- * Stricter conditions for a risky reply, and for any reply to a risky prompt. In addition, all earlier replies to
- * similar prompts must have the same meaning as this reply, and none may be a rejected prediction.
- */
+/** Applies to a risky reply or prompt. Then all replies to similar prompts must have the same meaning, too. */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
-/**
- * A person's earlier replies, which may support the same reply to another prompt. Only rows stored as the person's own
- * and decisions on predictions count, whatever prompts, memory or a model say. Dictated replies do not count.
- */
+/** A person's earlier replies, which may support the same reply to another prompt. Dictated replies do not count. */
 export class Precedents {
   readonly #precedents: readonly Precedent[];
   readonly #prompts: TextCollection;
@@ -60,10 +45,7 @@ export class Precedents {
     this.#prompts = new TextCollection(precedents.map(({ prompt }) => prompt));
   }
 
-  /**
-   * Returns a function that reports whether a reply to a prompt is supported. A long prompt counts as risky, because
-   * its beginning is not compared.
-   */
+  /** A long prompt counts as risky, because its beginning is not compared. */
   supportFor(prompt: string): SupportCheck {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END_CHARS));
     const precedentsLike = (min: number) =>
@@ -82,10 +64,7 @@ export class Precedents {
   }
 }
 
-/**
- * Reports whether at least `min` precedents are the person's own choice. Reads no more texts than necessary, because
- * the search for dictation is slow.
- */
+/** Reads no more texts than necessary, because the search for dictation is slow. */
 function hasEnough(precedents: readonly Precedent[], min: number): boolean {
   const counts = { own: 0, approved: 0, rejected: 0 };
   return precedents.some((one) => {
@@ -103,8 +82,8 @@ const SENTENCE = /[^.!?。！？؟\n]+[.!?。！？؟]?/gu;
 const QUESTION = /[?？؟]$/u;
 
 /**
- * Reports whether a reply only repeats an answer that its prompt contains, in any language: the only quoted text, or a
- * "yes" outside a question. Picking one of several quoted texts is the person's own choice.
+ * Recognises a reply that is the only quoted text in its prompt, or a "yes" that its prompt has outside a question.
+ * Picking one of several quoted texts is the person's own choice.
  */
 export function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);

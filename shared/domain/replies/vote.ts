@@ -13,20 +13,15 @@ export interface PromptReply {
 }
 
 export interface VoteResult {
-  /**
-   * The person's own replies to the similar prompts, the likeliest first. `share` is the share of the vote that the
-   * reply got; `times` is the number of times that the person gave it to any prompt.
-   */
+  /** The likeliest first. `share` is the share of the vote; `times` counts the reply among all earlier prompts. */
   replies: { response: string; share: number; times: number }[];
   /** Returns the share of the vote, from 0 to 1, of the replies with the same meaning as `response`. */
   shareOf(response: string): number;
-  /**
-   * The most similar earlier prompts with their replies, the nearest first. Those that dictate a reply have no vote.
-   */
+  /** The nearest prompts with their replies. Those that dictate a reply have no vote. */
   neighbours: PromptReply[];
 }
 
-/** Length of the end of a prompt that is compared, in UTF-16 units. The question is usually at the end. */
+/** UTF-16 units at the end of a prompt, where the question usually is. */
 export const PROMPT_END_CHARS = 600;
 /** Maximum number of the prompt's words that are compared: the rarest ones. */
 const TERMS_MAX = 12;
@@ -40,9 +35,8 @@ const NOVELTY_WEIGHT = 1;
 const [K1, B] = [1.2, 0.75];
 
 /**
- * Returns a function that finds which of a person's own replies fit a prompt, by a vote of the most similar earlier
- * prompts. Nearer prompts weigh more. A vote of weight `NOVELTY_WEIGHT` always goes to a new reply, so that a single
- * case is never a certainty. The pairs are analysed once, however many prompts follow.
+ * Returns a function that finds which earlier replies fit a prompt, by a vote of the most similar earlier prompts. A
+ * vote of weight `NOVELTY_WEIGHT` always goes to a new reply, so that a single case is never a certainty.
  */
 export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => VoteResult {
   const documents = pairs.map((pair) => countWords(pair.prompt));

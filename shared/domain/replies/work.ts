@@ -2,10 +2,7 @@ import type { ReplyContext } from '../../schemas/replies.ts';
 import type { Steps } from '../work.ts';
 import type { ReplyDecision } from './decide.ts';
 
-/**
- * Report of a prediction that succeeded. Its properties are columns of `replies`, which the trigger `reply_ended`
- * fills.
- */
+/** The properties are columns of `replies`, which the trigger `reply_ended` fills. */
 export interface ReplyReport extends ReplyDecision {
   model: string;
   latency_ms: number;
@@ -14,7 +11,6 @@ export interface ReplyReport extends ReplyDecision {
   context: ReplyContext;
 }
 
-/** Facts about a reply in a batch, fixed at its admission. */
 export interface BatchReplyFacts {
   /** Id of the batch's work. */
   batch: string;

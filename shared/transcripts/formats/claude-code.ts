@@ -1,5 +1,4 @@
-import type { Entry, Format, Passage, Reader } from '../format.ts';
-import { questionText } from '../format.ts';
+import { type Entry, type Format, type Passage, questionText, type Reader } from '../format.ts';
 import {
   type JsonObject,
   objectOf,
@@ -13,7 +12,7 @@ import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'claude-code';
 
-/** A session file of Claude Code: `~/.claude/projects/<project>/<session>.jsonl`, one record per line. */
+/** `~/.claude/projects/<project>/<session>.jsonl`, one record per line. */
 export const claudeCode: Format = {
   name: NAME,
   title: 'Claude Code session (JSON Lines)',
@@ -48,7 +47,7 @@ function entriesOf(record: JsonObject): Entry[] {
   return type === 'user' ? fromUser(record) : fromAgent(record);
 }
 
-/** Returns words that the person typed while the agent worked, and that the agent read before its turn ended. */
+/** Reads what the person typed while the agent worked, and the agent read before its turn ended. */
 function fromAttachment(record: JsonObject): Entry[] {
   const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
   if (type !== 'queued_command') return [];
@@ -57,10 +56,7 @@ function fromAttachment(record: JsonObject): Entry[] {
   return isPersons ? [{ kind: 'working' }, { kind: 'user', ...idAndTime(record), text }] : [SKIPPED];
 }
 
-/**
- * Reports whether a record is a subagent's, a summary of a compacted context, or a message that the tool wrote in the
- * name of the person or the agent.
- */
+/** Recognises records of subagents, summaries, and messages that the tool wrote in somebody's name. */
 function isMachineMade(record: JsonObject): boolean {
   const flags = [
     'isSidechain',
@@ -92,7 +88,7 @@ const REJECTION_START = "The user doesn't want to proceed with this tool use.";
 const REASON_LABEL = 'the user said:';
 const NOTE_START = "\n\nNote: The user's next message";
 
-/** Returns the person's words in a tool result: answers to questions, or the reason for a refusal. */
+/** Finds answers to questions, or the reason for a refusal. */
 function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);
@@ -138,7 +134,7 @@ function fromAgent(record: JsonObject): Entry[] {
   return entries;
 }
 
-/** Returns a record's id and time. A message has the same `uuid` in the files of resumed and forked sessions. */
+/** A message has the same `uuid` in the files of resumed and forked sessions. */
 function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
   return { id: `${NAME}:${String(record['uuid'])}`, at: stringOf(record['timestamp']) };
 }
@@ -151,7 +147,7 @@ function personsText(content: unknown): string {
   return textsIn(content).map(stripToolWrappers).filter(Boolean).join('\n\n');
 }
 
-/** Returns the texts of a message's content, which is a text or a list of blocks. */
+/** `content` is a text or a list of blocks. */
 function textsIn(content: unknown): string[] {
   if (typeof content === 'string') return [content];
   return objectsOf(content).flatMap(({ type, text }) =>

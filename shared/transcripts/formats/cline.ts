@@ -1,5 +1,12 @@
-import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
-import { digest, questionText } from '../format.ts';
+import {
+  digest,
+  type Entry,
+  type Format,
+  type Passage,
+  questionText,
+  type Reader,
+  type Session,
+} from '../format.ts';
 import { type JsonObject, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
@@ -14,10 +21,7 @@ const WORK_TYPES = [
   'mcp_server_request_started',
 ];
 
-/**
- * A task of Cline, or of an editor extension derived from Cline: `<storage>/tasks/<task>/ui_messages.json`, one array
- * on one line. Another file beside it, with the messages to the provider, is not read, because it has no times.
- */
+/** `<storage>/tasks/<task>/ui_messages.json` of Cline or an extension derived from it, one array on one line. */
 export const cline: Format = {
   name: NAME,
   title: 'Cline task (ui_messages.json)',
@@ -61,7 +65,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   return subtype === 'completion_result' ? [{ kind: 'agent', ...origin, text }, { kind: 'turn-end' }] : [];
 }
 
-/** Returns the question in a message: a plain text, or a JSON object with answer options in one of two formats. */
+/** The text is the question itself, or a JSON object with answer options in one of two formats. */
 function questionIn(text: string): string {
   const { question, response, options, suggest } = tryParseObject(text) ?? {};
   const asked = stringOf(question) ?? stringOf(response);

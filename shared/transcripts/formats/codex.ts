@@ -1,5 +1,12 @@
-import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
-import { questionText, UtteranceIds } from '../format.ts';
+import {
+  type Entry,
+  type Format,
+  type Passage,
+  questionText,
+  type Reader,
+  type Session,
+  UtteranceIds,
+} from '../format.ts';
 import {
   type JsonObject,
   objectOf,
@@ -12,12 +19,12 @@ import {
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'codex';
-/** Line between the open files and the person's words, in a message from an editor. */
+/** In a message from an editor, the line between the list of open files and the person's words. */
 const REQUEST_HEADING = '## My request for Codex:';
 const ASK_TOOL = 'request_user_input';
 const CALL_TYPES = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
 
-/** A rollout file of the Codex CLI: `~/.codex/sessions/<date>/rollout-….jsonl`. The CLI only appends to it. */
+/** `~/.codex/sessions/<date>/rollout-….jsonl`. The CLI only appends to the file. */
 export const codex: Format = {
   name: NAME,
   title: 'Codex CLI rollout (JSON Lines)',
@@ -34,10 +41,7 @@ class CodexReader implements Reader {
   readonly #askedIds = new Map<string, string[]>();
   #session: Session | undefined;
   #isSubagent = false;
-  /**
-   * Prefix of the ids. A fork begins with a copy of the messages of its original session, so it uses the prefix of that
-   * session.
-   */
+  /** Prefix of the ids. A fork begins with a copy of its original session's messages, and uses the same prefix. */
   #root = '';
 
   read(line: string): Passage | undefined {

@@ -15,8 +15,8 @@ const NAME = 'gemini-cli';
 const FILES_HEADING = '--- Content from referenced files ---';
 
 /**
- * A chat of the Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session. Each
- * other line is a message, a later state of a message, or a change of the description.
+ * `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session. Each other line is a message,
+ * a later state of a message, or a change of the description.
  */
 export const geminiCli: Format = {
   name: NAME,
@@ -28,10 +28,7 @@ export const geminiCli: Format = {
   open: () => new GeminiReader(),
 };
 
-/**
- * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. Thanks to
- * the indentation, it can be read line by line as well.
- */
+/** `session-….json` before April 2026. Its indentation by two spaces lets it be read line by line as well. */
 export const geminiCliDocument: Format = {
   name: NAME,
   title: 'Gemini CLI chat (JSON)',
@@ -39,7 +36,7 @@ export const geminiCliDocument: Format = {
   open: () => new DocumentReader(),
 };
 
-/** Matches the line of a top-level property that describes the session. */
+/** Top-level properties that describe the session. */
 const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
 
 class DocumentReader implements Reader {
@@ -75,7 +72,7 @@ class GeminiReader implements Reader {
       this.#isSubagent = record['kind'] === 'subagent';
     }
     if (this.#session === undefined) return undefined;
-    // A line is a message, or a checkpoint, which repeats all messages so far. `#seenIds` leaves out the repeated ones.
+    // A checkpoint repeats all messages so far. `#seenIds` leaves out the repeated ones.
     const messages = [
       record,
       ...objectsOf(record['messages']),
@@ -104,15 +101,12 @@ function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id:
   }
   const [typed = ''] = textOfParts(displayContent ?? content).split(FILES_HEADING);
   const text = stripToolWrappers(typed);
-  // Commands to the tool.
+  // Commands to the CLI are not for the model.
   const isCommand = text.startsWith('/') || text.startsWith('?');
   return [text === '' || isCommand ? { kind: 'skipped' } : { kind: 'user', id, at, text }];
 }
 
-/**
- * Returns the text of a message's content, which is a text, a part, or a list of these. Thoughts and parts without text
- * (images, tool results) are left out.
- */
+/** `content` is a text, a part, or a list of these. Leaves out thoughts, images and tool results. */
 function textOfParts(content: unknown): string {
   const parts: unknown[] = Array.isArray(content) ? content : [content];
   return parts

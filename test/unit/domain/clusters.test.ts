@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 4, 1);
 
-/** Makes rows a second apart, with `part` applied to each. */
+/** Makes rows a second apart. */
 function rowsOf(contents: readonly string[], part: Partial<ClusterRow> = {}): ClusterRow[] {
   return contents.map((content, n) => ({
     id: `${part.sessionId ?? ''}-${String(n).padStart(4, '0')}`,
@@ -87,7 +87,7 @@ describe('clusters', () => {
     })),
   );
 
-  it('clusters of rows contain each row once, and each cluster has one session, chronological order and no pause over 30 minutes', () => {
+  it('clusters contain each row once, in chronological order, from one session and without a pause over 30 minutes', () => {
     fc.assert(
       fc.property(rows, (all) => {
         const clusters = clustersOf(all);
@@ -131,7 +131,7 @@ describe('settled cluster', () => {
     assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE), true);
   });
 
-  it('a cluster of fewer than 3 rows is settled 24 hours after its last row, or after ten minutes if it has 200 characters by a person', () => {
+  it('a cluster of fewer than 3 rows is settled after 24 hours, or after ten minutes with 200 characters by a person', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
     assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR - 1), false);
     assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR), true);

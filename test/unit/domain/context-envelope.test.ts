@@ -91,7 +91,7 @@ describe('fitContext', () => {
     assert.deepEqual(task.messages, [messageOf(letters(2, 'y')), messageOf('last')]);
   });
 
-  it('fitContext drops older messages first, then shortens summary, preferences, selection, last message and draft in this order', () => {
+  it('fitContext drops older messages first, then cuts summary, preferences, selection, last message and draft', () => {
     const given = request({
       draft: letters(10, 'd'),
       messages: [messageOf('old'), messageOf(letters(10, 'm'))],
@@ -142,7 +142,7 @@ describe('fitContext', () => {
     assert.equal(task.messages.length, 2);
   });
 
-  it('fitContext only shortens texts, splits no surrogate pair, and reports truncation if and only if it shortened a text', () => {
+  it('fitContext splits no surrogate pair, and reports truncation if and only if a text was shortened', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const budget = fc.integer({ min: 0, max: 120 });
     fc.assert(

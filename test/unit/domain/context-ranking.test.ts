@@ -12,7 +12,7 @@ const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
 describe('worth of a memory row', () => {
   const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
 
-  it("a memory row's worth grows with relevance, salience and sources, and the part of it for recency halves every half-life", () => {
+  it("a memory row's worth grows with relevance, salience and sources, and its recency halves every half-life", () => {
     const base = worthOf(merits, DAY_MS);
     for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
       assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);
@@ -38,7 +38,7 @@ describe('choosing the best memory rows', () => {
   });
   const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
 
-  it('choosing the best memory rows takes pinned rows first, then those of the highest worth, and the later of two equals', async () => {
+  it('choosing the best memory rows takes pinned rows first, then the highest worth, then the later of two equals', async () => {
     const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
     assert.deepEqual(idsOf(await chooseBest(rows, 3)), ['b', 'a', 'd']);
   });
@@ -61,7 +61,7 @@ describe('choosing the best memory rows', () => {
     ]);
   });
 
-  it('choosing the best memory rows does not treat a text with another number, or the opposite meaning, as a repetition', async () => {
+  it('choosing the best memory rows treats no text with another number or the opposite meaning as a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),

@@ -42,7 +42,7 @@ describe('continued suggestion', () => {
     assert.equal(rest('Send it now'), '');
   });
 
-  it('the rest of a suggestion is empty for a different or older draft, another context or mode, or a higher min_confidence', () => {
+  it('the rest of a suggestion is empty for another draft, context or mode, or for a higher min_confidence', () => {
     for (const draft of ['Send', 'Sen', 'Send us', 'Bend it', 'send it', '', 'Send it now please'])
       assert.equal(rest(draft), '', draft);
     assert.equal(rest('Send it', { draftRevision: 1 }), '');

@@ -15,7 +15,7 @@ const person = (content: string): ClusterRow => ({
 const agent = (content: string): ClusterRow => ({ ...person(content), isHuman: false });
 
 describe('extracted episode', () => {
-  it("an extracted episode has a title about the person's main topic, and a summary that counts the messages and quotes the first and last one", () => {
+  it("an extracted episode's title has the person's main topic, and its summary quotes the first and last message", () => {
     const rows = [
       person('hi'),
       person('The invoice for March is wrong\nThe invoice shows the wrong tax'),
@@ -40,7 +40,7 @@ describe('extracted episode', () => {
     assert.equal(extractTitleAndSummary([]), undefined);
   });
 
-  it('the title and summary of an extracted episode are displayable and within their length limits, whatever the rows', () => {
+  it('the title and summary of an extracted episode are displayable and within their length limits', () => {
     const content = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3000 });
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), (contents) => {

@@ -11,23 +11,22 @@ import { statementsIn } from '../../../workers/memory/extract-facts.ts';
 const extract = (content: string) =>
   statementsIn({ id: 'row', content, role: 'human', origin: 'human', occurredAt: new Date(0) });
 
-/** Functions that read texts from untrusted writers. */
 const READERS: Record<string, (text: string) => unknown> = {
   'finding statements in a row': extract,
   'finding what a person says in a row': spokenParts,
   'finding what is pasted into a row': pastedParts,
   'finding a quote in a row': (text) => new QuotedText(text).passageOf(text),
-  'telling whether two facts are the same': (text) => isNearDuplicate(text, `${text} `),
-  'telling whether two facts give the same value': (text) =>
+  'deciding whether two facts are the same': (text) => isNearDuplicate(text, `${text} `),
+  'deciding whether two facts give the same value': (text) =>
     isSameValue(`tea ${text}`, `${text} tea`, 'own.drink'),
-  'telling whether two facts give different values': (text) =>
+  'deciding whether two facts give different values': (text) =>
     isOtherValue(`${text} npm`, `${text} pnpm`, 'tool.a'),
-  'telling whether a fact is an instruction': isInstruction,
+  'deciding whether a fact is an instruction': isInstruction,
   'finding the slot of a fact': slotOf,
   'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
 };
 
-/** Parts whose repetition lets patterns begin to match at every place, and complete a match at none. */
+/** Repeated, these parts let patterns begin to match at every place, and complete a match at none. */
 const PARTS = [
   ...' \t\n\u2028,.!?:"„\'->*#1aé',
   ...'\r\n|a |a, |yy,|no |note that |. |- |\n- |\n>|\n```|\non aaaa |\n---|from |from a  |moved |moved from |quit '.split(
@@ -43,15 +42,12 @@ const PARTS = [
 
 /** Lengths of texts in characters: of a sentence, of a long fact, and beyond the limit of any row. */
 const LENGTHS = [200, 8 * 1024, 256 * 1024];
-/**
- * Limit of CPU time. The longest text takes a tenth of the limit in linear time, and several times the limit in
- * quadratic time.
- */
+/** In linear time the longest text takes a tenth of this CPU time, in quadratic time several times as much. */
 const LIMIT_MS = 2000;
-/** Limit of wall-clock time, which is longer in case other processes take the CPU. */
+/** Wall-clock time, in case other processes take the CPU. */
 const INTERRUPT_MS = 10_000;
 
-/** Runs the call, interrupts it after INTERRUPT_MS even in a pattern match, and asserts a limit of its CPU time. */
+/** Interrupts the call after INTERRUPT_MS even in a pattern match. */
 function runLimited(call: () => unknown): void {
   const before = process.cpuUsage();
   new Script('call()').runInContext(createContext({ call }), { timeout: INTERRUPT_MS });
@@ -63,7 +59,7 @@ describe('hostile texts', function () {
   this.timeout(60_000);
 
   for (const [what, read] of Object.entries(READERS))
-    it(`${what} takes less than 2 s of CPU time for each of the hostile texts, which have up to 256 Ki characters`, () => {
+    it(`${what} takes less than 2 s of CPU time for a hostile text of 256 Ki characters`, () => {
       for (const length of LENGTHS)
         for (const part of PARTS) {
           const text = `from ${part.repeat(length / part.length)}!`;

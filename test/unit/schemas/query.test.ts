@@ -31,7 +31,7 @@ describe('compileQuery', () => {
     }
   });
 
-  it('compileQuery refuses with int_type an integer parameter that is given twice, has 16 digits, or is not written as a plain integer', () => {
+  it('compileQuery refuses an integer parameter that is repeated, has 16 digits or is not a plain integer', () => {
     for (const limit of ['', 'x', '1.5', '01', '+1', '-0', '0x10', '1e2', ' 1', '9'.repeat(16), ['1', '2']]) {
       const result = check({ limit });
       assert.ok(!result.ok);

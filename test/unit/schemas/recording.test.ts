@@ -7,7 +7,6 @@ const DATE_ERROR = 'occurred_at: Input should be a valid date and time with a zo
 const RANGE_ERROR = 'occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead';
 const TEXT_ERROR = 'Text should hold neither NUL nor a lone surrogate';
 
-/** Returns the errors of a row; none if it is valid. */
 function errorsOf(row: unknown): string[] {
   const checked = checkRow(row, NOW);
   return 'errors' in checked ? checked.errors : [];

@@ -18,7 +18,7 @@ const MINIMAL_REQUEST = {
   context_revision: 'c',
 };
 
-/** Returns the validation errors of a JSON text, and asserts that they have the published format. */
+/** Also asserts that the errors have the published format. */
 function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof check> = check): Fault[] {
   const result = validate(JSON.parse(json));
   assert.equal(result.ok, false, 'expected faults');
@@ -27,7 +27,7 @@ function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof 
   return faults;
 }
 
-/** Returns the validation errors of the minimal request, with fields replaced by JSON text, or left out if undefined. */
+/** Replaces fields of the minimal request by JSON text, or leaves them out if undefined. */
 function faultsWith(fields: Record<string, string | undefined>): Fault[] {
   const parts = Object.entries(MINIMAL_REQUEST)
     .filter(([name]) => !(name in fields))
@@ -281,7 +281,7 @@ describe('list of validation errors', () => {
     assert.equal(faultsWith({ messages }).length, 100);
   });
 
-  it('a list with a million invalid items gives one validation error, which takes less than 50 MB of memory to find', () => {
+  it('a list with a million invalid items gives one validation error, and checking the list takes less than 50 MB', () => {
     const body = JSON.parse(`[${Array(1_000_000).fill('1').join(',')}]`);
     const start = process.memoryUsage().heapUsed;
     const result = check({ ...MINIMAL_REQUEST, messages: body });

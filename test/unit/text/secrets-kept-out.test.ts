@@ -104,16 +104,16 @@ function predict(mode: 'complete_draft' | 'next_prompt', draft: string, messages
   return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000, charge: anyCharge });
 }
 
-/** Consumers of what people write: each returns what it makes of a text. */
+/** Each consumer returns what it makes of a text. */
 const CONSUMERS: Record<string, (text: string) => unknown> = {
-  'the import': (text) => {
+  'imported events': (text) => {
     const session = { id: 's', agent: 'codex', detail: text };
     const conversation = new Conversation(session, 'import', Date.parse('2026-01-02T00:00:00Z'));
     return conversation.read({ kind: 'user', id: '1', at: '2026-01-01T00:00:00Z', text });
   },
-  'a phrase': phrasesOf,
-  'an extracted fact': (text) => statementsIn({ ...rawRow(text), role: 'human' }),
-  'a fact that a model states': (text) => {
+  'phrases for completions': phrasesOf,
+  'facts found by patterns': (text) => statementsIn({ ...rawRow(text), role: 'human' }),
+  'facts stated by a model': (text) => {
     const proposal = {
       text,
       kind: 'habit',
@@ -127,8 +127,8 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
     } satisfies ProposedFact;
     return checkProposals([proposal], { rows: [rawRow(text)], known: [], titles: [] });
   },
-  'an extracted episode': (text) => extractiveDraft([rawRow(text)]),
-  'an episode that a model writes': (text) =>
+  'episodes made without a model': (text) => extractiveDraft([rawRow(text)]),
+  'episodes written by a model': (text) =>
     readEpisode(
       {
         title: text.slice(0, 150),
@@ -140,7 +140,7 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
       },
       [rawRow(text)],
     ),
-  'the local predictor': async (text) => {
+  'completions of the built-in predictor': async (text) => {
     const begun = ['I always use', text.slice(0, 15), text.slice(0, text.length / 2)];
     const drafts = await Promise.all(
       begun.map((draft) => predict('complete_draft', draft, [messageOf(text), messageOf(text)])),
@@ -149,14 +149,14 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
     const repeated = await predict('next_prompt', '', [question, messageOf(text), question]);
     return [...drafts, repeated].map(({ completion }) => completion);
   },
-  'a reply of the local predictor': (text) =>
+  'reply candidates of the built-in predictor': (text) =>
     proposeLocally(
       'With what?',
       { replies: [{ response: text.slice(13), share: 1, times: 9 }], shareOf: () => 1, neighbours: [] },
       9,
       3,
     ).candidates,
-  'the question of a reply': (text) =>
+  "a model's prompt for a reply": (text) =>
     replyQuestion(
       {
         profile: { summary: text, data: { notes: [text] } },
@@ -169,7 +169,7 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
       },
       { agent: text, k: 1 },
     ).messages,
-  'a context': (text) =>
+  'context bundles': (text) =>
     bundleOf(offerOf(text), { recencyMinutes: 9, maxFacts: 9, maxEpisodes: 9, maxRaw: 9 }),
   'the log': (text) => {
     const lines: string[] = [];
@@ -229,7 +229,7 @@ function offerOf(text: string): Offer {
 describe('secrets in what people write', () => {
   for (const [consumer, consume] of Object.entries(CONSUMERS))
     for (const [name, words, secret] of SECRETS)
-      it(`${consumer} passes on no ${name.replace(/^an? /, '')}`, async () => {
+      it(`${name} that a person writes is kept out of ${consumer}`, async () => {
         const result = JSON.stringify(await consume(sentence(words))) ?? '';
         assert.ok(!result.includes(secret.slice(-6)), result);
       });

@@ -102,6 +102,7 @@ describe('masking credentials', () => {
       '47357949-9839-4540-b390-a80419fd4fbe',
       'the secret is that there is none, my password is wrong',
       'const secret: string;',
+      'I use 1password, see https://example.com/a/b',
       'the password is long, and the passwords: none',
       'password:\n- at least 10 characters',
     ])

@@ -23,19 +23,18 @@ function read(text: string, now = NOW) {
   return { report, events };
 }
 
-/** Returns the type and the text of each event. */
 const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
 describe('transcript reader', () => {
-  it('the transcript reader does not give up a file whose format is recognised by its first line, even if that line ends beyond 16 MiB', () => {
+  it('the transcript reader recognises a format by the first line, even if that line ends beyond 16 MiB', () => {
     const transcript = new Transcript(new FileReport('test'), NOW);
     const [text = ''] = codexFile('c1').split('\n');
     transcript.read({ number: 1, bytes: 17 * 1024 * 1024, text });
     assert.equal(transcript.isUnknown, false);
   });
 
-  it('the transcript reader gives up a file in whose first 16 MiB no format is recognised', () => {
+  it('the transcript reader gives up a file without a known format in its first 16 MiB', () => {
     const transcript = new Transcript(new FileReport('test'), NOW);
     transcript.read({ number: 1, bytes: 16 * 1024 * 1024, text: 'x' });
     assert.equal(transcript.isUnknown, true);
@@ -133,7 +132,7 @@ describe('transcript reader', () => {
     assert.deepEqual([report.format, report.skipped], ['gemini-cli', 1]);
   });
 
-  it('the transcript reader reads a chat in the older format of Gemini CLI into the same events as in the current format', () => {
+  it('the transcript reader gets the same events from the older and the current format of Gemini CLI', () => {
     const { report, events } = read(geminiDocument('g1'));
     assert.deepEqual(events, read(geminiFile('g1')).events);
     assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);

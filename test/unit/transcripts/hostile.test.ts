@@ -37,7 +37,6 @@ const oddValues = fc.oneof(
   ),
 );
 
-/** Copies a JSON value with the value at `path` replaced. */
 function withReplaced(value: unknown, path: number[], other: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== 'object' || value === null) return other;

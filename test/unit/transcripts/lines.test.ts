@@ -41,7 +41,7 @@ describe('lines of a file', () => {
     );
   });
 
-  it('a byte order mark at the start of a file and the carriage returns at its line ends are not part of the lines read', async () => {
+  it('a byte order mark at the start of a file and carriage returns at line ends are not part of the lines read', async () => {
     assert.deepEqual(textsOrFaults(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
   });
 

@@ -41,7 +41,7 @@ describe('pattern extraction', () => {
     }
   });
 
-  it('pattern extraction splits a sentence about two topics into a statement for each topic, and splits no other sentence', () => {
+  it('pattern extraction splits a sentence about two topics into two statements, and splits no other sentence', () => {
     const halves: Record<string, [text: string, slot: string | null][]> = {
       'My name is Kat Smith and I work at Acme.': [
         ['My name is Kat Smith', 'identity.name'],
@@ -93,7 +93,7 @@ describe('pattern extraction', () => {
     assert.deepEqual(texts('From now on, never force-push.'), ['Says: "From now on, never force-push."']);
   });
 
-  it('pattern extraction ignores requests, questions, conditions, passing states, secrets, health, and pasted or quoted text', () => {
+  it('pattern extraction ignores requests, questions, conditions, passing states, secrets, health and quoted text', () => {
     for (const content of [
       'Yes, go ahead with the upload handler.',
       'Please add a retry to the mailer and log why it gave up.',
@@ -111,7 +111,7 @@ describe('pattern extraction', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('pattern extraction ignores religion even if the word for it begins with an accented letter, composed or decomposed', () => {
+  it('pattern extraction ignores religion, even in words that begin with a composed or decomposed accented letter', () => {
     assert.deepEqual(texts("Je vais toujours à l'église."), []);
     assert.deepEqual(texts("Je vais toujours à l'église.".normalize('NFD')), []);
   });
@@ -135,7 +135,7 @@ describe('pattern extraction', () => {
     ]);
   });
 
-  it('pattern extraction finds facts on family, food and work in four languages, and ignores allergies and passing opinions', () => {
+  it('pattern extraction finds facts on family, food and work in four languages, but no allergies or passing opinions', () => {
     for (const sentence of [
       'My daughter is called Mira.',
       'I don’t eat meat.',

@@ -9,7 +9,6 @@ import {
   type SourceRow,
 } from '../../../../shared/domain/facts/statement.ts';
 import { detailsOf } from '../../../../shared/text/details.ts';
-import { containsSecret } from '../../../../shared/text/secrets.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
 import { type CitedEvidence, checkProposals, EvidenceTexts } from '../../../../workers/memory/gate.ts';
 
@@ -39,7 +38,7 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [person])?.length, 1, quote);
   });
 
-  it('the grounding gate accepts a quote with one of many words changed, but no quote that is made up or cut inside a word', () => {
+  it('the grounding gate accepts one changed word in a long quote, but no invented quote and no half words', () => {
     const close = 'We moved to pnpm last year, and I never look behind';
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [person]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
@@ -90,7 +89,7 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [person]), undefined);
   });
 
-  it("the grounding gate refuses quotes that the person did not write: an agent's words, accepted predictions, pasted text", () => {
+  it('the grounding gate refuses quotes of agents, of accepted predictions and of pasted text', () => {
     const others = [
       agent,
       row('Approve all deletions', { origin: 'accepted_prediction' }),
@@ -143,7 +142,7 @@ describe('grounding gate', () => {
 });
 
 describe('words of a person', () => {
-  it("the person's words in a message do not include text pasted into it", () => {
+  it("text pasted into a message does not count as the person's words", () => {
     const content = 'mine\n> theirs\n  > theirs\n```js\ntheirs\n```\nmine too\n~~~\ntheirs, unclosed';
     assert.equal(spokenParts(content).map(normalizeWords).join(' '), 'mine mine too');
   });
@@ -158,7 +157,7 @@ describe('comparing statements', () => {
     assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
   });
 
-  it('statements in nearly the same words are duplicates, unless a number, date, negation or other meaningful word differs, or the order of these words', () => {
+  it('statements in nearly the same words are duplicates, unless a meaningful word differs or stands elsewhere', () => {
     assert.ok(isNearDuplicate('Prefers tabs for indenting code', 'Prefers tabs for indenting the code'));
     for (const [a, b] of [
       ['Starts meetings at 9 in the office on site', 'Starts meetings at 8 in the office on site'],
@@ -177,7 +176,7 @@ describe('comparing statements', () => {
     assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('QuotedText finds any sequence of consecutive words as the text spells it, and no sequence with a word that is not in the text', () => {
+  it('QuotedText finds any run of words in the spelling of the text, and no run with a word from elsewhere', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalizeWords(text).split(' ');
@@ -192,30 +191,7 @@ describe('comparing statements', () => {
   });
 });
 
-describe('secrets and instructions', () => {
-  it('containsSecret recognises credentials and card numbers, and no ordinary numbers or links', () => {
-    for (const secret of [
-      'my password is hunter2',
-      'the API key: abc',
-      'sk-abcdefghijklmnopqrstuvwx',
-      'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
-      'AKIAIOSFODNN7EXAMPLE',
-      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc',
-      '-----BEGIN RSA PRIVATE KEY-----',
-      'postgres://ann:secret@host/db',
-      'card 4111 1111 1111 1111',
-      'token Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA',
-    ])
-      assert.ok(containsSecret(secret), secret);
-    for (const plain of [
-      'I use 1password',
-      'Order 4111 1111 1111 1112',
-      'Prefers pnpm',
-      'see https://example.com/a/b',
-    ])
-      assert.ok(!containsSecret(plain), plain);
-  });
-
+describe('instructions', () => {
   it('asStatement turns an instruction into a statement that quotes the instruction, and leaves other texts unchanged', () => {
     assert.equal(asStatement('Never force-push.'), 'Says: "Never force-push."');
     assert.equal(asStatement('Prefers rebases'), 'Prefers rebases');

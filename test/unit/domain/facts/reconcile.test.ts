@@ -55,7 +55,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(asked, [fact()]).outcome, 'evidence');
   });
 
-  it('reconciling merges two statements of something that ended at the same time, whether or not they say when it began', () => {
+  it('reconciling merges two statements that end at the same time, whether or not their beginnings are known', () => {
     const ended = { text: 'Used npm as package manager', validFrom: day(3), validTo: day(3) };
     assert.equal(reconcile(statement(ended), [fact(ended)]).outcome, 'evidence');
     assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).outcome, 'evidence');
@@ -71,14 +71,14 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling a statement that reverts a change does not merge it into the change, although the words are the same', () => {
+  it('a statement that reverts a change is not merged into the change, although the words are the same', () => {
     const changed = fact({ text: 'I use pnpm now instead of npm' });
     const back = statement({ text: 'I use npm now instead of pnpm' });
     assert.equal(reconcile(back, [changed]).outcome, 'new');
     assert.equal(reconcile({ ...back, slot: null }, [{ ...changed, slot: null }]).outcome, 'new');
   });
 
-  it('reconciling a statement never merges it into a fact with the same words in another order', () => {
+  it('a statement is never merged into a fact with the same words in another order', () => {
     for (const [known, text] of [
       ['Prefers tea to coffee', 'prefers coffee to tea'],
       ['Uses 2 spaces in Go and 4 in Python', 'Uses 4 spaces in Go and 2 in Python'],
@@ -92,7 +92,7 @@ describe('reconciling', () => {
         );
   });
 
-  it('reconciling a statement never merges it into a fact that the model says it supersedes, unless the words are equal', () => {
+  it('a statement that replaces a fact according to the model is merged into the fact only if the words are equal', () => {
     const target = { id: 'old', relation: 'supersedes' } as const;
     const old = fact();
     const decision = reconcile(statement({ text: 'Uses npm', target }), [old]);
@@ -100,7 +100,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(statement({ text: old.text, target }), [old]).outcome, 'evidence');
   });
 
-  it('reconciling a statement never merges it if a number or a negation differs, even if the model calls it a duplicate', () => {
+  it('a statement with another number or negation is not merged into a fact, even if the model calls both duplicates', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
     assert.equal(
@@ -114,7 +114,7 @@ describe('reconciling', () => {
     );
   });
 
-  it('reconciling a statement supersedes a contradicting older fact, which ends when the statement begins', () => {
+  it('a statement supersedes a contradicting older fact, which then ends when the statement begins', () => {
     const old = fact();
     assert.deepEqual(reconcile(statement(), [old]), {
       outcome: 'new',
@@ -124,7 +124,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(named, [old]), { outcome: 'new', supersedes: [{ fact: old, end: day(5) }] });
   });
 
-  it('reconciling a statement supersedes a fact with another value if the model left out the slot of one of them, but not of both', () => {
+  it('a statement supersedes a fact with another value if the model named the slot of at least one of the two', () => {
     const [slotlessStatement, slotlessFact] = [statement({ slot: null }), fact({ slot: null })];
     for (const [one, other] of [
       [slotlessStatement, fact()],
@@ -137,7 +137,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(slotlessStatement, [slotlessFact]), { outcome: 'new', supersedes: [] });
   });
 
-  it('reconciling a change without a slot supersedes a fact that says only what the person gives up or denies', () => {
+  it('a statement of a change supersedes a fact that says only what the person gives up or denies', () => {
     const changes: [change: string, old: string, slot?: string][] = [
       ['I have moved from npm to pnpm.', 'I always use npm.'],
       ['I have moved from Kiel to Hamburg.', 'I live in Kiel.'],
@@ -187,7 +187,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling a statement without a slot supersedes no fact that may be true at the same time', () => {
+  it('a statement without a slot supersedes no fact that may be true at the same time', () => {
     const beside: [text: string, known: string, slot: string][] = [
       ['Likes climbing', 'Likes tea', 'preference.drink'],
       ['Uses pip as package manager for Python', 'Uses npm as package manager', 'tool.package_manager'],
@@ -202,7 +202,7 @@ describe('reconciling', () => {
     }
   });
 
-  it('reconciling a statement that is older than a contradicting fact stores the statement as superseded', () => {
+  it('a statement that is older than a contradicting fact is stored as superseded', () => {
     const old = fact({ validFrom: day(9) });
     assert.deepEqual(reconcile(statement(), [old]), {
       outcome: 'former',
@@ -221,19 +221,19 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling a statement does not change facts that were valid at another time', () => {
+  it('a statement does not change facts that were valid at another time', () => {
     const past = fact({ validTo: day(3) });
     assert.deepEqual(reconcile(statement(), [past]), { outcome: 'new', supersedes: [] });
     const later = fact({ validFrom: day(9) });
     assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { outcome: 'new', supersedes: [] });
   });
 
-  it('reconciling a statement stores it as a new fact if the fact that says the same has ended', () => {
+  it('a statement becomes a new fact if the fact that says the same has ended', () => {
     const again = statement({ text: 'Uses npm as package manager', quotes: [quote('r2', 'I use npm')] });
     assert.deepEqual(reconcile(again, [fact({ validTo: day(3) })]), { outcome: 'new', supersedes: [] });
   });
 
-  it('reconciling a statement never changes a fact that the person wrote or pinned', () => {
+  it('a statement never changes a fact that the person wrote or pinned', () => {
     for (const part of [{ origin: 'human' }, { pinned: true }]) {
       const own = fact(part);
       assert.deepEqual(reconcile(statement(), [own]), {
@@ -252,7 +252,7 @@ describe('reconciling', () => {
     }
   });
 
-  it('reconciling a statement rewords an unpinned fact that has similar words and comes from the same passage', () => {
+  it('a statement rewords an unpinned fact that has similar words and comes from the same passage', () => {
     const same = statement({
       text: 'Likes npm for packages',
       quotes: [quote('r1', 'I use npm')],
@@ -270,7 +270,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(other, [fact()]).outcome, 'new');
   });
 
-  it('reconciling a statement that repeats a superseded fact adds it anew only if it comes from another passage', () => {
+  it('a statement that repeats a superseded fact becomes a new fact only if another passage supports the statement', () => {
     const former = fact({ supersededBy: 'x' });
     const again = statement({ text: former.text, quotes: [quote('r1', 'I use npm')] });
     assert.equal(reconcile(again, [former]).outcome, 'known');
@@ -287,7 +287,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling several statements of one slot, in any order, leaves only the latest one as a current fact', () => {
+  it('several statements of one slot, in any order, leave only the latest one as a current fact', () => {
     const values = ['npm', 'pnpm', 'yarn', 'bun'];
     const statements = values.map((value, n) =>
       statement({
@@ -314,7 +314,6 @@ describe('reconciling', () => {
   });
 });
 
-/** Returns the facts after a decision, as the store writes them. */
 function applyStatement(known: KnownFact[], one: Statement): KnownFact[] {
   const decision = reconcile(one, known);
   const { text, slot, validFrom, validTo, quotes } = one;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { randomOf } from '../../../../bench/replies/random.ts';
-import type { Features } from '../../../../shared/domain/replies/calibrator.ts';
 import {
   type CalibratorModel,
   confidenceOf,
+  type Features,
   fitCalibrator,
   LABELS_MAX,
   type Label,
@@ -47,7 +47,7 @@ const confidence = (calibrator: CalibratorModel, part?: Partial<Features>) =>
   confidenceOf(calibrator, featuresOf(part), REPLIER);
 
 describe('calibrator', () => {
-  it('a calibrator without labels keeps the order of raw probabilities, and turns the raw probability 0.78 into a lower confidence', () => {
+  it('without labels, a calibrator gives cautious confidences in the order of the raw probabilities', () => {
     const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(PRIOR_CALIBRATOR, { raw }));
     assert.ok((sure ?? 0) > (likely ?? 0) && (likely ?? 0) > (unlikely ?? 1));
     assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);
@@ -68,7 +68,7 @@ describe('calibrator', () => {
     );
   });
 
-  it('a calibrator depends on its labels only: the same labels give the same numbers', () => {
+  it('a calibrator has the same weights whenever the labels are the same', () => {
     fc.assert(
       fc.property(labels, (learned) => {
         const again = structuredClone(learned);
@@ -79,7 +79,7 @@ describe('calibrator', () => {
     );
   });
 
-  it('a calibrator has finite weights even if LABELS_MAX labels all agree', () => {
+  it('a calibrator has finite weights even if 2000 labels all agree', () => {
     for (const isRight of [true, false]) {
       const calibrator = fitCalibrator(Array.from({ length: LABELS_MAX }, () => labelOf({}, isRight)));
       assert.ok(calibrator.weights.every(Number.isFinite));
@@ -101,7 +101,7 @@ describe('calibrator', () => {
     );
   });
 
-  it('a calibrator ignores labels older than the latest LABELS_MAX', () => {
+  it('a calibrator uses only the latest 2000 labels', () => {
     const latest = Array.from({ length: LABELS_MAX }, (_, n) => labelOf({}, n % 3 > 0));
     assert.deepEqual(fitCalibrator([...latest, labelOf({}, false)]), fitCalibrator(latest));
   });
@@ -118,7 +118,7 @@ describe('calibrator', () => {
     assert.ok((easy ?? 0) > (hard ?? 1) + 0.1);
   });
 
-  it('after 100 labels of an overconfident model, the confidences of a calibrator are within 0.05 of the true probabilities on average', () => {
+  it("100 labels of an overconfident model bring the mean error of a calibrator's confidences down to 0.05", () => {
     const truth = (raw: number) => 1 / (1 + Math.exp(-(0.6 * Math.log(raw / (1 - raw)) - 1.3)));
     const next = randomOf(7);
     const draw = () => [0.93, 0.78, 0.5, 0.25][Math.floor(next() * 4)] ?? 0.5;

@@ -25,7 +25,7 @@ const proposals = fc.array(
 );
 
 describe('candidates', () => {
-  it('candidates are distinct, not blank, at most k, sorted by probability, and their probabilities sum to at most 1', () => {
+  it('reply candidates are distinct, not blank and at most k; the probabilities are sorted and sum to at most 1', () => {
     fc.assert(
       fc.property(
         proposals,
@@ -49,14 +49,14 @@ describe('candidates', () => {
     );
   });
 
-  it('the probabilities of candidates are scaled down if their likelihoods sum to more than 1', () => {
+  it('the probabilities of reply candidates are scaled down if they sum to more than 1', () => {
     const candidates = candidatesOf([proposal('Yes', 'almost_certain'), proposal('No', 'likely')], 'even', 2);
     const total = candidates.reduce((sum, { raw }) => sum + raw, 0);
     assert.ok(total < 1 && total > 0.7);
     assert.deepEqual(candidatesOf([proposal('Yes', 'likely')], 'guess', 1)[0]?.raw, 0.78);
   });
 
-  it('candidates that cannot be displayed safely are dropped, and an unsafe reason is blanked', () => {
+  it('reply candidates with unsafe characters are dropped, and a reason with unsafe characters is blanked', () => {
     const unsafe = [
       proposal('Yes\u202e'),
       proposal('a\u001b[2J'),
@@ -68,14 +68,14 @@ describe('candidates', () => {
     );
   });
 
-  it("a candidate's margin is its lead over the best other candidate", () => {
+  it("a reply candidate's margin is its lead over the best other candidate", () => {
     assert.deepEqual(marginsOf([{ raw: 0.5 }, { raw: 0.25 }]), [0.25, -0.25]);
     assert.deepEqual(marginsOf([{ raw: 0.5 }]), [0.5]);
   });
 });
 
 describe('guard', () => {
-  it('createCopyCheck finds a reply that repeats its prompt, unless the person has used these words', () => {
+  it('a reply that copies eight words of its prompt is recognised, unless the person has used these words', () => {
     const prompt = 'Please confirm that I may move all of the files to the other folder.';
     const reply = 'You may move all of the files to the other folder';
     assert.ok(createCopyCheck(prompt, [])(reply));
@@ -88,7 +88,7 @@ describe('vote', () => {
   const pair = (prompt: string, reply: string): PromptReply => ({ id: newId(), prompt, reply });
   const habit = Array.from({ length: 6 }, () => pair('Shall I run the linter now?', 'Yes please'));
 
-  it("a vote of the person's replies repeats the reply to similar prompts, and is surer the more often the reply was given", () => {
+  it('the built-in predictor repeats the reply to similar prompts, and is surer the more often the reply was given', () => {
     const shares = [1, 3, 6].map((n) =>
       createVoter(habit.slice(0, n))('Shall I run the linter now?').shareOf('yes'),
     );
@@ -109,7 +109,7 @@ describe('vote', () => {
     }
   });
 
-  it("a vote of the person's replies counts all ways to say yes as one reply, in the wording used most", () => {
+  it('the built-in predictor counts all ways to say yes as one reply, in the wording used most', () => {
     const yes = ['ok', 'Yes', 'go ahead', 'Yes'].map((reply) => pair('Run the linter?', reply));
     const { replies } = createVoter(yes)('Run the linter?');
     assert.deepEqual(
@@ -118,7 +118,7 @@ describe('vote', () => {
     );
   });
 
-  it("a vote of the person's replies abstains if no similar prompt was answered, or if all similar prompts got different replies", () => {
+  it('the built-in predictor proposes no reply if no similar prompt was answered, or each got a different reply', () => {
     const none = proposeLocally('What is the budget?', createVoter(habit)('What is the budget?'), 6, 3);
     assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
     const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));

@@ -20,7 +20,7 @@ describe('dictation guard', () => {
     assert.deepEqual(HARMLESS.filter(isDictation), []);
   });
 
-  it('the dictation guard finds the reasons of candidates that obey a command, and no other reasons', () => {
+  it('the dictation guard finds reasons that show obedience to a command, and no other reasons', () => {
     assert.deepEqual(
       OBEDIENT_REASONS.filter((reason) => !isObedient(reason)),
       [],

@@ -54,7 +54,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the calibration report suggests no threshold until 52 right decisions support a target precision of 95 % (25 for 90 %, 11 for 80 %)', () => {
+  it('the calibration report needs 52 right decisions for a precision target of 95 %, 25 for 90 % and 11 for 80 %', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],
@@ -86,7 +86,7 @@ describe('calibration report', () => {
     assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
-  it('the calibration report suggests a threshold that reaches the target precision, even if a higher threshold misses it', () => {
+  it('the calibration report suggests a threshold that reaches the target even if a higher one misses the target', () => {
     const outcomes = [
       ...decisionsAt(0.97, 15, 13),
       ...decisionsAt(0.82, 60, 60),
@@ -109,7 +109,7 @@ describe('calibration report', () => {
     assert.equal(evidence.reason, null);
   });
 
-  it('the calibration report has the mean squared error, and bins that contain every decision and differ in size by at most one', () => {
+  it('the calibration report has the mean squared error, and bins of nearly equal size with all decisions', () => {
     fc.assert(
       fc.property(fc.array(outcome, { minLength: 1, maxLength: 200 }), (outcomes) => {
         const { bins, brier } = reliabilityOf(outcomes);

@@ -114,7 +114,7 @@ describe('irreversible words', () => {
       assert.ok(isRisky(text), text);
   });
 
-  it('routine questions have no irreversible words', () => {
+  it('routine questions are not judged irreversible', () => {
     const texts = [
       'Which colour?',
       'Shall I add a test?',

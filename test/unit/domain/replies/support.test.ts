@@ -21,7 +21,7 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('two decisions for a reply support it if neither is a rejection, and a decision and its raw row count once', () => {
+  it('two decisions support a reply unless they are rejections, and a decision and its raw row count once', () => {
     const approved = times(2, decisionOn('yes', RUN_TESTS));
     assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes'));
     assert.ok(!new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes'));
@@ -38,7 +38,7 @@ describe('support of a reply', () => {
     for (const prompt of IRREVERSIBLE) assert.ok(!precedents.supportFor(prompt)('yes'), prompt);
   });
 
-  it('a reply is supported in scripts without spaces too, but not by prompts that share only the most common characters', () => {
+  it('support for a reply works in scripts without spaces, but common characters alone do not make prompts similar', () => {
     const precedents = new Precedents(repliesTo('好的', ...times(2, '要运行全部测试吗？')), []);
     assert.ok(precedents.supportFor('要运行全部测试吗？')('是'));
     assert.ok(!precedents.supportFor('要清空全部文件吗？')('是'));
@@ -46,7 +46,7 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
   });
 
-  it('a reply on an irreversible action is supported only if nearly the same prompt got that reply five times, and never another reply or a rejection', () => {
+  it('a reply on an irreversible action needs the same reply to five nearly equal prompts, and no other reply', () => {
     const prompt = 'Shall I delete the old snapshots?';
     assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
     const five = repliesTo('yes', ...times(5, prompt));
@@ -84,7 +84,7 @@ describe('supplied reply', () => {
       assert.ok(repeatsPrompt(prompt, reply), prompt);
   });
 
-  it("a prompt does not supply a reply that is one of several options or answers a question: the choice is the person's", () => {
+  it('a prompt does not supply a reply that is one of several options, or that answers a question', () => {
     for (const [prompt, reply] of [
       ['Shall I use `pnpm` or `npm`?', 'pnpm'],
       ['Tabs or spaces?', 'spaces'],
