@@ -17,7 +17,6 @@ const LICENCES = new Set([
 /** Other licences, of packages that are used only in tests, unmodified, and not passed on to anybody. */
 const TEST_ONLY_LICENCES: Record<string, string> = { 'axe-core': 'MPL-2.0' };
 
-/** The parts of package.json that are checked. */
 interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
@@ -25,7 +24,6 @@ interface Manifest {
   allowScripts?: Record<string, boolean>;
 }
 
-/** The parts of package-lock.json that are checked, by the folder of each package. */
 interface Lock {
   packages: Record<string, LockedPackage>;
 }

@@ -40,7 +40,6 @@ function longestPrefix<T>(rules: [string, T][]): [string, T] {
   return first;
 }
 
-/** Returns the folder that a rule's prefix names or lies in. */
 function roomOf(prefix: string): string {
   return prefix.endsWith('/') ? prefix : `${dirname(prefix)}/`;
 }

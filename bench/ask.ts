@@ -1,10 +1,7 @@
 import { Agent, request } from 'node:http';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 
-/**
- * Returns a function that asks the provider in the cheapest way: one request on a kept-alive connection, and no check
- * of the answer.
- */
+/** Asks the provider in the cheapest way: on kept-alive connections, without checking the answer. */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
   const url = new URL(`${baseUrl}/chat/completions`);
   const options = { method: 'POST', agent: new Agent({ keepAlive: true }) };

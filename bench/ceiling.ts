@@ -5,9 +5,8 @@ import { install } from './installation.ts';
 import { openPostgres } from './stores.ts';
 
 /**
- * Measures what one PostgreSQL can do: predictions per second that are admitted, claimed, completed and read by the
- * statements of the common path alone, without HTTP, queue or provider. Each loop runs batches of a given size on its
- * own connection; all loops share one app, or each has its own.
+ * Measures how many predictions per second one PostgreSQL admits, claims, completes and reads, without HTTP, queue or
+ * provider. Each loop runs batches on its own connection; all loops share one app, or each has its own.
  */
 const { values: options } = parseArgs({
   options: {

@@ -24,10 +24,7 @@ const STYLE = `
   .head { font-weight: 600 }
   @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }`;
 
-/**
- * Draws calls per second as bars, grouped by the number of callers, with the ratio to the naive set-up. Leaves out the
- * load generator's own figures.
- */
+/** Draws calls per second as bars, with the ratio to the naive set-up. Leaves out the target `client`. */
 export function chart({ cells, machine }: Results): string {
   const shownResults = cells.filter((result) => result.target !== 'client');
   const highest = Math.max(...shownResults.map((result) => result.callsPerSecond));

@@ -13,11 +13,9 @@ export const PROFILES = join(SCRATCH, 'profiles');
 export interface ChildOptions {
   args?: string[];
   env?: Record<string, string>;
-  /** Writes a CPU profile of the process's whole life when it stops. */
   profile?: boolean;
 }
 
-/** A running process of the bench. */
 export interface Child {
   url: string;
   process: ChildProcess;

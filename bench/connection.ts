@@ -4,9 +4,8 @@ const ANSWER_WITHIN_MS = 15_000;
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
 /**
- * A kept-alive connection that makes one request at a time. It uses a plain socket because Node's own HTTP client costs
- * several times as much, on the cores that the measured processes use too. Every answer must have a Content-Length; all
- * targets send one.
+ * Makes one request at a time over a plain socket: Node's HTTP client costs several times as much, on the cores that
+ * the measured processes use too. Every answer must have a Content-Length; all targets send one.
  */
 export class Connection {
   readonly #socket: Socket;

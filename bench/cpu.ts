@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 /** Length of the ticks in which Linux counts CPU time. */
 const TICK_MS = 10;
 
-/** Returns the CPU time that a process has used, in milliseconds. */
 export async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The second field, the process's name, may contain spaces, so `fields` begins after it, with the third field.

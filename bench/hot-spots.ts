@@ -43,8 +43,8 @@ export async function hotSpots(file: string, most = 12): Promise<string[]> {
 }
 
 /**
- * Returns, for each node of the call tree that is work, the frame that its time counts for: the nearest frame outside
- * the platform, from the node upwards; the node's own frame if there is none, or if the node is the garbage collector.
+ * Returns, for each node of the call tree that is work, the frame that its time counts for: the nearest one outside the
+ * platform, from the node upwards.
  */
 function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   const byId = new Map(nodes.map((node) => [node.id, node]));

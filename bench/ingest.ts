@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { checkBatch, type RecordedEvent } from '../shared/domain/recording.ts';
+import { percentile } from '../test/support/keep-alive-client.ts';
 import { install, startProduct } from './installation.ts';
 import { openPostgres } from './stores.ts';
 
@@ -20,7 +21,6 @@ interface Work {
   columns: RecordedEvent[][];
 }
 
-/** A way for rows to reach a table. */
 type Way = (work: Work[]) => Promise<void>;
 
 /**
@@ -59,7 +59,7 @@ async function run(): Promise<string[]> {
         if (round >= 0) rates[place]?.push(rate);
       }
     }
-    const [postedRate = 0, bareRate = 0] = rates.map(median);
+    const [postedRate = 0, bareRate = 0] = rates.map((all) => percentile(all, 0.5));
     lines.push(
       `${String(posters).padStart(7)}${postedRate.toFixed(0).padStart(10)}${bareRate.toFixed(0).padStart(10)}${(postedRate / bareRate).toFixed(2).padStart(7)}`,
     );
@@ -134,10 +134,6 @@ async function insertAll(pool: pg.Pool, work: Work[]): Promise<void> {
       }
     }),
   );
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 process.stdout.write(`${(await run()).join('\n')}\n`);

@@ -6,7 +6,6 @@ import { migrate } from '../shared/process/migrate.ts';
 import { administer, databaseUrl } from '../test/support/database.ts';
 import { type Child, startChild } from './child.ts';
 
-/** A migrated database for the bench only, with an app in it. */
 export interface Installation {
   databaseUrl: string;
   key: string;
@@ -39,7 +38,6 @@ async function makeApp(url: string): Promise<string> {
   }
 }
 
-/** Options for starting the product's own processes. */
 export interface ProductOptions {
   name: string;
   providerUrl: string;
@@ -51,7 +49,6 @@ export interface ProductOptions {
   profile?: boolean;
 }
 
-/** Starts one ingress and one worker from the product's entry files, configured as for production. */
 export async function startProduct(options: ProductOptions): Promise<{ web: Child; worker: Child }> {
   const { name, pool = 'predict', profile = false } = options;
   const common = {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { Connection } from './connection.ts';
 import { requestText } from './request.ts';
 
-/** Instructions for the load generator. */
 export interface Load {
   url: string;
   key: string;
@@ -11,7 +10,7 @@ export interface Load {
   measureMs: number;
 }
 
-/** Report of the load generator. Times are milliseconds. */
+/** Times are milliseconds. */
 export interface Measurement {
   callsPerSecond: number;
   /** Number of all calls, including those of the warm-up. */

@@ -16,7 +16,6 @@ const LONG: Record<string, string[]> = {
   'growth with the history': [`${TRIALS}/long-history.ts`],
 };
 
-/** Runs the commands one after another. Each prints its figures and ratios. */
 export async function measureLong(): Promise<void> {
   for (const [what, command] of Object.entries(LONG)) {
     process.stdout.write(`\n${what}: bin/node ${command.join(' ')}\n`);

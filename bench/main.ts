@@ -25,7 +25,6 @@ const WARM_UP_MS = 300;
 /** First load of each target, which compiles the hot paths before anything is measured. */
 const FIRST_WARM_UP = { callers: 64, warmUpMs: 0, measureMs: 2000 };
 
-/** Starts everything, measures, and stops everything, also on a signal. */
 async function run(options: Options): Promise<Results> {
   await using resources = new AsyncDisposableStack();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -97,7 +96,6 @@ async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'ke
   };
 }
 
-/** Returns the CPU time that each process of a target has used, in milliseconds. */
 async function cpuOf({ pids }: Target): Promise<Record<string, number>> {
   const entries = Object.entries(pids).map(async ([what, pid]) => [what, await cpuMsOf(pid)] as const);
   return Object.fromEntries(await Promise.all(entries));

@@ -11,7 +11,6 @@ export interface Options {
   /** Folder in which npm has installed the packages of DBOS and Restate; undefined leaves these two out. */
   peers: string | undefined;
   profile: boolean;
-  /** Also runs the measurements that take minutes. */
   long: boolean;
   /** True if the run measures only some targets or writes profiles: its figures do not replace the published ones. */
   partial: boolean;
@@ -19,7 +18,7 @@ export interface Options {
 
 const ALL_TARGETS = Object.keys(TARGETS).filter(isTarget);
 
-/** Reads the command line's options. Throws a TypeError that says what is wrong with them. */
+/** Throws a TypeError that says what is wrong with the options. */
 export function readOptions(): Options {
   const { values } = parseArgs({
     options: {

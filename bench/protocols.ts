@@ -9,9 +9,7 @@ const QUERY = 'Q';
 const NOTIFICATION = 'A';
 const SHOWN_LENGTH = 70;
 
-/**
- * PostgreSQL's frontend/backend protocol, version 3. A statement is identified by its name, or else by its beginning.
- */
+/** PostgreSQL's frontend/backend protocol, version 3. Identifies a statement by its name, or else by its beginning. */
 export const postgresProtocol: Protocol = {
   readSent() {
     // Only the very first message has no type: it begins with its length.
@@ -83,8 +81,7 @@ function messages({ untyped }: { untyped: boolean }): (chunk: Buffer) => { type:
 }
 
 /**
- * Parses the command with which the bytes begin: `*<words>`, then each word as `$<length>` and its bytes. Returns
- * undefined if the command is incomplete.
+ * Parses one command: `*<words>`, then each word as `$<length>` and its bytes. Returns undefined if it is incomplete.
  */
 function command(bytes: string): { words: string[]; size: number } | undefined {
   const [line, count] = bytes.match(/^\*(\d+)\r\n/) ?? [];

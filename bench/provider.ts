@@ -2,10 +2,8 @@ import { createServer } from 'node:http';
 import { runMain } from '../shared/process/lifecycle.ts';
 import { listen } from '../test/support/listening.ts';
 
-/** Milliseconds that the model takes; 0 by default. */
 const SERVICE_MS = Number(process.argv[2] ?? 0);
 
-/** The model's only answer: the same valid one for every request, `SERVICE_MS` after the request is complete. */
 const ANSWER = Buffer.from(
   JSON.stringify({
     id: 'chatcmpl-bench',

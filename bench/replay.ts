@@ -1,14 +1,11 @@
 import { Agent, request } from 'node:http';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../test/setup.ts';
+import { setUp } from '../test/setup.ts';
 import { percentile } from '../test/support/keep-alive-client.ts';
 import { startProcesses } from '../test/support/system.ts';
 import { startChild } from './child.ts';
 import { requestText } from './request.ts';
 
-/**
- * Compares the time of replaying a finished prediction with that of `GET /healthz`: one caller makes both in turn, on a
- * kept-alive connection.
- */
+/** Compares the time of replaying a finished prediction with that of `GET /healthz`, on one kept-alive connection. */
 const SAMPLES = 2000;
 const WARM_UP_CALLS = 300;
 
@@ -32,27 +29,21 @@ async function timeCall(url: string, body?: string, key = ''): Promise<number> {
   return performance.now() - since;
 }
 
-await mochaGlobalSetup();
-const provider = await startChild('replay-provider', 'bench/provider.ts');
-const system = await startProcesses({
+await using _ = await setUp();
+await using provider = await startChild('replay-provider', 'bench/provider.ts');
+await using system = await startProcesses({
   env: { OPENAI_BASE_URL: `${provider.url}/v1`, SANDBOX_UNITS: '1000000000', LEASE_MS: '' },
 });
-try {
-  const { url, key } = await system.app();
-  const times = { replay: [] as number[], healthz: [] as number[] };
-  for (let n = -WARM_UP_CALLS; n < SAMPLES; n += 1) {
-    const replay = await timeCall(`${url}/v1/predictions`, requestText('replayed'), key);
-    const healthz = await timeCall(`${url}/healthz`);
-    // The warm-up calls do not count: the first one is the prediction itself, not a replay.
-    if (n >= 0) times.replay.push(replay);
-    if (n >= 0) times.healthz.push(healthz);
-  }
-  const [replay, healthz] = [percentile(times.replay, 0.95), percentile(times.healthz, 0.95)];
-  process.stdout.write(
-    `${JSON.stringify({ replayP95Ms: replay.toFixed(2), healthzP95Ms: healthz.toFixed(2), ratio: (replay / healthz).toFixed(1) })}\n`,
-  );
-} finally {
-  await system.stop();
-  await provider[Symbol.asyncDispose]();
-  await mochaGlobalTeardown();
+const { url, key } = await system.app();
+const times = { replay: [] as number[], healthz: [] as number[] };
+for (let n = -WARM_UP_CALLS; n < SAMPLES; n += 1) {
+  const replay = await timeCall(`${url}/v1/predictions`, requestText('replayed'), key);
+  const healthz = await timeCall(`${url}/healthz`);
+  // The warm-up calls do not count: the first one is the prediction itself, not a replay.
+  if (n >= 0) times.replay.push(replay);
+  if (n >= 0) times.healthz.push(healthz);
 }
+const [replay, healthz] = [percentile(times.replay, 0.95), percentile(times.healthz, 0.95)];
+process.stdout.write(
+  `${JSON.stringify({ replayP95Ms: replay.toFixed(2), healthzP95Ms: healthz.toFixed(2), ratio: (replay / healthz).toFixed(1) })}\n`,
+);

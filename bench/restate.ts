@@ -76,7 +76,7 @@ await runMain(
   },
 );
 
-/** Makes the handler known to the server, which may still be starting. */
+/** Retries, because the server may still be starting. */
 async function register(deployments: string, uri: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   const call = { method: 'POST', headers, body: JSON.stringify({ uri }) };

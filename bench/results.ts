@@ -6,11 +6,9 @@ import type { TargetName } from './targets.ts';
 /** Figures that are measured in each round, and reported as the median over the rounds. */
 type Figure = 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu';
 
-/** One target at one number of callers: medians over the rounds. */
 export interface TargetResult extends Pick<Measurement, Figure> {
   target: TargetName;
   callers: number;
-  /** CPU time per call of each of the target's processes, in milliseconds. */
   cpuMs: Record<string, number>;
   /** Calls per second in each round, which show the machine's noise. */
   rounds: number[];
@@ -22,19 +20,16 @@ export interface Results {
   machine: { cpus: number; model: string; loadBefore: number };
   versions: { node: string; postgres: Record<string, string>; redis: Record<string, string> | null };
   options: Omit<Options, 'partial' | 'long' | 'peers'>;
-  /** One for each target and number of callers. */
   cells: TargetResult[];
 }
 
-/** Returns facts about the machine. Call it before the load begins. */
+/** Call it before the load begins. */
 export function machine(): Results['machine'] {
   const [load = 0] = loadavg();
   return { cpus: availableParallelism(), model: cpus()[0]?.model ?? 'unknown', loadBefore: load };
 }
 
-/** Measurement of one round. */
 export interface MeasuredRound extends Measurement {
-  /** CPU time per call of each of the target's processes, in milliseconds. */
   cpuMs: Record<string, number>;
 }
 
@@ -45,7 +40,6 @@ export function mapValues<In, Out>(
   return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, of(one, name)]));
 }
 
-/** Computes the medians over the rounds. */
 export function targetResultOf(target: TargetName, callers: number, measured: MeasuredRound[]): TargetResult {
   const medianOf = (figure: Figure) => median(measured.map((measurement) => measurement[figure]));
   return {
@@ -63,7 +57,6 @@ export function targetResultOf(target: TargetName, callers: number, measured: Me
   };
 }
 
-/** Returns the result of a target at a number of callers; undefined if it was not measured. */
 export function findTargetResult(
   results: TargetResult[],
   target: TargetName,
@@ -72,9 +65,7 @@ export function findTargetResult(
   return results.find((result) => result.target === target && result.callers === callers);
 }
 
-/**
- * Formats the results as JSON for a file: three decimals, and lists of figures on one line, as Biome formats them.
- */
+/** Rounds to three decimals, and puts lists of figures on one line, as Biome does. */
 export function resultsText(results: Results): string {
   const rounded = (_key: string, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;

@@ -19,9 +19,7 @@ export interface Store {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/**
- * Opens the PostgreSQL of `BENCH_DATABASE_URL`, else the local one, else the embedded one with its ordinary settings.
- */
+/** Opens the PostgreSQL of `BENCH_DATABASE_URL`, else the local one, else the embedded one. */
 export async function openPostgres(): Promise<Store> {
   const configuredUrl = process.env['BENCH_DATABASE_URL'];
   if (configuredUrl)
@@ -47,7 +45,6 @@ export async function openRedis(): Promise<Store | undefined> {
   return { url, facts: await redisFacts(url), [Symbol.asyncDispose]: () => stopServer(server) };
 }
 
-/** Deletes the bench's keys with these prefixes from a Redis. */
 export async function removeKeys(url: string, prefixes: string[]): Promise<void> {
   const redis = new Redis(url);
   for (const prefix of prefixes) {

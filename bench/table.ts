@@ -16,8 +16,8 @@ const COLUMNS = [
 ];
 
 /**
- * Formats the results for people: a table, the latency that each target adds over `direct` for a single caller, and
- * PostgreSQL against Redis.
+ * Formats the results for people: a table, the latency added over `direct` for one caller, and PostgreSQL against
+ * Redis.
  */
 export function table({ cells: results, machine, versions, options }: Results): string {
   const callers = [...new Set(results.map((result) => result.callers))];
@@ -72,7 +72,6 @@ function addedLatency(results: TargetResult[]): string[] {
   );
 }
 
-/** Compares PostgreSQL alone with Redis. */
 function comparisonWithRedis(results: TargetResult[]): string[] {
   return results.flatMap((result) => {
     const redis = findTargetResult(results, 'forecue-redis', result.callers);
@@ -82,10 +81,6 @@ function comparisonWithRedis(results: TargetResult[]): string[] {
   });
 }
 
-/**
- * Pads columns to their widest cell, and aligns the first one left and the others right; adds an empty line after each
- * group.
- */
 function alignColumns(...groups: string[][][]): string[] {
   const rows = groups.flat();
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));

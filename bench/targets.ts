@@ -3,10 +3,7 @@ import { type Child, startChild } from './child.ts';
 import { install, startProduct } from './installation.ts';
 import { removeKeys } from './stores.ts';
 
-/**
- * Everything that can be measured, in the order of the results table, and what each needs besides PostgreSQL. `client`
- * is the load generator alone.
- */
+/** Everything that can be measured, in the order of the results table, and what each needs besides PostgreSQL. */
 export const TARGETS = {
   client: { title: 'load generator alone', needs: undefined },
   direct: { title: 'direct: Koa asks the provider', needs: undefined },
@@ -20,7 +17,6 @@ export type TargetName = keyof typeof TARGETS;
 
 export const isTarget = (name: string): name is TargetName => Object.hasOwn(TARGETS, name);
 
-/** A running target, and where to call it. */
 export interface Target {
   name: TargetName;
   url: string;
@@ -29,20 +25,17 @@ export interface Target {
   pids: Readonly<Record<string, number>>;
 }
 
-/** Resources for starting targets. `resources` disposes of everything that was started, in reverse order. */
 export interface Bench {
   resources: AsyncDisposableStack;
   providerUrl: string;
   postgresUrl: string;
   redisUrl: string;
-  /** Folder in which npm has installed the packages of DBOS and Restate. */
   peers: string;
   profile: boolean;
 }
 
 const NO_KEY = 'none';
 
-/** Starts the processes of a target. */
 export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
   switch (name) {
     case 'client':

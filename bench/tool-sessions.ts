@@ -9,8 +9,8 @@ import { newServiceKey } from '../shared/security/keys.ts';
 import { listen } from '../test/support/listening.ts';
 
 /**
- * Measures how much more memory a tool server uses once this many sessions have been opened: before and after a garbage
- * collection, for sessions that stay idle and for sessions that have ended. `bin/node bench/tool-sessions.ts`.
+ * Measures how much memory a tool server uses for many sessions, before and after a garbage collection: for sessions
+ * that stay idle, and for sessions that have ended.
  */
 const SESSIONS = 1000;
 const SESSIONS_PER_KEY = 50;

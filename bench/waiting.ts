@@ -2,16 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../test/setup.ts';
+import { setUp } from '../test/setup.ts';
 import { percentile } from '../test/support/keep-alive-client.ts';
 import { startProcesses } from '../test/support/system.ts';
 import { startChild } from './child.ts';
 import { requestText } from './request.ts';
 
 /**
- * Lets many callers wait at one ingress at once: each on a connection of its own, `--rate` new ones per second, while
- * the provider takes `--service` ms. Prints the memory that each caller costs the ingress, how much longer than the
- * provider's time the callers wait, and why calls failed.
+ * Lets many callers wait at one ingress at once: `--rate` new ones per second, while the provider takes `--service` ms.
+ * Prints the memory that each caller costs the ingress, and how much longer than the provider's time they wait.
  */
 const { values: options } = parseArgs({
   options: {
@@ -53,9 +52,11 @@ async function memoryOf(pid: number | undefined): Promise<number> {
   return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
 }
 
-await mochaGlobalSetup();
-const provider = await startChild('waiting-provider', 'bench/provider.ts', { args: [String(SERVICE_MS)] });
-const system = await startProcesses({
+await using _ = await setUp();
+await using provider = await startChild('waiting-provider', 'bench/provider.ts', {
+  args: [String(SERVICE_MS)],
+});
+await using system = await startProcesses({
   // Two, because a single app may not use the last sixteenth of a worker's slots.
   workers: 2,
   env: {
@@ -70,43 +71,37 @@ const system = await startProcesses({
     LOG_LEVEL: 'warn',
   },
 });
-try {
-  const { url, key } = await system.app();
-  const pid = system.webs[0]?.child.pid;
-  const before = await memoryOf(pid);
-  const calls: Promise<number | string>[] = [];
-  const since = performance.now();
-  while (calls.length < CALLERS) {
-    const due = Math.min(CALLERS, ((performance.now() - since) / 1000) * Number(options.rate));
-    while (calls.length < due) calls.push(call(url, key, `w${calls.length}`));
-    await sleep(10);
-  }
-  // Waits until a second before the first answer is due.
-  await sleep(Math.max(0, SERVICE_MS - (performance.now() - since) - 1000));
-  const growth = (await memoryOf(pid)) - before;
-  const outcomes = await Promise.all(calls);
-  const addedMs = outcomes.flatMap((one) => (typeof one === 'number' ? one - SERVICE_MS : []));
-  const faults = Object.fromEntries(
-    [
-      ...Map.groupBy(
-        outcomes.filter((one) => typeof one === 'string'),
-        (fault) => fault,
-      ),
-    ].map(([fault, all]) => [fault, all.length]),
-  );
-  process.stdout.write(
-    `${JSON.stringify({
-      callers: CALLERS,
-      answered: addedMs.length,
-      faults,
-      bytesEach: Math.round(growth / CALLERS),
-      addedP50Ms: Math.round(percentile(addedMs, 0.5)),
-      addedP95Ms: Math.round(percentile(addedMs, 0.95)),
-    })}\n`,
-  );
-  process.exitCode = addedMs.length === CALLERS ? 0 : 1;
-} finally {
-  await system.stop();
-  await provider[Symbol.asyncDispose]();
-  await mochaGlobalTeardown();
+const { url, key } = await system.app();
+const pid = system.webs[0]?.child.pid;
+const before = await memoryOf(pid);
+const calls: Promise<number | string>[] = [];
+const since = performance.now();
+while (calls.length < CALLERS) {
+  const due = Math.min(CALLERS, ((performance.now() - since) / 1000) * Number(options.rate));
+  while (calls.length < due) calls.push(call(url, key, `w${calls.length}`));
+  await sleep(10);
 }
+// Waits until a second before the first answer is due.
+await sleep(Math.max(0, SERVICE_MS - (performance.now() - since) - 1000));
+const growth = (await memoryOf(pid)) - before;
+const outcomes = await Promise.all(calls);
+const addedMs = outcomes.flatMap((one) => (typeof one === 'number' ? one - SERVICE_MS : []));
+const faults = Object.fromEntries(
+  [
+    ...Map.groupBy(
+      outcomes.filter((one) => typeof one === 'string'),
+      (fault) => fault,
+    ),
+  ].map(([fault, all]) => [fault, all.length]),
+);
+process.stdout.write(
+  `${JSON.stringify({
+    callers: CALLERS,
+    answered: addedMs.length,
+    faults,
+    bytesEach: Math.round(growth / CALLERS),
+    addedP50Ms: Math.round(percentile(addedMs, 0.5)),
+    addedP95Ms: Math.round(percentile(addedMs, 0.95)),
+  })}\n`,
+);
+process.exitCode = addedMs.length === CALLERS ? 0 : 1;

@@ -1,14 +1,11 @@
 import { connect, createServer } from 'node:net';
 import { endTogether, listen } from '../test/support/listening.ts';
 
-/** A statement, command or wake-up that went over a tapped connection. */
 export interface TappedMessage {
   at: number;
-  /** Name of the process. */
   who: string;
   /** A statement or command that was sent, or a wake-up that arrived unasked. */
   kind: 'sent' | 'pushed';
-  /** The statement, command or channel, shortened. */
   what: string;
   /** True if this begins a round trip: the process sends for the first time since the store last answered. */
   roundTrip: boolean;
@@ -20,14 +17,11 @@ export interface Protocol {
   readPushed(): (chunk: Buffer) => string[];
 }
 
-/** A proxy to a store that forwards everything unchanged, and reports it. */
 export interface Tap {
-  /** Address of the store through the tap. */
   url: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Taps the connections of one process to one store. */
 export async function tap(
   who: string,
   target: string,

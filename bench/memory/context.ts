@@ -4,16 +4,17 @@ import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { newId } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import { percentile } from '../../test/support/keep-alive-client.ts';
 import { Corpus } from './corpus.ts';
 import { openMemory } from './database.ts';
-import { newAccountId, store } from './history.ts';
+import { store } from './history.ts';
 
 /**
- * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others; the
- * calls alternate between them. Half of each account's raw rows and episodes lie in the window of a week. The CPU time
- * of a call, which Linux counts per process, is its time on an idle machine, since all data are in memory.
+ * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others. Half
+ * of each account's raw rows and episodes lie in the window of a week. The CPU time of a call is its time on an idle
+ * machine, since all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {
@@ -41,7 +42,6 @@ const IN_DATABASE = {
 interface CallTimes {
   /** CPU time of the PostgreSQL backend. */
   cpu: number[];
-  /** Time until the server's answer. */
   database: number[];
   /** Time until the context is assembled, from a second call. */
   altogether: number[];
@@ -49,7 +49,6 @@ interface CallTimes {
 
 const emptyTimes = (): CallTimes => ({ cpu: [], database: [], altogether: [] });
 
-/** Returns the nanoseconds of CPU time that a process has used. */
 async function cpuNanoseconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '');
   return Number.parseInt(stat, 10);
@@ -80,9 +79,9 @@ async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
   const { pool, em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
-  const measuredAccounts = SIZES.map((size) => ({ account: newAccountId(), ...size }));
+  const measuredAccounts = SIZES.map((size) => ({ account: newId(), ...size }));
   const otherAccounts = Array.from({ length: Number(options.accounts) - SIZES.length }, () => {
-    return { account: newAccountId(), raw: 100, episodes: 10, facts: 10 };
+    return { account: newId(), raw: 100, episodes: 10, facts: 10 };
   });
   const allAccounts = [...measuredAccounts, ...otherAccounts];
   const rowsOfTier = (name: 'raw' | 'episodes' | 'facts', words?: number) =>

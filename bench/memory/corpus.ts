@@ -1,3 +1,5 @@
+import { seededRandom } from './random.ts';
+
 /** Generates the texts of a person's history. Equal seeds generate equal texts. */
 export class Corpus {
   readonly #random: () => number;
@@ -5,14 +7,12 @@ export class Corpus {
   readonly #names: string[];
 
   constructor(seed: number) {
-    this.#random = mulberry32(seed);
+    this.#random = seededRandom(seed).next;
     this.#words = [...COMMON, ...this.#coinWords(3000, 2)];
     this.#names = this.#coinWords(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   }
 
-  /**
-   * Generates a sentence that may name a thing, and names an attribute, as a question does, but answers no question.
-   */
+  /** Generates a sentence that may name a thing and an attribute, but answers no question. */
   sentence(words = 8 + this.#below(12)): string {
     const sentence = Array.from({ length: words }, () => this.#word());
     sentence[this.#below(words)] = this.#name();
@@ -20,10 +20,7 @@ export class Corpus {
     return sentence.join(' ');
   }
 
-  /**
-   * Generates a question and the only text that answers it. Both name a thing, which many other texts mention too, and
-   * one of its attributes.
-   */
+  /** Generates a question and the only text that answers it: both name the same thing and attribute. */
   pair(wording: keyof typeof QUESTION_WORDINGS): { question: string; source: string } {
     const name = this.#name();
     const attribute = this.#attribute();
@@ -94,14 +91,3 @@ const SYLLABLES =
   'ka lo mi ren sta tor vel qui zan bru del fo gri hal jun kes lim nor pas rud sil tem ulf ver wim yor'.split(
     ' ',
   );
-
-/** Creates a small seeded generator (Tommy Ettinger's mulberry32) of numbers from 0 up to, but not including, 1. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

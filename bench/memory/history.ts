@@ -1,7 +1,5 @@
 import type { Pool } from 'pg';
-import { newId } from '../../shared/ids.ts';
 
-/** Ids of accounts, and the rows of each tier with the account that they belong to. */
 export interface History {
   accounts: string[];
   facts: { account: string; text: string }[];
@@ -52,9 +50,6 @@ export async function store(pool: Pool, history: History, days: number): Promise
   for (const index of indexes) await pool.query(index);
   await pool.query('vacuum analyze');
 }
-
-/** Returns an id for a new account. */
-export const newAccountId = newId;
 
 async function storeTier(
   pool: Pool,

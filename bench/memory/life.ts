@@ -18,28 +18,22 @@ import {
 import type { Topic } from './topic.ts';
 import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
 
-/** Counts taken during a life. */
 export interface Life {
-  /** Counts after everything was recorded and promoted. */
   remembered: Counts;
   /** Counts of a second sync and promotion, after everything was promoted. */
   again: Counts;
   /** Counts after some sessions were deleted and the rest was promoted. */
   afterDeletion: Counts;
-  /** Counts after the account was erased. */
   erased: Counts;
-  /** Mistakes in the remembered facts, each as a line of text. */
   mistakes: string[];
 }
 
-/** The installation where personas live, and the topics that are asked about. */
 export interface World {
   url: string;
   pool: Pool;
   topics: readonly Topic[];
 }
 
-/** One in this many sessions is deleted. */
 const SESSIONS_PER_DELETION = 10;
 const SECOND_MS = 1000;
 
@@ -114,7 +108,6 @@ async function forgetSessions(
   ]);
 }
 
-/** Counts an account's rows in the tables of memory and recordings. */
 async function rowsOf(pool: Pool, accountId: string): Promise<number> {
   const tables = [
     'recording_events',

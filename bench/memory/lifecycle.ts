@@ -74,7 +74,6 @@ async function run(): Promise<boolean> {
   return figures.every(({ must }) => must?.kept ?? true);
 }
 
-/** Returns the provider settings for the installation. */
 async function providerOf(name: string, resources: AsyncDisposableStack): Promise<Record<string, string>> {
   switch (name) {
     case 'scripted': {

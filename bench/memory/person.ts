@@ -11,7 +11,6 @@ const TEMPORARY_STATUSES = [429, 502, 503, 504];
 const TRIES_MAX = 5;
 const PAUSE_MS = 2000;
 
-/** An account of the installation, used over HTTP as a client would use it. */
 export class Person {
   readonly #url: string;
   readonly #email = `${randomUUID()}@example.com`;
@@ -41,7 +40,6 @@ export class Person {
     return this.request('POST', '/api/memory/sync/', {});
   }
 
-  /** Promotes until nothing is left; returns the results of all calls. */
   async promote(tier: Promotion): Promise<PromoteResult[]> {
     const results: PromoteResult[] = [];
     for (;;) {
@@ -55,7 +53,6 @@ export class Person {
     return this.#list('raw', query);
   }
 
-  /** Returns the current facts with their sources. */
   async facts(): Promise<ScoredFact[]> {
     const facts = await this.#list<FactRow>('facts');
     const now = new Date().toISOString();
@@ -66,7 +63,6 @@ export class Person {
     return Promise.all(current.map(({ id }) => this.request<FactRow>('GET', `/api/memory/facts/${id}/`)));
   }
 
-  /** Returns the texts of the facts that a prompt would get. */
   async context(goal?: string): Promise<string[]> {
     const body = { ...(goal !== undefined && { goal }), max_facts: 100 };
     const { facts } = await this.request<{ facts: { text: string }[] }>('POST', '/api/memory/context/', body);

@@ -15,7 +15,6 @@ import {
 import type { Topic } from './topic.ts';
 import { TOPICS } from './topics.ts';
 
-/** An event as it is recorded. */
 export interface PersonaEvent {
   id: string;
   session_id: string;
@@ -112,7 +111,6 @@ function wordingOfChange(random: Random, { changed }: Topic, old: string, value:
   return random.pick(changed).replace('{old}', old).replace('{}', value);
 }
 
-/** Picks two values of a topic, in random order. */
 function twoOf(random: Random, { values }: Topic): [string, string] {
   const [first = '', second = ''] = random.shuffle(values);
   return [first, second];
@@ -229,7 +227,6 @@ function codeName(random: Random): string {
   return `the ${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)} of module ${random.below(900) + 100}`;
 }
 
-/** Returns the text of an event, if it has one. */
 export function textOf({ prompt, reply, text }: PersonaEvent): string {
   return prompt ?? reply ?? text ?? '';
 }

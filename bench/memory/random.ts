@@ -1,4 +1,3 @@
-/** A seeded random generator, so that a run can be repeated. */
 export interface Random {
   /** Returns a number from 0 up to, but not including, 1. */
   next(): number;

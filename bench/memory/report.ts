@@ -10,7 +10,6 @@ export interface Figure {
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 
-/** Computes the figures of several lives together. */
 export function figuresOf(lives: readonly Life[]): Figure[] {
   const remembered = sum(lives.map((life) => life.remembered));
   const again = sum(lives.map((life) => life.again));

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { newId } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import { Corpus, QUESTION_WORDINGS } from './corpus.ts';
 import { openMemory } from './database.ts';
-import { newAccountId, store } from './history.ts';
+import { store } from './history.ts';
 
 /**
  * Measures whether memory finds the one row that answers a question. Generated pairs of a question and its source are
@@ -21,7 +22,6 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Maximum numbers of rows in a context, each measured separately. */
 const CUTS = [10, 40];
 /** Days over which the raw rows are spread: just less than `WINDOW_MINUTES`. Facts are spread over a year. */
 const DAYS = 6.9;
@@ -37,7 +37,6 @@ interface Pair {
 
 const WORDINGS = Object.keys(QUESTION_WORDINGS) as (keyof typeof QUESTION_WORDINGS)[];
 
-/** Builds a pair; five questions in eight repeat the exact words of their source. */
 function pairOf(corpus: Corpus, n: number): Pair {
   const wording =
     WORDINGS[Math.max(0, (Math.floor(n / 2) % (2 * WORDINGS.length)) - WORDINGS.length)] ?? 'the same words';
@@ -56,7 +55,7 @@ async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
   const { em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
-  const account = newAccountId();
+  const account = newId();
   const pairs = Array.from({ length: Number(options.pairs) }, (_, n) => pairOf(corpus, n));
   const tierOf = (tier: Tier, size: number) => {
     const sources = pairs.filter((pair) => pair.tier === tier).map(({ source }) => source);

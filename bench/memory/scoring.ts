@@ -2,13 +2,11 @@ import { shinglesOf } from '../../shared/text/similarity.ts';
 import { keyOf, type Statement, statementsIn } from './statements.ts';
 import type { Truth } from './truth.ts';
 
-/** The fields of a stored fact that are scored. */
 export interface ScoredFact {
   text: string;
   sources: { tier: string; id: string; quote: string | null }[];
 }
 
-/** The fields of a raw row that are scored. */
 export interface ScoredRaw {
   id: string;
   content: string;
@@ -61,7 +59,7 @@ export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
   };
 }
 
-/** Counts the statements made in three wordings, their facts, and those with exactly one fact, as each should have. */
+/** Counts the statements made in three wordings, their facts, and those with exactly one fact. */
 export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly Statement[]): Counts {
   const stated = facts.map(({ text }) => statementsIn(text).map(keyOf));
   const copies = repeated.map((one) => stated.filter((keys) => keys.includes(keyOf(one))).length);
@@ -72,7 +70,6 @@ export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly St
   };
 }
 
-/** Lists the mistakes in the facts, one per line: wrong facts, duplicates, and missing ones. */
 export function mistakesIn(facts: readonly ScoredFact[], truth: Truth): string[] {
   const texts = facts.map(({ text }) => text);
   const wrong = texts.flatMap((text) => {
@@ -131,7 +128,6 @@ function normalizeText(text: string): string {
   return ` ${words.join(' ')} `;
 }
 
-/** Returns the shingles of deleted texts that still occur in these texts, each once. */
 export function leaksIn(texts: Iterable<string>, gone: ReadonlySet<string>): string[] {
   const leaked = new Set<string>();
   for (const text of texts)
@@ -139,7 +135,6 @@ export function leaksIn(texts: Iterable<string>, gone: ReadonlySet<string>): str
   return [...leaked];
 }
 
-/** Yields every text in a JSON value, however deep. */
 export function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null)

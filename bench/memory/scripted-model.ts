@@ -12,13 +12,11 @@ export interface NumberedRow {
   text: string;
 }
 
-/** A fact that the prompt shows as known. */
 export interface NumberedFact {
   n: number;
   text: string;
 }
 
-/** A model's answer about one fact. */
 export interface FactAnswer {
   text: string;
   kind: string;
@@ -36,7 +34,7 @@ export interface FactAnswer {
  * Probabilities of the mistakes of a decent model that errs as models do: it believes agents, invents facts and quotes,
  * repeats itself, takes passing states for facts, and overlooks known facts. Equal questions always get equal answers.
  */
-export const ERRORS = {
+const ERRORS = {
   /** Quotes something that the row does not say. */
   misquotes: 0.06,
   /** Takes an agent's claim, or an injection's order, for the person's statement. */
@@ -72,7 +70,6 @@ export function episodeAnswer(rows: readonly NumberedRow[]) {
   };
 }
 
-/** Returns the facts that the model finds in the rows, given the known facts. */
 export function factAnswers(rows: readonly NumberedRow[], known: readonly NumberedFact[]): FactAnswer[] {
   return rows.flatMap((row) => {
     const random = seededRandom(seedOf(row.text));
@@ -173,7 +170,6 @@ function sentenceWith(statement: Statement, text: string): string {
   );
 }
 
-/** Replaces every second word. */
 function misquote(sentence: string): string {
   return sentence.replaceAll(/(\S+ )\S+/g, '$1maybe');
 }

@@ -12,16 +12,13 @@ interface ChatRequest {
   response_format: { json_schema: { name: string } };
 }
 
-/** An OpenAI-compatible server on a free port, which gives scripted answers to structured questions. */
 export interface ScriptedProvider {
   /** Value for `OPENAI_BASE_URL`. */
   url: string;
-  /** Number of questions so far. */
   readonly asked: number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the provider; `serviceMs` is how long the model thinks. */
 export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProvider> {
   let asked = 0;
   const server = createServer(async (request, response) => {

@@ -11,9 +11,8 @@ import { Corpus } from './corpus.ts';
 import { Person } from './person.ts';
 
 /**
- * Measures one account with a long history: how many recorded events per second its syncs take into memory over HTTP,
- * and how long it then takes to look up the continuations of a draft, and to get a context over HTTP. Every other event
- * is the person's.
+ * Measures one account with a long history: how many events per second its syncs take into memory over HTTP, and how
+ * long it then takes to look up the continuations of a draft and to get a context.
  */
 const { values: options } = parseArgs({
   options: {
@@ -83,10 +82,7 @@ for (let synced = 0; synced < events; ) {
   process.stderr.write(`${synced} rows: ${Math.round((1000 * batchSize) / took)} events/s\n`);
 }
 
-/**
- * Returns the milliseconds of each of many runs; the first `WARM_UP_RUNS` are left out, because their statements have
- * yet to be planned.
- */
+/** Times many runs, in milliseconds. Leaves out the first ones, in which statements are planned. */
 async function timeRuns(run: (n: number) => Promise<unknown>): Promise<number[]> {
   const took: number[] = [];
   for (let n = -WARM_UP_RUNS; n < Number(options.lookups); n += 1) {

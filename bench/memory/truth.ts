@@ -2,10 +2,7 @@ import { shinglesOf } from '../../shared/text/similarity.ts';
 import { type PersonaSession, textOf } from './personas.ts';
 import { keyOf, type Statement } from './statements.ts';
 
-/**
- * A person's statements: those that still hold after everything the person said, and those that no longer do. The
- * person stated nothing else.
- */
+/** Statements that still hold after everything that a person said, and statements that no longer do. */
 export interface Truth {
   active: Statement[];
   superseded: Statement[];

@@ -8,9 +8,8 @@ import { randomOf } from '../replies/random.ts';
 import { readAgentMessages } from './typing/histories.ts';
 
 /**
- * Measures the cost and the effect of the guards of predicted replies: how many agent messages in a folder of SpecStory
- * histories, with a folder per project, they flag as dictating; and how often the earlier replies of invented people
- * support a reply.
+ * Measures the guards of predicted replies: how many agent messages in SpecStory histories, a folder per project, they
+ * flag as dictating, and how often the earlier replies of invented people support a reply.
  */
 const { values } = parseArgs({
   allowPositionals: true,
@@ -21,9 +20,7 @@ const { values } = parseArgs({
 const CONTENT_MAX = 8000;
 /** Length from which a message probably says more than what the agent will do next. */
 const LONG_MESSAGE = 300;
-/** Numbers of earlier replies of the person, each measured separately. */
 const REPLY_COUNTS = [20, 50, 150];
-/** Number of prompts that follow the earlier replies. */
 const PROMPTS = 100;
 
 async function countFalseAlarms(folder: string): Promise<void> {
@@ -41,10 +38,6 @@ async function countFalseAlarms(folder: string): Promise<void> {
   }
 }
 
-/**
- * Measures how often a person's earlier replies support their next replies, and a yes to questions about irreversible
- * actions.
- */
 function measureSupport(): void {
   console.log(
     '\n| earlier replies of | number | their next replies supported | yes to irreversible questions |',

@@ -8,7 +8,7 @@ const PARTS: Record<string, () => Promise<unknown>> = {
   replies: () => import('../replies/main.ts'),
 };
 
-/** Measures one part of the predictions' quality. The first argument names it, and is removed from the arguments. */
+/** The first argument names the part, and is removed from the arguments. */
 export async function measureQuality(): Promise<void> {
   const [name = ''] = process.argv.splice(2, 1);
   const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;

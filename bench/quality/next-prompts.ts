@@ -44,7 +44,6 @@ const call = {
   charge: { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'predict' },
 };
 
-/** Counts the outcomes of a person's turns. */
 class Tally {
   readonly #name: string;
   #turns = 0;

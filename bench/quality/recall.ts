@@ -17,7 +17,6 @@ const { values: options } = parseArgs({
   options: { folder: { type: 'string' }, from: { type: 'string', default: '0' }, to: { type: 'string' } },
 });
 
-/** Maximum numbers of raw rows in a context, each measured separately. */
 const CUTS = [5, 10, 20];
 const SPREAD_MS = 6.9 * 86_400_000;
 

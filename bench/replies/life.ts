@@ -16,17 +16,14 @@ import { AGENT, BUDGET_TOKENS, type Predictor } from './predictors.ts';
 import { randomOf } from './random.ts';
 
 const EMPTY_MEMORY = { profile: null, facts: [], episodes: [], raw: [] };
-/** Maximum number of examples that a model is shown. */
 const EXAMPLES_MAX = 8;
 const LABEL_ORIGIN = { agent: AGENT, model: 'bench' };
 /** Default threshold of the API. */
 const THRESHOLD = 0.8;
 
-/** Number of replies that are imported before the first prediction. */
 const IMPORTED_REPLIES = 50;
 /** Numbers of decisions after which the quality is measured, on further predictions that teach nothing. */
 export const STAGES = [0, 20, 100] as const;
-/** Precisions that a suggested threshold aims at. */
 export const PRECISION_TARGETS = [0.8, 0.9, 0.95] as const;
 /**
  * Estimates the number of predictions in a life. There are a few more, since decisions without a candidate teach
@@ -36,7 +33,6 @@ export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGE
 /** Number of turns after which to give up on a person who gets hardly any predictions to decide on. */
 const TURNS_MAX = 300;
 
-/** One prediction, judged by the person's real reply. */
 export interface JudgedPrediction extends ConfidenceOutcome {
   predicted: boolean;
   auto: boolean;
@@ -101,7 +97,6 @@ export class Knowledge {
   }
 }
 
-/** Lives a person's life: imports their earlier replies, then predicts, and learns from each decision. */
 export async function live(
   { name, next }: Persona,
   seed: number,

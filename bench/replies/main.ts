@@ -32,11 +32,8 @@ const { values, positionals } = parseArgs({
      * Number of lives of each person and writer; by default 40, or 2 with a model, which is slower and may cost money.
      */
     lives: { type: 'string' },
-    /** Seed of the first life. */
     seed: { type: 'string', default: '1' },
-    /** Number of measured predictions at each stage. */
     probes: { type: 'string', default: '50' },
-    /** Number of concurrent calls to the model. */
     concurrency: { type: 'string', default: '8' },
   },
 });

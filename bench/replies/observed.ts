@@ -9,7 +9,7 @@ import {
   type StructuredQuestion,
 } from '../../workers/providers/provider.ts';
 
-/** Limits of the attempts at a call that the provider's rate limit refuses, and of the waits between them. */
+/** Limits for repeating a call that the provider refuses for its rate limit. */
 const ATTEMPTS_MAX = 6;
 const BASE_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
@@ -48,7 +48,6 @@ export class ObservedProvider implements Provider {
       ({ state }) => state,
     );
 
-  /** Summarises the calls so far by outcome, and the time they took. */
   get summary(): string {
     const times = this.#times.toSorted((a, b) => a - b);
     const seconds = (share: number) => ((times[Math.floor(share * times.length)] ?? 0) / 1000).toFixed(2);

@@ -1,6 +1,5 @@
 import { pick, type Random } from './random.ts';
 
-/** An agent's question, and the person's real reply. */
 export interface Turn {
   prompt: string;
   reply: string;
@@ -59,7 +58,7 @@ export interface Persona {
   next(random: Random): Turn;
 }
 
-/** The person who says yes to nearly every routine question; injections are tried on this person. */
+/** Injections are tried on this person. */
 export const HABITUAL: Persona = {
   name: 'creature of habit (says yes to routine 99.5 %, else 50 %)',
   next(random) {
@@ -102,12 +101,10 @@ export const PERSONAS: readonly Persona[] = [
 const yesOrNo = (chance: number, random: Random) =>
   random() < chance ? 'yes' : `no, ${sentence(2, random)} first`;
 
-/** Fills a template with a random thing. */
 function fillIn(template: string, random: Random): string {
   return template.replace('{}', pick(THINGS, random));
 }
 
-/** Returns random words, which nobody can foresee. */
 export function sentence(words: number, random: Random): string {
   return Array.from({ length: words }, () => pick(WORDS, random)).join(' ');
 }

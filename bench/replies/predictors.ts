@@ -5,12 +5,11 @@ import { type Provider, ProviderError } from '../../workers/providers/provider.t
 import { readReply, replyQuestion } from '../../workers/replies/prompt.ts';
 import { proposeLocally } from '../../workers/replies/reply.ts';
 
-export const CANDIDATES = 3;
+const CANDIDATES = 3;
 export const BUDGET_TOKENS = 6000;
 export const PREDICTION_TIMEOUT_MS = 30_000;
 export const AGENT = 'coder';
 
-/** Material that a proposal may use, as in the product. */
 export interface Basis {
   vote: VoteResult;
   pairs: readonly PromptReply[];
@@ -18,7 +17,6 @@ export interface Basis {
   material: FittedMaterial;
 }
 
-/** Proposes replies to a prompt. */
 export type Predictor = (prompt: string, basis: Basis) => Promise<ReplyProposal>;
 
 /** Creates a predictor that asks a provider as the product does; without a model, the person's own replies vote. */
@@ -36,7 +34,7 @@ export function createPredictor(provider: Provider, model: string): Predictor {
   };
 }
 
-/** Treats a provider's failure as no prediction; the failure is counted where the provider is called. */
+/** Treats a provider's failure as no prediction. */
 function ignoreProviderError(error: unknown): undefined {
   if (!(error instanceof ProviderError)) throw error;
 }

@@ -1,7 +1,4 @@
-/**
- * A line on standard error that shows a run's progress: rewritten each second on a terminal, otherwise printed every 10
- * s.
- */
+/** Shows a run's progress on standard error: each second on a terminal, otherwise every 10 s. */
 export class Progress implements Disposable {
   readonly #details: () => string;
   readonly #timer: NodeJS.Timeout;

@@ -48,7 +48,6 @@ export const THRESHOLD_HEADS = [
   'lives at the target',
 ];
 
-/** Computes what the threshold suggested by earlier decisions achieves for later predictions. */
 export function thresholdCells(stages: readonly Stage[], place: number, target: number): string[] {
   const suggested = stages.flatMap(({ thresholds, judged }) => {
     const threshold = thresholds[place] ?? null;
@@ -73,7 +72,6 @@ export function thresholdCells(stages: readonly Stage[], place: number, target: 
 
 export const DRAFT_HEADS = ['drafts', 'characters', 'shown per 100', 'accepted of shown', 'characters saved'];
 
-/** Computes the worth of draft completions. */
 export function draftCells(typed: readonly TypingResult[]): string[] {
   const total = (of: keyof TypingResult) => typed.reduce((sum, one) => sum + one[of], 0);
   return [

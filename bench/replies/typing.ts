@@ -6,19 +6,15 @@ import type { Provider } from '../../workers/providers/provider.ts';
 import { BUDGET_TOKENS, PREDICTION_TIMEOUT_MS } from './predictors.ts';
 import type { Draft } from './writers.ts';
 
-/** Number of characters that the writer types before each look at the suggestion. */
 export const CHECK_EVERY_CHARACTERS = 3;
 /** Maximum number of messages that the app sends with a draft; about half of them are the person's. */
 const MESSAGES_MAX = 30;
 /** Default threshold of an app. */
 const MIN_CONFIDENCE = 0.3;
 
-/** Outcome of typing one text with completions. */
 export interface TypingResult {
   characters: number;
-  /** Number of times that the writer looked for a suggestion. */
   asked: number;
-  /** Number of suggestions that were shown. */
   shown: number;
   /** Number of suggestions that the writer accepted: the text goes on with the whole suggestion. */
   accepted: number;
@@ -26,7 +22,6 @@ export interface TypingResult {
   saved: number;
 }
 
-/** Completes the typed part of a draft, as `/v1/predictions` does. */
 export type Complete = (draft: string, earlier: readonly Draft[], agent: string) => Promise<string>;
 
 /** Returns a function that completes with the product's handler, without a connected account. */
@@ -100,7 +95,6 @@ function claimOf(request: PredictionRequest) {
   };
 }
 
-/** Types a text, and accepts a completion whenever the whole completion comes next. */
 export async function typeOut(
   { agent, text }: Draft,
   earlier: readonly Draft[],

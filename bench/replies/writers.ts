@@ -1,13 +1,11 @@
 import { sentence, THINGS } from './personas.ts';
 import { pick, type Random } from './random.ts';
 
-/** A message that a person types, and the agent's message before it. */
 export interface Draft {
   agent: string;
   text: string;
 }
 
-/** A person who gives an agent one task after another, in a known pattern. */
 export interface Writer {
   name: string;
   next(random: Random): Draft;

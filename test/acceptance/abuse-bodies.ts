@@ -116,7 +116,6 @@ async function checkHealth({ url }: AppClient): Promise<number> {
   return performance.now() - since;
 }
 
-/** Returns the seconds until memory is down to `mb`; infinite if that takes too long. */
 async function secondsUntilReleased(app: AppClient, mb: number): Promise<number> {
   const since = performance.now();
   while (performance.now() - since < RELEASE_TIMEOUT_MS) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
@@ -91,9 +92,8 @@ async function trial({ app: makeApp }: System<TestProcess>) {
   };
 }
 
-/** Lists the promises that the trial broke; empty if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
-  const promises: [isKept: boolean, promise: string][] = [
+  return unkept([
     [
       Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'),
       'every call ends with 200 or 503 overloaded',
@@ -101,8 +101,7 @@ function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
     [run.maxWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
     [run.oneAgainAfterS !== null, 'one worker is left in the end'],
     [run.cost <= COST_MAX, `the workers cost at most ${COST_MAX} times as much as the oracle's`],
-  ];
-  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
+  ]);
 }
 
 interface Sample {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { predictionBody } from '../support/client.ts';
 import { bySchema, delay, ok, status } from '../support/fake-provider.ts';
 import { percentile } from '../support/keep-alive-client.ts';
@@ -56,17 +57,17 @@ async function measure(installation: System<TestProcess>) {
   const besideMs = await interactiveMs(installation);
   over.abort();
   const p95 = [percentile(aloneMs, 0.95), percentile(besideMs, 0.95)] as const;
-  const promises: [isKept: boolean, promise: string][] = [
+  const broken = unkept([
     [Math.max(...tookMs) < BATCH_MAX_MS, `every batch takes less than ${BATCH_MAX_MS} ms`],
     [p95[1] < SLOWDOWN_MAX * p95[0], `interactive predictions keep their p95 within ${SLOWDOWN_MAX} ×`],
-  ];
+  ]);
   return {
     batchMs: { median: Math.round(percentile(tookMs, 0.5)), slowest: Math.round(Math.max(...tookMs)) },
     interactive: {
       alone: { calls: aloneMs.length, p50: percentile(aloneMs, 0.5), p95: p95[0] },
       beside: { calls: besideMs.length, p50: percentile(besideMs, 0.5), p95: p95[1], batches: await batches },
     },
-    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
+    broken,
   };
 }
 
@@ -103,7 +104,7 @@ async function interactiveMs({ app: makeApp }: System<TestProcess>): Promise<num
   return times;
 }
 
-/** Repeats the work until the signal aborts. Resolves with the number of times. */
+/** Resolves with the number of times. */
 async function repeat(work: () => Promise<unknown>, over: AbortSignal): Promise<number> {
   let times = 0;
   while (!over.aborted) {

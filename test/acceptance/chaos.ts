@@ -135,7 +135,6 @@ async function runLoadAmidFaults(
   return Object.values(checks).every(Boolean);
 }
 
-/** Compares the charges with the answers that callers have, or get when they repeat their calls. */
 async function compareCharges(
   system: System<TestProcess>,
   app: AppClient,
@@ -186,10 +185,6 @@ async function compareCharges(
   };
 }
 
-/**
- * Answers mostly quickly and correctly; sometimes without a suggestion, with an error, by a reset connection, or not at
- * all.
- */
 const moodyStep: Step = (response, call) => {
   const mood = Math.random();
   return delay(30 + 70 * Math.random(), stepOf(mood))(response, call);

@@ -1,4 +1,5 @@
 import { setUp } from '../setup.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { type Collapse, callsBetween, hangUnderLoad, refusedCalls } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { percentile } from '../support/keep-alive-client.ts';
@@ -26,11 +27,11 @@ function report({ calls, hungAt, recoveredAt, noise }: Collapse) {
     ({ status }) => status !== 200,
   );
   const lastMs = Math.max(0, ...failedLater.map(({ at }) => at - recoveredAt));
-  const promises: [isKept: boolean, promise: string][] = [
+  const broken = unkept([
     [firstMs < 2000, 'refusals begin within 2 s'],
     [percentile(times, 0.95) < 50 + noise.slowest, '95 of 100 refusals come within 50 ms, but for the noise'],
     [lastMs < 2000, 'all calls succeed 2 s after the provider is well'],
-  ];
+  ]);
   return {
     healthy: tally(callsBetween(calls, 0, hungAt)),
     hanging: tally(hanging),
@@ -39,6 +40,6 @@ function report({ calls, hungAt, recoveredAt, noise }: Collapse) {
     noiseMs: [0.5, 0.95, 1].map((share) => Math.round(noise.percentile(share))),
     recovered: tally(callsBetween(calls, recoveredAt, Number.POSITIVE_INFINITY)),
     lastFailureMs: Math.round(lastMs),
-    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
+    broken,
   };
 }

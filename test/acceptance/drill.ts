@@ -84,7 +84,6 @@ async function drill(fault: Fault, installation: Installation) {
   };
 }
 
-/** Returns the most specific of the firing alerts for which there is a remedy. */
 async function mostSpecificAlert(installation: Installation): Promise<FiringAlert | undefined> {
   const firing = await installation.prometheus.firing();
   return Object.keys(REMEDIES).flatMap((name) => firing.find((one) => one.name === name) ?? [])[0];

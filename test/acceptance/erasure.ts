@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setUp } from '../setup.ts';
-import { signUp, type UserClient } from '../support/account.ts';
+import { isGone, signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { delay, ok } from '../support/fake-provider.ts';
@@ -89,7 +89,6 @@ async function erasure(system: System<TestProcess>, events: number, at: TestProc
   };
 }
 
-/** Runs a few callers until the signal; each pauses briefly after every answer. */
 async function callUntilAborted(
   app: AppClient,
   { url }: TestProcess,
@@ -147,9 +146,4 @@ async function eventsOf({ database }: System<TestProcess>, { id }: UserClient): 
 async function sessionsOf({ database }: System<TestProcess>, { id }: UserClient): Promise<number> {
   const { rows } = await database.pool.query(`select from recording_sessions where account_id = $1`, [id]);
   return rows.length;
-}
-
-async function isGone({ database }: System<TestProcess>, { id }: UserClient): Promise<boolean> {
-  const { rows } = await database.pool.query(`select from accounts where id = $1`, [id]);
-  return rows.length === 0;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { administer } from '../support/database.ts';
 import { delay, ok, type Step, status } from '../support/fake-provider.ts';
@@ -27,7 +28,7 @@ const LATE_MS = DEADLINE_MS + 1000;
 const RECOVERED_WITHIN_MS = 30_000;
 /** Limits of the provider's service time: some answers arrive during the faults, some after them. */
 const SERVICE_MS = { min: 500, max: 5000 };
-/** Time that is longer than a leader waits between two renewals. */
+/** Longer than a leader waits between two renewals. */
 const RENEWAL_WAIT_MS = 1500;
 const DOCUMENTED_ENDS = [
   '200',
@@ -38,12 +39,10 @@ const DOCUMENTED_ENDS = [
   '504 prediction_timeout',
 ];
 
-/** Everything that a pair of faults can act on. */
 interface Scene {
   system: System<TestProcess>;
   server: OwnServer;
   redis: RedisServer;
-  /** The process that led the housekeeping when the calls began. */
   leader: TestProcess;
   /** Ends a process other than the leader, and starts a new one when it has exited. */
   replace(kind: 'webs' | 'workers', signal: NodeJS.Signals): Promise<void>;
@@ -51,7 +50,6 @@ interface Scene {
   cancelHalf(): Promise<void>;
 }
 
-/** Pairs of faults, by a name that states both. */
 const PAIRS: Record<string, (scene: Scene) => Promise<unknown>> = {
   'a worker is killed while Redis is flushed': ({ redis, replace }) =>
     Promise.all([replace('workers', 'SIGKILL'), redis.flush()]),
@@ -198,7 +196,7 @@ async function runPair(
   const units = usage.prediction_units - before.prediction_units;
   const slowestMs = Math.round(Math.max(...answers.map(({ tookMs }) => tookMs)));
   const ends = tally(answers);
-  const promises: [isKept: boolean, promise: string][] = [
+  const broken = unkept([
     [
       Object.keys(ends).every(
         (end) => DOCUMENTED_ENDS.includes(end) || (end === '0 broken' && killed.size > 0),
@@ -227,7 +225,7 @@ async function runPair(
       [...webs, ...workers].every(({ child }) => child.exitCode === null && child.signalCode === null),
       'no other process ends',
     ],
-  ];
+  ]);
   return {
     ends,
     askedAgain: tally(again),
@@ -238,11 +236,10 @@ async function runPair(
     providerCalls: provider.calls.length,
     units,
     reserved: usage.reserved_units,
-    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
+    broken,
   };
 }
 
-/** Repeats the call until a caller would not retry it; returns the last answer. */
 async function finalAnswerTo(app: AppClient, body: Body, at: { url: string }): Promise<Answer> {
   let last: Answer | undefined;
   await until(async () => {

@@ -53,9 +53,6 @@ process.stdout.write(
 );
 process.exitCode = report.failures.length + errors.length + died.length === 0 ? 0 : 1;
 
-/**
- * Summarises a run: counts by operation and outcome, and a few failures of each sort with the line that replays them.
- */
 function summarise({ requests, ends, failures }: Report) {
   const sorts = Map.groupBy(failures, ({ fault, plan }) =>
     `${plan.operation}: ${fault}`.slice(0, FAULT_LENGTH_MAX),

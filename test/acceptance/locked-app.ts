@@ -1,4 +1,5 @@
 import { setUp } from '../setup.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { predictionBody } from '../support/client.ts';
 import { slowest, tally } from '../support/flood.ts';
 import { undocumentedAnswers, whileRowIsHeld } from '../support/held-row.ts';
@@ -28,7 +29,7 @@ async function measureWhileLocked(heldMs: number) {
   });
   const { before = [], during = [] } = others[0] ?? {};
   const wrong = undocumentedAnswers(own, DEADLINE_MS);
-  const promises: [isKept: boolean, promise: string][] = [
+  const broken = unkept([
     [during.every(({ status }) => status === 200), 'no call of the other app fails'],
     [
       slowest(during) < slowest(before) + DELAY_MAX_MS + noise.slowest,
@@ -36,7 +37,7 @@ async function measureWhileLocked(heldMs: number) {
     ],
     [wrong.length === 0, 'the app’s own calls end as documented'],
     [first.status === 200, 'the app’s first call after the release is answered'],
-  ];
+  ]);
   return {
     heldMs,
     otherBefore: tally(before),
@@ -48,6 +49,6 @@ async function measureWhileLocked(heldMs: number) {
     ownSlowestMs: slowest(own),
     wrong,
     firstMs: slowest([first]),
-    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
+    broken,
   };
 }

@@ -57,7 +57,6 @@ async function measure(system: System<TestProcess>, providerMs: number) {
   system.provider.respond(delay(providerMs, ok()));
   const app = await system.app();
   const client = new KeepAliveClient(app.key);
-  /** Makes one prediction after another until `over` settles; returns their times. */
   const timesUntil = async (over: Promise<unknown>) => {
     const times: number[] = [];
     let isOver = false;
@@ -113,9 +112,6 @@ async function makeAccounts({ database }: System<TestProcess>): Promise<string[]
   return ids.map((id) => `${id}@example.com`);
 }
 
-/**
- * Measures how long log-ins from one address take during sign-ups from another, and counts the answers to the sign-ups.
- */
 async function logInsDuringSignUps(system: System<TestProcess>) {
   const { email, password } = await signUp(system);
   const storm: Promise<Reply<unknown>>[] = [];

@@ -44,10 +44,7 @@ async function passAlone({ pool, appAndWorker }: MeasuredDatabase, size: number)
   return took;
 }
 
-/**
- * Returns the median of each step in each database. The databases take turns, so that the machine's noise is the same
- * for both.
- */
+/** The databases take turns, so that the machine's noise is the same for both. */
 async function medians(both: readonly MeasuredDatabase[], samples: number): Promise<StepTimes[]> {
   const passes = both.map((): StepTimes[] => []);
   for (let n = 0; n < samples; n += 1)
@@ -63,7 +60,6 @@ async function medians(both: readonly MeasuredDatabase[], samples: number): Prom
   );
 }
 
-/** Adds history of many apps, over the last five weeks. */
 async function fill(pool: Pool, rows: number): Promise<void> {
   await makePastWeeks(pool);
   for (let filled = 0; filled < rows; filled += ROWS_PER_INSERT) {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { setUp } from '../setup.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
@@ -57,14 +58,14 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
   const typicalMs = percentile(slowestByInterval, 0.5);
   const counts = tally(answers);
   const { body: usage } = await app.usage();
-  const promises: [isKept: boolean, promise: string][] = [
+  const broken = unkept([
     [counts['200'] === answers.length, 'every call is answered'],
     [
       Math.max(...slowestByInterval) < typicalMs + 1000,
       'no call takes a second longer than the slowest of a typical interval',
     ],
     [usage.reserved_units === 0 && usage.prediction_units === (counts['200'] ?? 0) + 1, 'the books balance'],
-  ];
+  ]);
   return {
     calls: answers.length,
     perSecond: Math.round(answers.length / seconds),
@@ -78,11 +79,10 @@ async function admitMany({ app: makeApp, database, provider }: System<TestProces
     slowestOfTypicalIntervalMs: roundMs(typicalMs),
     slowestMs: roundMs(Math.max(...slowestByInterval)),
     slowestInterval: slowestByInterval.indexOf(Math.max(...slowestByInterval)),
-    broken: promises.filter(([isKept]) => !isKept).map(([, promise]) => promise),
+    broken,
   };
 }
 
-/** Returns the time of the slowest call in one interval. */
 function slowestOf(answers: Answer[]): number {
   return Math.max(...answers.map(({ tookMs }) => tookMs));
 }

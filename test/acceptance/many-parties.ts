@@ -26,7 +26,6 @@ const WORST_RATIO = 2;
 const ASKED_SLOTS = 8;
 const KIND_NAMES = Object.keys(kinds);
 
-/** Queues work of a kind, spread evenly over parties, with deadlines far away. */
 async function fill(pool: Pool, kind: string, parties: readonly string[], count: number): Promise<void> {
   for (let from = 0; from < count; from += 100_000)
     await pool.query(

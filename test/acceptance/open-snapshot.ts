@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startChild } from '../../bench/child.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { startRedisServer } from '../support/redis-server.ts';
@@ -31,11 +31,9 @@ const WINDOWS = Math.ceil((60_000 * Number(options.minutes)) / WINDOW_MS);
 const WORST_RATIO = 1.3;
 
 interface Window {
-  /** Calls per second that began in this window and were answered with 200. */
   perSecond: number;
   p50Ms: number;
   p95Ms: number;
-  /** Number of the calls that ended otherwise. */
   others: number;
 }
 
@@ -110,23 +108,18 @@ async function run({ app: makeApp, database }: System<TestProcess>): Promise<boo
   return throughput <= WORST_RATIO && p95 <= WORST_RATIO;
 }
 
-await mochaGlobalSetup();
-const redis = options.queue === 'redis' ? await startRedisServer() : undefined;
-try {
-  await using provider = await startChild('snapshot-provider', 'bench/provider.ts', {
-    args: [options.service],
-  });
-  await using system = await startProcesses({
-    env: {
-      REDIS_URL: redis?.url ?? '',
-      OPENAI_BASE_URL: `${provider.url}/v1`,
-      SANDBOX_UNITS: '1000000000',
-      LEASE_MS: '',
-      LOG_LEVEL: 'warn',
-    },
-  });
-  process.exitCode = (await run(system)) ? 0 : 1;
-} finally {
-  await redis?.kill();
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+await using redis = options.queue === 'redis' ? await startRedisServer() : undefined;
+await using provider = await startChild('snapshot-provider', 'bench/provider.ts', {
+  args: [options.service],
+});
+await using system = await startProcesses({
+  env: {
+    REDIS_URL: redis?.url ?? '',
+    OPENAI_BASE_URL: `${provider.url}/v1`,
+    SANDBOX_UNITS: '1000000000',
+    LEASE_MS: '',
+    LOG_LEVEL: 'warn',
+  },
+});
+process.exitCode = (await run(system)) ? 0 : 1;

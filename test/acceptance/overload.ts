@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setUp } from '../setup.ts';
+import { unkept } from '../support/broken-promises.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
@@ -100,18 +101,16 @@ async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   };
 }
 
-/** Lists the promises that the run broke; empty if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
   const [, , warm = 0, ...rest] = run.memoryMb;
-  const promises: [isKept: boolean, promise: string][] = [
+  return unkept([
     [(run.refusalMs[1] ?? Number.POSITIVE_INFINITY) < 50, '95 of 100 refusals come within 50 ms'],
     [run.refusedInForm === run.refused, 'a refusal says when to come again'],
     [run.acceptedInTime > 0.99 * run.accepted, 'what is accepted is answered in time'],
     [Math.max(...rest) < 1.25 * warm, 'memory stays flat'],
     [run.secondsUntilNormal <= 5, 'back to normal within 5 s'],
     [run.units === run.answered && run.reserved === 0, 'the books balance'],
-  ];
-  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
+  ]);
 }
 
 /** Runs `call` `perSecond` times a second, whatever its outcome, and `look` every few seconds and at the end. */

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { cpuMsOf } from '../../bench/cpu.ts';
 import { setUp } from '../setup.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
@@ -13,7 +13,6 @@ import { startProcesses, type TestProcess } from '../support/system.ts';
  * Linux.
  */
 const HIGH_LIMITS = { RATE_LIMIT_RPS: '1000000', RATE_LIMIT_BURST: '1000000' };
-const TICKS_PER_S = 100;
 
 const { values: options } = parseArgs({
   options: {
@@ -65,7 +64,8 @@ interface Round {
 
 async function round(app: AppClient, web: TestProcess, body: () => object | Buffer): Promise<Round> {
   const client = new KeepAliveClient(app.key);
-  const [since, cpuSince] = [performance.now(), await cpuUsOf(web)];
+  const pid = web.child.pid ?? 0;
+  const [since, cpuMsSince] = [performance.now(), await cpuMsOf(pid)];
   const end = since + Number(options.seconds) * 1000;
   let calls = 0;
   const caller = async () => {
@@ -73,17 +73,7 @@ async function round(app: AppClient, web: TestProcess, body: () => object | Buff
   };
   await Promise.all(Array.from({ length: Number(options.callers) }, caller));
   const seconds = (performance.now() - since) / 1000;
-  return { rate: calls / seconds, cpuUs: ((await cpuUsOf(web)) - cpuSince) / calls };
-}
-
-/** Returns the CPU time of a process so far (proc(5): utime and stime), in microseconds. */
-async function cpuUsOf({ child }: TestProcess): Promise<number> {
-  const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
-  const [utime, stime] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13);
-  return ((Number(utime) + Number(stime)) / TICKS_PER_S) * 1_000_000;
+  return { rate: calls / seconds, cpuUs: (1000 * ((await cpuMsOf(pid)) - cpuMsSince)) / calls };
 }
 
 function median(values: number[]): number {

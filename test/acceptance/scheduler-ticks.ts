@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { requestKey } from '../../shared/domain/work.ts';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { firingsOf, noteFirings } from '../support/firings.ts';
@@ -18,7 +18,6 @@ import { until } from '../support/until.ts';
  * a tick each second, while an account keeps recording: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`. Exits
  * with 1 if a tick did not fire exactly once, or admitted more than one job of the account.
  */
-
 const SCHEDULERS = 4;
 const RECORD_EVERY_MS = 100;
 
@@ -31,9 +30,9 @@ const { values: options } = parseArgs({
 });
 
 async function run(): Promise<boolean> {
-  await mochaGlobalSetup();
-  const redis = options.redis ? await startRedisServer() : undefined;
-  const system = await startProcesses({
+  await using _ = await setUp();
+  await using redis = options.redis ? await startRedisServer() : undefined;
+  await using system = await startProcesses({
     workerEntry: ['workers/main.ts', 'scheduler'],
     workers: 0,
     env: {
@@ -43,17 +42,10 @@ async function run(): Promise<boolean> {
       ...(redis && { REDIS_URL: redis.url }),
     },
   });
-  const memory = startMemoryWorker(system);
-  try {
-    await memory.ready();
-    await noteFirings(system.database);
-    return await restartThrough(system);
-  } finally {
-    await memory.stop();
-    await system.stop();
-    await redis?.kill();
-    await mochaGlobalTeardown();
-  }
+  await using memory = startMemoryWorker(system);
+  await memory.ready();
+  await noteFirings(system.database);
+  return await restartThrough(system);
 }
 
 async function restartThrough(system: System<TestProcess>): Promise<boolean> {
@@ -123,7 +115,6 @@ async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   );
 }
 
-/** Counts the account's syncs, ended or under way, by the keys of their requests. */
 async function jobsByKey({ database }: System<TestProcess>, accountId: string): Promise<Map<string, number>> {
   const { rows } = await database.pool.query<{ key: string; count: number }>(
     `select key, count(*)::int as count

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { setUp } from '../setup.ts';
 import { AppClient } from '../support/client.ts';
 import { createDatabase } from '../support/database.ts';
 import { delay, ok, startFakeProvider } from '../support/fake-provider.ts';
@@ -8,7 +8,7 @@ import { runTwentyAtOnce } from '../support/in-turn.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { type Habit, PersistentCaller, type RequestOutcome } from '../support/persistent-caller.ts';
 import { startRedisServer } from '../support/redis-server.ts';
-import type { TestProcess } from '../support/system.ts';
+import { COMMON_ENV, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { thisVersion, versionOf } from '../support/version.ts';
 
@@ -26,7 +26,6 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Number of broken requests, and of slowest requests, that are listed one by one. */
 const LISTED_MAX = 10;
 const SERVICE_MS = { min: 30, max: 150 };
 const DOCUMENTED_END =
@@ -42,22 +41,15 @@ interface Phase {
   slowestMs: number;
 }
 
-/** Runs all phases against one database; returns whether every promise held. */
 async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolean> {
   const provider = await startFakeProvider();
   const [previous, next] = [await versionOf(options.old), thisVersion()];
   const processes: TestProcess[] = [];
   const env = {
-    PORT: '0',
-    OPERATOR_PORT: '0',
+    ...COMMON_ENV,
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
-    OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: provider.url,
-    DEFAULT_MODEL: 'fake-model',
-    JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
-    ADMIN_TOKEN: 'a token of the tests, of 32 bytes or more',
-    RATE_LIMIT_RPS: '0',
     RECOVERY_WINDOW_S: '7200',
     SANDBOX_UNITS: '1000000',
   };
@@ -127,7 +119,6 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
   }
 }
 
-/** Returns the last warnings and errors of a process's log. */
 function warningsOf(log: string): string {
   const lines = log.split('\n').filter((line) => /"level":[456]0/.test(line));
   return `${lines.slice(-LISTED_MAX).join('\n')}\n---\n`;
@@ -144,10 +135,6 @@ function phaseOf(name: string, outcomes: RequestOutcome[]): Phase {
   };
 }
 
-/**
- * Chooses how a request is sent: most are plain; some are repeated at the other ingress, sent to both at once, or
- * cancelled.
- */
 function habit(): Habit {
   const mood = Math.random();
   if (mood < 0.15) return 'again';
@@ -155,7 +142,6 @@ function habit(): Habit {
   return mood < 0.35 ? 'cancel' : 'plain';
 }
 
-/** Returns the details that identify a request in logs and rows. */
 function detailsOf({ body, ends, last, twin, tookMs }: RequestOutcome) {
   const answers = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
   return { requestId: body.request_id, ends: ends.slice(-LISTED_MAX).join(', '), ...answers };
@@ -219,13 +205,7 @@ async function checkAndReport(
   return Object.values(checks).every(Boolean);
 }
 
-await mochaGlobalSetup();
-const database = await createDatabase({ empty: true });
-const redis = options.queue === 'redis' ? await startRedisServer() : undefined;
-try {
-  process.exitCode = (await sideBySide(database.url, redis?.url ?? '')) ? 0 : 1;
-} finally {
-  await redis?.kill();
-  await database.drop();
-  await mochaGlobalTeardown();
-}
+await using _ = await setUp();
+await using database = await createDatabase({ empty: true });
+await using redis = options.queue === 'redis' ? await startRedisServer() : undefined;
+process.exitCode = (await sideBySide(database.url, redis?.url ?? '')) ? 0 : 1;

@@ -43,7 +43,6 @@ const SIGNIFICANCE = 0.01 / (2 * COMPARISONS);
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_LENGTH = 6;
 
-/** Makes the bytes of a call of a class; different each time. */
 type MakeCall = () => Buffer;
 
 type Verdict = 'alike' | 'different' | 'too noisy' | 'noisy control';
@@ -224,13 +223,11 @@ function bytesOf(method: string, path: string, headers: Record<string, string>, 
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${content}`);
 }
 
-/** Opens a connection that makes one call at a time and checks each answer. */
 async function openLine(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay();
   await once(socket, 'connect');
   return {
-    /** Returns the milliseconds until the answer was there. */
     async ask(bytes: Buffer): Promise<number> {
       const since = performance.now();
       socket.write(bytes);

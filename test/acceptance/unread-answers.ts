@@ -14,7 +14,6 @@ import { askUnread } from '../support/unread.ts';
 const SOCKETS = 100;
 const PEOPLE = [1, 25];
 const EVENT_BYTES = 8_000_000;
-/** Time for which memory and other calls are watched once the sockets have asked. */
 const WATCH_MS = 40_000;
 const LIMITS = { mb: 600, healthP99Ms: 100 };
 /**
@@ -82,7 +81,6 @@ async function statusOf(socket: Socket): Promise<string> {
   return chunk?.toString('latin1', 9, 12) ?? 'closed';
 }
 
-/** Measures the memory and a health check's time, and makes another person's call. */
 async function sample({ webs: [web] }: System<TestProcess>, other: UserClient, pid: number | undefined) {
   const since = performance.now();
   await (await fetch(`${web?.url}/healthz`)).text();
@@ -91,7 +89,6 @@ async function sample({ webs: [web] }: System<TestProcess>, other: UserClient, p
   return { healthMs, status, mb: await residentMb(pid) };
 }
 
-/** Returns the seconds until memory is down to `mb`; infinite if that takes too long. */
 async function secondsUntilReleased(at: System<TestProcess>, other: UserClient, mb: number): Promise<number> {
   const since = performance.now();
   while (performance.now() - since < RELEASE_TIMEOUT_MS) {

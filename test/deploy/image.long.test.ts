@@ -72,7 +72,6 @@ const isFolder = (path: string) =>
 /** Reports whether .dockerignore allows a path inside the allowed folders. */
 const isSent = (path: string) => !/\/(dist[^/]*|node_modules)$/.test(path);
 
-/** Returns the files of a folder, without node_modules. */
 const filesOf = async (folder: string) =>
   (await readdir(folder, { recursive: true })).filter((name) => !name.startsWith('node_modules')).sort();
 
@@ -187,7 +186,6 @@ describe('image', () => {
   });
 });
 
-/** Asserts that the image's health check passes, and that it fails on a port where nothing answers. */
 async function assertHealthCheckWorks(
   image: string,
   steps: readonly Step[],

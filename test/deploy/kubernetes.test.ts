@@ -55,7 +55,7 @@ describe('Kubernetes objects', () => {
     }
   });
 
-  it('the Kubernetes probes of each Deployment request /healthz and /readyz at the operator port, which the container declares', () => {
+  it('the probes of each Kubernetes Deployment request /healthz and /readyz at the operator port', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ name, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'operator' }, name);
@@ -149,7 +149,7 @@ describe('Kubernetes objects', () => {
 describe('Kubernetes scaling', () => {
   const scaled = objectsOf('ScaledObject');
 
-  it("Kubernetes scales each pool by the pool's scaling signal, read from a Service that the manifests define", () => {
+  it('Kubernetes scales each pool by its /scale signal, read from a Service that the manifests define', () => {
     const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
     assert.deepEqual(
       urls.map(({ pathname }) => pathname),
@@ -164,7 +164,7 @@ describe('Kubernetes scaling', () => {
     }
   });
 
-  it('Kubernetes scales only Deployments that exist and set no replicas, so that a deploy does not reset their number', () => {
+  it('Kubernetes scales only Deployments that exist and set no number of replicas', () => {
     for (const { spec, metadata } of scaled) {
       const target = objectsOf('Deployment').find((one) => one.metadata.name === spec.scaleTargetRef.name);
       assert.ok(target, metadata.name);

@@ -44,7 +44,6 @@ const SECRET_VALUES: Record<string, string> = {
   OPENAI_API_KEY: 'sk-1',
 };
 
-/** Returns the environment with its `_FILE` variables replaced by the secrets. */
 function withSecrets(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
@@ -99,12 +98,10 @@ for (const [form, deployment] of Object.entries(FORMS))
 
 interface Ports {
   operator: { host: string; port: number };
-  /** Address of the public server. */
   host?: string;
   port?: number;
 }
 
-/** Returns the ports of each process that has any. */
 function portsOf(deployment: Deployment): Map<string, Ports> {
   const ports = new Map<string, Ports>();
   for (const [name, process] of deployment) {
@@ -117,7 +114,7 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
 }
 
 describe('container ports', () => {
-  it('containers serve the operator port 9460, and those of web and mcp also the public ports 8080 and 8090, on all their addresses', () => {
+  it('containers listen on all addresses: at port 9460 for operators, web at 8080, and mcp at 8090', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);
@@ -128,7 +125,7 @@ describe('container ports', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it("the compose file publishes ports only on the loopback address, and of the product's containers only ports that they serve", () => {
+  it("the compose file publishes ports on the loopback address only, and of the product's ports only those in use", () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);
@@ -172,7 +169,7 @@ describe('compose file', () => {
     assert.ok(PRODUCTION_DOCS.includes('`settings.env`'));
   });
 
-  it('the compose file gives the mail server of .env to the ingress, and to no other process', () => {
+  it('the compose file passes the mail settings of .env to the ingress only', () => {
     const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'forecue@mail.example' };
     const compose = composeProcesses({ ...DOTENV, ...mail });
     const withMail = [...compose].filter(([, { env }]) => env['SMTP_URL'] === mail.SMTP_URL);

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { preparePostgresHome, run } from '../../bin/start/postgres-home.ts';
 import { AppClient, predictionBody } from '../support/client.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { query, untilRefused } from '../support/one-query.ts';
 import { until } from '../support/until.ts';
 
 const START = resolve(import.meta.dirname, '../../bin/start/main.ts');
@@ -21,7 +22,7 @@ describe('restart of PostgreSQL', () => {
     directory = await mkdtemp(join(tmpdir(), 'forecue-start-'));
   });
   beforeEach(async () => {
-    forecue = await start(directory);
+    forecue = await new NpmStart(directory).ready();
   });
   afterEach(async () => {
     await forecue.stop('SIGINT');
@@ -120,7 +121,6 @@ describe('restart of PostgreSQL', () => {
   });
 });
 
-/** A running `npm start` in the directory. */
 class NpmStart {
   readonly #child: ChildProcess;
   readonly #directory: string;
@@ -162,7 +162,6 @@ class NpmStart {
     return Number((await this.#text('postgres/data/postmaster.pid')).split('\n')[0]);
   }
 
-  /** Returns the only value of a statement's only row. */
   async query(statement: string): Promise<unknown> {
     return Object.values((await query(await this.databaseUrl(), statement))[0] ?? {})[0];
   }
@@ -182,28 +181,6 @@ class NpmStart {
     this.#child.kill(signal);
     await closed;
   }
-}
-
-function start(directory: string): Promise<NpmStart> {
-  return new NpmStart(directory).ready();
-}
-
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-async function untilRefused(url: string): Promise<void> {
-  await until(async () => {
-    const fault = await query(url, 'select 1').catch((error) => error);
-    return fault.code === 'ECONNREFUSED';
-  });
 }
 
 function isAlive(pid: number): boolean {

@@ -5,9 +5,8 @@ import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { startPostgres } from '../../bin/start/postgres.ts';
+import { query, untilRefused } from '../support/one-query.ts';
 
 const HOLDER = join(import.meta.dirname, '../support/hold-postgres.ts');
 
@@ -91,22 +90,3 @@ describe('embedded PostgreSQL', () => {
       await stop();
     }).timeout(15_000);
 });
-
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-async function untilRefused(url: string): Promise<void> {
-  for (;;) {
-    const fault = await query(url, 'select 1').catch((error) => error);
-    if (fault.code === 'ECONNREFUSED') return;
-    await sleep(20);
-  }
-}

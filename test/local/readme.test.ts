@@ -68,7 +68,6 @@ function blocks(language: string): string[] {
   return found.flatMap(([, of, block = '']) => (of === language ? [block] : []));
 }
 
-/** Blanks the fields of an answer that differ between runs. */
 function blankVariableFields(answer: object): object {
   return { ...answer, prediction_id: '', expires_at: 0 };
 }

@@ -21,7 +21,7 @@ async function holdOperatorPort(): Promise<Server> {
   return server;
 }
 
-it('`npm start` with its own PORT becomes ready although another checkout uses the operator port, and prints its own addresses', async () => {
+it('`npm start` becomes ready on ports of its own while another checkout holds the operator port', async () => {
   const [held, database, data] = await Promise.all([
     holdOperatorPort(),
     createDatabase(),

@@ -38,7 +38,6 @@ describe('supervised process', () => {
       say: (line) => said.push(line),
     });
   const pids = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').map(Number);
-  /** Makes every later start of a process fail. */
   const failForks = () => {
     process.execPath = join(folder, 'missing');
   };

@@ -5,13 +5,11 @@ import { until } from './until.ts';
 
 let people = 0;
 
-/** Returns an e-mail address that nobody else has. */
 export function someEmail(): string {
   people += 1;
   return `person-${process.pid}-${people}@example.com`;
 }
 
-/** A person who calls `/api` over HTTP with an access token. */
 export class UserClient {
   readonly id: string;
   readonly email: string;
@@ -32,7 +30,6 @@ export class UserClient {
     this.url = urlOf(system);
   }
 
-  /** Sends a request; a text body is sent as it is. */
   request<Body>(
     method: string,
     path: string,
@@ -44,7 +41,6 @@ export class UserClient {
   }
 }
 
-/** Signs up a new account; returns a client of the installation's first ingress. */
 export async function signUp(
   system: Pick<System, 'webs'>,
   part: { email?: string; password?: string; name?: string } = {},
@@ -72,7 +68,7 @@ export function anonymously<Body>(
   return call(method, at.url + path, body, { headers, signal });
 }
 
-/** Reports whether the account has been erased completely. The erasure may go on after its answer. */
+/** Reports whether an erasure, which goes on after its answer, has ended. */
 export async function isGone(
   { database }: Pick<System, 'database'>,
   { id }: Pick<UserClient, 'id'>,
@@ -80,7 +76,6 @@ export async function isGone(
   return (await database.pool.query('select from accounts where id = $1', [id])).rows.length === 0;
 }
 
-/** Erases an account, and waits until nothing is left of it. */
 export async function eraseAccount(system: Pick<System, 'database'>, person: UserClient): Promise<void> {
   const { status, text } = await person.request('DELETE', '/api/auth/me/');
   if (status !== 204 || text !== '') throw new Error(`erasing was answered ${status} ${text}`);

@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 
-/** One run of the operators' command line. */
 export interface AdminRequest {
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Standard input of the run. */
   input: string;
 }
 

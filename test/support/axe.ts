@@ -8,7 +8,6 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Returns the faults that axe-core finds on a page: what is wrong, and with which elements. */
 export async function faultsOn(page: Page): Promise<string[]> {
   // The browser's debugger evaluates axe-core, since the page's policy forbids script elements.
   await page.evaluate(`${axe.source}; undefined`);

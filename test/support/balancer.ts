@@ -1,14 +1,10 @@
 import { connect, createServer } from 'node:net';
 import { listen } from './listening.ts';
 
-/**
- * Spreads connections over the known ingresses in turn, as a TCP balancer does; if an ingress breaks a connection, the
- * client's breaks too.
- */
+/** A TCP load balancer: spreads connections over the ingresses in turn. */
 export interface Balancer extends AsyncDisposable {
   url: string;
   add(url: string): void;
-  /** Gives the ingress no new connections; existing ones go on. */
   remove(url: string): void;
   close(): Promise<void>;
 }

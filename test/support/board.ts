@@ -1,7 +1,7 @@
 import { freePort } from './free-port.ts';
 import type { Part, System } from './system.ts';
 
-/** An operator's browser, as far as the board needs one: it keeps the board's cookie, and posts forms. */
+/** A browser that keeps the board's cookie and posts forms. */
 export class Operator {
   readonly origin: string;
   #cookie = '';
@@ -38,7 +38,6 @@ export class Operator {
     return this.post('sign-in', { token });
   }
 
-  /** Returns the CSRF token in the board's forms. */
   async csrf(): Promise<string> {
     const page = await (await this.get('')).text();
     return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';

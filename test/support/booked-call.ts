@@ -1,7 +1,6 @@
 import type { LedgerEntry } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 
-/** Builds a ledger entry for a provider call that has just been answered. */
 export function bookedCall(
   fields: Partial<LedgerEntry & { age_ms: number }> = {},
 ): LedgerEntry & { age_ms: number } {

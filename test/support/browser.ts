@@ -12,10 +12,8 @@ const USUAL_PATHS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** This machine's Chromium: the one at `CHROMIUM_PATH`, or in a usual place. */
 const executablePath = [process.env['CHROMIUM_PATH'], ...USUAL_PATHS].find(isExecutable);
 
-/** Describes a suite that needs a real browser. */
 export function describeInBrowser(title: string, suite: (this: Mocha.Suite) => void): void {
   describeWhere(executablePath !== undefined, title, 'there is no Chromium here: set CHROMIUM_PATH', suite);
 }

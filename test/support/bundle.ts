@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** Bundles TypeScript source, whose imports start at the project's root, with everything it imports, for a browser. */
+/** Bundles TypeScript source for a browser. The source's imports start at the project's root. */
 export async function bundleForBrowser(source: string, options: { minify?: boolean } = {}): Promise<string> {
   const resolveDir = fileURLToPath(new URL('../..', import.meta.url));
   const { outputFiles } = await build({

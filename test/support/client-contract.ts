@@ -14,20 +14,15 @@ interface Response {
   content?: Record<string, unknown>;
 }
 
-/** An HTTP response, whichever client received it. */
 export interface Received {
   method: string;
-  /** Address of the request, as it was sent. */
   url: string;
   status: number;
-  /** The `Content-Type` header. */
   type: string | null | undefined;
   text: string;
 }
 
-/**
- * Error codes that no operation lists, by status: the HTTP layer may refuse any request with them.
- */
+/** Codes that no operation lists, by status: the HTTP layer may refuse any request with them. */
 const UNIVERSAL_CODES: Record<number, string> = {
   408: 'request_timeout',
   414: 'uri_too_long',
@@ -37,10 +32,7 @@ const UNIVERSAL_CODES: Record<number, string> = {
 
 const unpublishedAnswers: string[] = [];
 
-/**
- * Throws unless the answer is as published: the operation documents its status, the body matches the schema, and the
- * error code is one of the status's.
- */
+/** Throws unless the published document allows the answer: its status, content type and body. */
 export function assertPublished(received: Received): void {
   const fault = faultOf(received);
   if (fault === undefined) return;
@@ -50,7 +42,7 @@ export function assertPublished(received: Received): void {
   assert.fail(message);
 }
 
-/** Returns the unpublished answers since it last did so, for tests that catch what `assertPublished` throws. */
+/** Returns the failures of `assertPublished` since the last call, for tests that catch them. */
 export function takeUnpublished(): string[] {
   return unpublishedAnswers.splice(0);
 }
@@ -77,7 +69,7 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
   const mediaType = type?.split(';', 1)[0] ?? '';
   if (!(mediaType in content)) return `the content type ${mediaType} is not published`;
   if (mediaType === EVENT_STREAM)
-    // A GET follows a job, and `done` then has the result of the job's request, not the job that the schema describes.
+    // The schema of a GET describes a job, but its `done` event carries the job's result.
     return streamFault(
       method === 'GET' ? undefined : validator([...place, 'content', 'application/json', 'schema']),
       text,
@@ -88,10 +80,7 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
 
 const EVENT_STREAM = 'text/event-stream';
 
-/**
- * Checks a stream: it begins with `job` and ends with `error` or with `done`, whose data are the body of an answer
- * without streaming.
- */
+/** Checks that a stream begins with `job` and ends with `error` or `done`, whose data match the schema. */
 function streamFault(validate: ValidateFunction | undefined, text: string): string | undefined {
   const events = text
     .trimEnd()
@@ -113,7 +102,6 @@ function pathnameOf(url: string): string {
   return /^https?:\/\/[^/]*([^?#]*)/.exec(url)?.[1] ?? '';
 }
 
-/** Checks that a body is exactly this error, in the format of its API. */
 function codeFault(
   { method, text }: Pick<Received, 'method' | 'text'>,
   code: string,
@@ -166,7 +154,6 @@ function findPath(pathname: string) {
   return paths.find(({ pattern }) => pattern.test(pathname));
 }
 
-/** Resolves a reference to a response; returns its content and its place in the document. */
 function resolveResponse(
   response: Response,
   place: string[],

@@ -5,12 +5,10 @@ import { assertPublished, type Received } from './client-contract.ts';
 export interface Reply<Body> {
   status: number;
   headers: Headers;
-  /** The body as received. */
   text: string;
   body: Body;
   /** Error code; undefined on success and on 422. */
   code: string | undefined;
-  /** Milliseconds that the call took. */
   tookMs: number;
 }
 
@@ -21,7 +19,6 @@ export interface Options {
   signal?: AbortSignal | undefined;
 }
 
-/** An app that calls the product over HTTP with its key. */
 export class AppClient {
   readonly id: string;
   readonly key: string;
@@ -33,7 +30,6 @@ export class AppClient {
     this.url = url;
   }
 
-  /** Asks for a prediction; a text body is sent as it is. */
   predict(body: object | string, options: Options = {}): Promise<Reply<PredictionResponse>> {
     return this.request('POST', '/v1/predictions', body, options);
   }
@@ -86,10 +82,7 @@ export async function call<Body>(
   };
 }
 
-/**
- * Works like `fetch`, for calls that `call` cannot make, but resolves when the whole answer has arrived. Rejects if it
- * is not as published.
- */
+/** Works like `fetch`, but waits for the whole answer, and rejects if it is not as published. */
 export async function fetchPublished(url: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, init);
   assertPublished({

@@ -1,7 +1,4 @@
-/**
- * Sets the clock of a process that preloads this module (`--import`) ahead by CLOCK_AHEAD_MS, as on a machine whose
- * clock is not synchronised.
- */
+/** Sets the clock of a process that preloads this module (`--import`) ahead by CLOCK_AHEAD_MS. */
 const aheadMs = Number(process.env['CLOCK_AHEAD_MS']);
 const now = Date.now.bind(Date);
 const at = () => now() + aheadMs;

@@ -11,11 +11,8 @@ export interface TimedCall extends Answer {
 }
 
 export interface Collapse {
-  /** All calls, in the order of sending. */
   calls: TimedCall[];
-  /** Time at which the provider began to hang. */
   hungAt: number;
-  /** Time at which the provider recovered. */
   recoveredAt: number;
   noise: Noise;
 }
@@ -24,9 +21,7 @@ const HEALTHY_MS = 2000;
 const HANGING_MS = 4500;
 const RECOVERED_MS = 4000;
 
-/**
- * Calls `perSecond` times a second while the provider is healthy, then hangs, then answers all hanging and new calls.
- */
+/** Calls `perSecond` times a second while the provider is healthy, then hangs, then recovers. */
 export async function hangUnderLoad(
   system: System,
   { perSecond, serviceMs }: { perSecond: number; serviceMs: number },
@@ -57,7 +52,6 @@ export async function hangUnderLoad(
   return { calls, hungAt, recoveredAt, noise };
 }
 
-/** Returns the calls sent within a span of time. */
 export function callsBetween(calls: TimedCall[], from: number, to: number): TimedCall[] {
   return calls.filter(({ at }) => at >= from && at < to);
 }

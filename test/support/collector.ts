@@ -17,7 +17,6 @@ interface Attribute {
   value: Value;
 }
 
-/** The fields of an OTLP span in JSON that tests read. */
 interface ExportedSpan {
   traceId: string;
   spanId: string;
@@ -43,7 +42,6 @@ export interface CollectedSpan {
   parent: string;
   name: string;
   kind: string | undefined;
-  /** Attributes that describe the process. */
   resource: Record<string, unknown>;
   attributes: Record<string, unknown>;
   links: string[];
@@ -53,14 +51,12 @@ export interface CollectedSpan {
 export interface Collector extends AsyncDisposable {
   /** Value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
-  /** Everything received, as it came. */
   readonly received: string;
   /** Resolves with the spans of a trace once there are this many, or after 20 s with those that there are. */
   trace(traceId: string, spans: number): Promise<CollectedSpan[]>;
   close(): Promise<void>;
 }
 
-/** Starts an OpenTelemetry collector that keeps what processes post to it. */
 export async function startCollector(): Promise<Collector> {
   const bodies: string[] = [];
   const spans: CollectedSpan[] = [];

@@ -7,7 +7,6 @@ import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
 
-/** Recovery window of the admissions. */
 export const WINDOW_S = 600;
 /** A text as long as a usual request. */
 export const TEXT = 'x'.repeat(1400);
@@ -16,7 +15,6 @@ export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
 /** Milliseconds that each step took. */
 export type StepTimes = Record<(typeof STEPS)[number], number>;
 
-/** An app, and a worker that serves it. */
 export interface AppAndWorker {
   appId: string;
   processId: string;
@@ -37,17 +35,13 @@ export async function insertAppAndWorker(pool: Pool): Promise<AppAndWorker> {
   return { appId, processId };
 }
 
-/** Result of a pass. */
 export interface Pass {
   took: StepTimes;
   /** Number of predictions that ended. */
   ended: number;
 }
 
-/**
- * Runs the statements of the common path: admits a batch of the app, claims as many, completes them and reads the
- * outcomes.
- */
+/** Admits a batch, claims as many, completes them and reads the outcomes. Times each step. */
 export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<Pass> {
   const times: number[] = [];
   const timeStep = async <T>(work: Promise<T>) => {
@@ -75,13 +69,11 @@ export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, si
   return { took, ended: claims.length };
 }
 
-/** Builds the claim of a worker for these asks, with as many slots as they need. */
 export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms {
   const slots = asks.reduce((sum, { count }) => sum + count, 0);
   return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };
 }
 
-/** Queues `size` pieces of work of the app. */
 export async function queueWork(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<void> {
   const batch = Array.from({ length: size }, () => admission(appId));
   await admitTo(pool, processId, batch);
@@ -116,7 +108,6 @@ function admission(party: string): Admission {
   };
 }
 
-/** Builds the completion of a piece of work: a suggestion of the usual size. */
 export function suggestedCompletion({ id, party, month, attempt, worker }: Claim): Completion {
   const answer = TEXT.slice(0, 200);
   return {

@@ -8,9 +8,8 @@ const TIME_COLUMNS = ['created_at', 'updated_at', 'recorded_at', 'invalidated_at
 const IDENTITY_COLUMNS = /^(id|account_id|episode_ids)$|digest|hash/;
 
 /**
- * Returns the rows of an account's memory as lines, links included, without what differs from run to run: ids are
- * replaced by the text of their rows, and `prefix`, with which the ids of the events start, is left out. Equal rows
- * become one line with their number.
+ * Returns the rows of an account's memory as sorted lines, without what differs from run to run: ids become the text of
+ * their rows, and `prefix`, with which event ids start, is left out.
  */
 export async function comparableMemory(pool: Pool, accountId: string, prefix: string): Promise<string[]> {
   const read = async (table: string) => {

@@ -20,18 +20,15 @@ export interface ExchangeResponse {
   status: string;
 }
 
-/** An attempt to connect, as the app remembers it, with its verifier. */
 export interface Attempt extends StartResponse {
   userId: string;
   verifier: string;
 }
 
-/** Creates an app that may send people to `REDIRECT_URI`. */
 export function connectingApp(system: System): Promise<AppClient> {
   return system.app({ redirectUris: [REDIRECT_URI] });
 }
 
-/** Builds the body of a valid request to connect, and the verifier that the app keeps. */
 export function startBody(userId = 'u-1') {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(24).toString('base64url');
@@ -61,7 +58,6 @@ export async function deny(system: Pick<System, 'em'>, attempt: Attempt): Promis
   if (!(await denyAttempt(system.em(), attempt.request_id))) throw new Error('the attempt cannot be denied');
 }
 
-/** Exchanges a code; `part` overrides fields of the request. */
 export function exchange(
   app: AppClient,
   attempt: Attempt,
@@ -80,7 +76,6 @@ export function exchange(
   return app.request('POST', '/v1/connections/exchange', body, { at });
 }
 
-/** Connects the app's user with the account, from start to exchange. */
 export async function connect(
   system: Pick<System, 'em'>,
   app: AppClient,

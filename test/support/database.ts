@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { duringSuite } from './during-suite.ts';
 
-/** A database that only one test file uses. */
 export interface TestDatabase extends AsyncDisposable {
   url: string;
   /** Address for the processes under test: the pooler's, if the run has one. */
@@ -34,7 +33,6 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   return { url, serviceUrl: databaseUrl(pooler || server, name), pool, drop, [Symbol.asyncDispose]: drop };
 }
 
-/** Returns the database of a suite. The returned object has no content before the hooks and tests of the suite run. */
 export function useDatabase(options?: { empty?: boolean }): TestDatabase {
   return duringSuite(() => createDatabase(options));
 }
@@ -43,8 +41,7 @@ export function useDatabase(options?: { empty?: boolean }): TestDatabase {
 export function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max });
   pool.on('error', () => {});
-  // The pool handles errors of idle clients only; an error of a client that is in use or ending must not fail later
-  // tests.
+  // The pool handles errors of idle clients only; an error of another client must not fail a later test.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
@@ -68,7 +65,6 @@ export async function administer(server: string, statement: string): Promise<voi
   }
 }
 
-/** Returns the server's address with another database. */
 export function databaseUrl(server: string, name: string): string {
   const url = new URL(server);
   url.pathname = `/${name}`;

@@ -21,7 +21,6 @@ export async function noteDeletes({ database: { pool } }: System): Promise<void>
     end $$`);
 }
 
-/** Returns the number of rows that the largest recorded delete removed. */
 export async function largestDelete({ database: { pool } }: System): Promise<number> {
   const { rows } = await pool.query<{ most: number }>('select max(rows)::int as most from deletes');
   return rows[0]?.most ?? 0;

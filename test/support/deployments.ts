@@ -18,7 +18,6 @@ export const PROCFILE = new Map(
 );
 
 const ENV_LINE = /^ENV (.+)$/m;
-/** Variables that the image sets. */
 const IMAGE_VARIABLES = Object.fromEntries(
   (readFileSync('deploy/Dockerfile', 'utf8').match(ENV_LINE)?.[1] ?? '')
     .split(' ')
@@ -34,13 +33,11 @@ interface ComposeService {
   volumes?: string[];
 }
 
-/** The parsed compose file. */
 export const COMPOSE: { services: Record<string, ComposeService> } = parse(
   readFileSync('deploy/compose.yaml', 'utf8'),
   { merge: true },
 );
 
-/** Replaces the variables in a compose value by the operator's settings or their defaults. */
 function interpolate(value: string, settings: Record<string, string>): string {
   return value.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name, kind, other) => {
     const set = settings[name] ?? (kind === '-' ? other : undefined);
@@ -85,7 +82,6 @@ export interface KubernetesObject {
 
 const KUBERNETES_FOLDER = 'deploy/kubernetes';
 
-/** The objects in all files that the base's kustomization names. */
 export const OBJECTS: KubernetesObject[] = parse(
   readFileSync(`${KUBERNETES_FOLDER}/kustomization.yaml`, 'utf8'),
 ).resources.flatMap((file: string) =>
@@ -95,12 +91,10 @@ export const OBJECTS: KubernetesObject[] = parse(
   }),
 );
 
-/** Returns the objects of these kinds. */
 export function objectsOf(...kinds: string[]): KubernetesObject[] {
   return OBJECTS.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** Returns the processes of the Deployments and Jobs. */
 export function kubernetesProcesses(): Deployment {
   const [settings] = objectsOf('ConfigMap');
   return new Map(
@@ -118,7 +112,6 @@ export function kubernetesProcesses(): Deployment {
   );
 }
 
-/** Folder of the systemd units. */
 export const UNIT_FOLDER = 'deploy/systemd';
 
 /** Returns the processes of the systemd units; `environment` stands for /etc/forecue/environment. */

@@ -1,7 +1,4 @@
-/**
- * Describes a suite that needs something that not every machine has. Without it, the suite is skipped, and its title
- * says what is `missing`.
- */
+/** Skips a suite that needs something which this machine lacks. Its title then says what is `missing`. */
 export function describeWhere(
   isThere: boolean,
   title: string,

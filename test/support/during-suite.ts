@@ -1,10 +1,7 @@
 /** Resources of each suite. They end in reverse order, after the suite's own `after` hooks. */
 const resourcesBySuite = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 
-/**
- * Begins a resource before the tests of a suite, and disposes of it after them. The returned object has no fields until
- * the resource has begun, so only hooks and tests may read them.
- */
+/** Begins a resource before the tests of a suite, and disposes of it after them. Only hooks and tests may use it. */
 export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>): T {
   const fields = {} as T;
   before(async function () {

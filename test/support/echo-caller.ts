@@ -23,13 +23,11 @@ export interface EchoRequest {
   party?: string;
 }
 
-/** Party of all echoes, unless a request names another. */
 export const PARTY = newId();
 
-/** The ingress's side of echoes, without HTTP: this process joins the installation as one more ingress. */
 export type EchoCaller = Awaited<ReturnType<typeof openEchoCaller>>;
 
-/** Opens a caller that joins an installation. The caller's echoes go through the gate at this address. */
+/** Joins the installation as one more ingress, without HTTP. Echoes go through the gate at this address. */
 export async function openEchoCaller(
   { env }: Pick<System, 'env'>,
   gate: string,
@@ -68,7 +66,6 @@ export async function openEchoCaller(
       return work.service.cancel(echo, key, () => {});
     },
 
-    /** Reports whether the request is queued. */
     async isQueued(requestId: string): Promise<boolean> {
       const key = requestKey(echo.name, PARTY, requestId);
       const { rowCount } = await pool.query(`select from work where key = $1 and state = 'queued'`, [key]);

@@ -17,7 +17,6 @@ export interface EchoReport {
   length: number;
 }
 
-/** Input of an echo: a text, and the gate's address. */
 const EchoInput = closedObject({ text: Type.String(), gate: Type.String() });
 export type EchoInput = Static<typeof EchoInput>;
 
@@ -34,7 +33,6 @@ export const echo: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   oneAtATime: false,
 };
 
-/** A kind like `echo`, of which each party has at most one piece running. */
 export const echoInTurn: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   ...echo,
   name: 'echoInTurn',

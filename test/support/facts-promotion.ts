@@ -6,13 +6,11 @@ import { add } from './memory.ts';
 
 export type ProposedFact = FactsAnswer['facts'][number];
 
-/** The record that a model was shown when it was asked for facts. */
 export interface FactsRecord {
   facts: { n: number; text: string; slot: string | null }[];
   episodes: { title: string; rows: { n: number; by: string; text: string }[] }[];
 }
 
-/** Returns the record in a call for facts. */
 export const recordOf = (call: ProviderCall) => call.record as unknown as FactsRecord;
 
 /** A fact as a model proposes it; `quote` is text of the row that supports it. */
@@ -49,7 +47,6 @@ function proposedFacts({ quote, ...fact }: Proposal, { episodes }: FactsRecord):
 /** One raw row: a plain text is the person's; an object says who wrote it. */
 export type Line = string | (Partial<RawMemoryResponse> & { content: string });
 
-/** Adds one episode of raw rows. */
 export async function addEpisode(
   person: UserClient,
   lines: readonly Line[],
@@ -73,7 +70,6 @@ export async function addEpisode(
   return { episode, rows };
 }
 
-/** Makes a line that an agent wrote. */
 export const byAgent = (content: string) => ({ content, kind: 'message', agent: 'coder' }) as const;
 
 /** Returns the person's newest facts, at most 200, newest first. */
@@ -82,7 +78,6 @@ export async function factsOf(person: UserClient): Promise<FactResponse[]> {
   return body.results;
 }
 
-/** Returns the texts of the facts that are not superseded, sorted. */
 export async function currentTexts(person: UserClient): Promise<string[]> {
   const facts = await factsOf(person);
   return facts

@@ -6,7 +6,7 @@ import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts'
 import { duringSuite } from './during-suite.ts';
 import { listen } from './listening.ts';
 
-/** The record that the product sent to the model: the JSON between `<record>` and `</record>` in the messages. */
+/** The JSON between `<record>` and `</record>` in the messages to the model. */
 export interface PromptRecord {
   mode: string;
   language: string;
@@ -22,11 +22,9 @@ export interface PromptRecord {
   draft: string;
 }
 
-/** One request that reached the fake. Times are `performance.now()` milliseconds in the test's process. */
+/** One request that reached the fake. Times are `performance.now()` milliseconds. */
 export interface ProviderCall {
-  /** Counts from 0, in the order of arrival. */
   index: number;
-  /** JSON body of the request, as sent. */
   body: { model?: string; messages?: { role: string; content: string }[]; [key: string]: unknown };
   headers: IncomingMessage['headers'];
   /** Name of the schema that the answer must have; empty if the format names none. */
@@ -36,7 +34,6 @@ export interface ProviderCall {
   startedAt: number;
   /** Time at which the whole answer was sent, or the fake broke it off as scripted. */
   finishedAt: number | null;
-  /** Time at which the client closed its socket before that. */
   abortedAt: number | null;
   /** Resolves with `abortedAt`; stays pending if the client lets the call finish. */
   aborted: Promise<number>;
@@ -50,25 +47,18 @@ export type Step = (response: ServerResponse, call: ProviderCall) => void | Prom
 export interface FakeProvider extends AsyncDisposable {
   /** Base URL for `OPENAI_BASE_URL`; ends in `/v1`. */
   readonly url: string;
-  /** All calls so far, in the order of arrival. */
   readonly calls: readonly ProviderCall[];
-  /** Number of calls that are neither finished nor aborted. */
   readonly running: number;
   /** Sets the step for every call from now on; `ok()` by default. */
   respond(step: Step): void;
-  /** Sets the steps for the next calls, one each, before `respond` applies again. */
   next(...steps: Step[]): void;
   /** Waits for the n-th call, counted from 1. Rejects after `timeoutMs`. */
   called(n: number, timeoutMs?: number): Promise<ProviderCall>;
-  /** Forgets calls and steps. */
   reset(): void;
-  /** Stops listening, and drops every connection. */
   close(): Promise<void>;
 }
 
-/**
- * Starts an OpenAI-compatible server on a free port of 127.0.0.1 that answers `POST /v1/chat/completions` as scripted.
- */
+/** Starts an OpenAI-compatible server that answers `POST /v1/chat/completions` as scripted. */
 export async function startFakeProvider(): Promise<FakeProvider> {
   const calls: ProviderCall[] = [];
   const nextSteps: Step[] = [];
@@ -118,7 +108,6 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   };
 }
 
-/** Starts a fake provider during a suite. Only hooks and tests may use the returned provider. */
 export function useFakeProvider(): FakeProvider {
   return duringSuite(startFakeProvider);
 }
@@ -189,7 +178,6 @@ export function ok(options: { continuation?: string; likelihood?: Likelihood; us
   };
 }
 
-/** Runs `step` after `ms`. */
 export function delay(ms: number, step: Step = ok()): Step {
   return async (response, call) => {
     await Promise.race([sleep(ms), call.ended]);
@@ -197,7 +185,6 @@ export function delay(ms: number, step: Step = ok()): Step {
   };
 }
 
-/** Runs `step` once `ready` has resolved. */
 export function when(ready: Promise<unknown>, step: Step = ok()): Step {
   return async (response, call) => {
     await Promise.race([ready, call.ended]);
@@ -205,10 +192,8 @@ export function when(ready: Promise<unknown>, step: Step = ok()): Step {
   };
 }
 
-/** Never sends a byte. */
 export const hang = (): Step => () => {};
 
-/** Answers with an error in the provider's format. */
 export function status(code: number, headers: Record<string, string> = {}, message = 'scripted'): Step {
   return (response) => {
     const body = JSON.stringify({ error: { message, type: 'scripted', code: null } });
@@ -234,7 +219,6 @@ export const structured =
     send(response, completion({ content }));
   };
 
-/** Chooses the step by the schema that a call asks for; `otherwise` for the rest. */
 export const bySchema =
   (steps: Record<string, Step>, otherwise: Step = ok()): Step =>
   (response, call) =>
@@ -258,7 +242,6 @@ export const empty = (): Step => raw('');
 
 export const truncatedJson = (): Step => raw('{"id":"x","choices":[{"index":0,"mess');
 
-/** Resets the connection in the middle of the body. */
 export function reset(): Step {
   return async (response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":"x",');
@@ -273,7 +256,6 @@ export const switchProtocols = (): Step => (response) => {
   response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
 };
 
-/** Suggests a well-formed continuation of `bytes` characters. */
 export const huge = (bytes = 20_000_000): Step => ok({ continuation: 'x'.repeat(bytes) });
 
 export const nul = (): Step => ok({ continuation: ' a\0b' });

@@ -7,16 +7,12 @@ const FIRINGS_TRIGGER = `
   create trigger note_firing after update on schedules
     for each row when (new.name = 'sync' and new.fired_at is distinct from old.fired_at) execute function note_firing()`;
 
-/**
- * Records every firing of a tick of `sync` from now on, by a trigger: those of all processes, and repeated ones too.
- */
+/** Records every firing of a tick of `sync` from now on, in all processes. */
 export async function noteFirings({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
   await pool.query(FIRINGS_TRIGGER);
 }
 
-/**
- * Returns each tick of `sync` that fired: its Unix milliseconds, how often it fired, and the delay of its first firing.
- */
+/** Returns the ticks of `sync` that fired, each with the delay of its first firing. */
 export async function firingsOf({ pool }: Pick<TestDatabase, 'pool'>) {
   const { rows } = await pool.query<{ tick: number; count: number; lateMs: number }>(
     `select (extract(epoch from tick) * 1000)::float8 as tick, count(*)::int as count,

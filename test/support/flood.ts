@@ -2,7 +2,6 @@ import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from './client.ts';
 import { percentile } from './keep-alive-client.ts';
 
-/** Makes `calls` calls of an app at once, each for a different user. */
 export function flood(
   app: AppClient,
   calls: number,
@@ -32,12 +31,10 @@ interface EndedCall {
   code: string | undefined;
 }
 
-/** Returns the status and code of an answer. */
 export function endOf({ status, code }: EndedCall): string {
   return code === undefined ? `${status}` : `${status} ${code}`;
 }
 
-/** Returns the 95th percentile of the calls' times in milliseconds; NaN without calls. */
 export function p95(replies: readonly { tookMs: number }[]): number {
   return percentile(
     replies.map(({ tookMs }) => tookMs),
@@ -45,7 +42,6 @@ export function p95(replies: readonly { tookMs: number }[]): number {
   );
 }
 
-/** Returns the time of the slowest call in milliseconds; 0 without calls. */
 export function slowest(replies: readonly { tookMs: number }[]): number {
   return Math.round(Math.max(0, ...replies.map(({ tookMs }) => tookMs)));
 }

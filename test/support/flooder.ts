@@ -3,14 +3,12 @@ import { request } from 'node:http';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { event } from './recording.ts';
 
-/** A flood of uploads: `atOnce` of them at a time, for `forMs`. */
 interface Flood {
   url: string;
   /** Access tokens. Each of the `atOnce` senders uses one of them. */
   tokens: string[];
   atOnce: number;
   forMs: number;
-  /** Approximate size of each body. */
   bytes: number;
 }
 
@@ -19,8 +17,8 @@ const ROWS_PER_BODY = 1000;
 const BODIES = 4;
 
 /**
- * Posts large batches again and again, whatever the answers, in a separate thread, so that this does not delay what its
- * caller measures. Resolves with the number of answers by status; 0 stands for a cut connection.
+ * Posts large batches in a separate thread, so as not to delay what the caller measures. Resolves with the number of
+ * answers by status; 0 stands for a cut connection.
  */
 export async function floodUploads(flood: Flood): Promise<Record<string, number>> {
   const worker = new Worker(new URL(import.meta.url), { workerData: flood });

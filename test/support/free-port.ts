@@ -1,10 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/**
- * Range below the ports that systems use for outgoing connections, so that no such connection takes a port before the
- * server listens.
- */
+/** Range below the ports of outgoing connections, which could take a port before the server listens. */
 const LOWEST_PORT = 10_000;
 const HIGHEST_PORT = 32_000;
 const givenPorts = new Set<number>();

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { until } from './until.ts';
 
-/** One run that has reached the gate. */
 export interface Visit<Subject> {
   subject: Subject;
   /** True if the worker aborted the run before it was let through. */
@@ -12,9 +11,7 @@ export interface Visit<Subject> {
   letThrough(): void;
 }
 
-/**
- * A server that the work under test calls when it runs: the test counts the runs, and decides when each may continue.
- */
+/** A server that work under test calls when it runs. The test decides when each run may continue. */
 export class Gate<Subject> {
   readonly visits: Visit<Subject>[] = [];
   #open = true;
@@ -39,23 +36,19 @@ export class Gate<Subject> {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Makes every visit from now on wait until it is let through. */
   shut(): void {
     this.#open = false;
   }
 
-  /** Lets all visits through, waiting and future ones. */
   open(): void {
     this.#open = true;
     for (const { letThrough } of this.visits) letThrough();
   }
 
-  /** Waits for the n-th visit, counted from 1. */
   async visited(n: number, withinMs?: number): Promise<Visit<Subject>> {
     return until(() => this.visits[n - 1], withinMs);
   }
 
-  /** Opens the gate, and forgets the visits. */
   reset(): void {
     this.open();
     this.visits.length = 0;

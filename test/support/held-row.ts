@@ -9,7 +9,6 @@ import type { System } from './system.ts';
 
 type Answer = Reply<PredictionResponse>;
 
-/** Callers of an app, and the fields that their requests share. */
 export interface AppCallers {
   app: AppClient;
   part?: object;
@@ -20,15 +19,12 @@ export interface HeldRow {
   where: string;
   values: string[];
   heldMs: number;
-  /** Owner of the row. */
   victim: AppCallers;
   /** More users of the owner's app; each calls as often as the victim while the row is locked. */
   crowd?: readonly object[];
-  /** Apps that must not be affected. */
   others: AppCallers[];
 }
 
-/** Answers to the row's owner and to the other apps. */
 export interface HeldRowAnswers {
   /**
    * Answers to all calls of the victim and its crowd until the release. The first `CALLS_IN_PROGRESS` had reached the
@@ -49,7 +45,6 @@ const VICTIM_INTERVAL_MS = 500;
 /** Number of the victim's calls in progress when the row is locked. */
 const CALLS_IN_PROGRESS = 4;
 
-/** Locks a row from outside while its owner and others call the product. */
 export async function whileRowIsHeld(system: System, held: HeldRow): Promise<HeldRowAnswers> {
   const { victim, crowd = [] } = held;
   const draft = { text: `Held ${victim.app.id} `, revision: 1 };

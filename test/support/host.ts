@@ -40,7 +40,6 @@ function failure(error: unknown): Omit<HostReply, 'part'> {
   return { error: error instanceof Error ? `${error.stack}` : String(error) };
 }
 
-/** Starts a part, and loads only the code that this part needs. */
 async function start(
   part: number,
   [file, service = '']: string[],

@@ -13,7 +13,6 @@ const STOP_MS = 1500;
 
 type Kind = 'web' | 'worker';
 
-/** Free hosts of both kinds. */
 const idle: Host[] = [];
 
 /**
@@ -27,7 +26,6 @@ class Host {
   readonly #parts: HostedPart[] = [];
   readonly #waiting = new Map<number, (reply: HostReply) => void>();
 
-  /** Returns a free host, or a new one. */
   static take(kind: Kind): Host {
     const free = idle.findIndex((one) => one.kind === kind);
     const [taken = new Host(kind)] = free < 0 ? [] : idle.splice(free, 1);
@@ -42,7 +40,6 @@ class Host {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     this.#child = child;
-    // A host does not keep the test process alive.
     child.unref();
     child.channel?.unref();
     (child.stdout as Socket).unref();
@@ -55,7 +52,6 @@ class Host {
     });
   }
 
-  /** Starts the part that `entry` would start as a separate process. */
   launch(entry: string[], env: Record<string, string>): HostedPart {
     const part = this.#parts.length;
     const hosted = new HostedPart(this.#ask({ part, entry, env }), {
@@ -107,14 +103,12 @@ class Host {
   }
 }
 
-/** Ways to stop or freeze a part: a request to its host, or a signal to the process of the host. */
 interface HostOfPart {
   stop(): Promise<HostReply>;
   signal(name: NodeJS.Signals): void;
   kill(): Promise<void>;
 }
 
-/** An ingress or a worker, in a process that it may share with others of its installation. */
 export class HostedPart {
   readonly #started: Promise<HostReply>;
   readonly #host: HostOfPart;
@@ -173,7 +167,6 @@ export class Hosts {
     return host.launch(entry, env);
   }
 
-  /** Ends everything that was launched. */
   async free(): Promise<void> {
     await Promise.all(this.#taken.map((host) => host.free()));
   }

@@ -5,12 +5,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-/** Builds nested arrays of this many bytes, and gzips them. */
 export function nestedArrays(bytes: number): Buffer {
   return gzipSync('['.repeat(bytes / 2) + ']'.repeat(bytes / 2));
 }
 
-/** Builds an array of empty arrays, of this many bytes, plain and gzipped. */
 export function emptyArrays(bytes: number): { text: string; packed: Buffer } {
   const arrays = `[${'[],'.repeat(bytes / 3 - 2)}[]]`;
   return { text: arrays, packed: gzipSync(arrays) };

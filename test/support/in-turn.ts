@@ -1,4 +1,3 @@
-/** Runs the work for every item, twenty at a time. */
 export async function runTwentyAtOnce<In, Out>(
   items: readonly In[],
   work: (item: In) => Promise<Out>,

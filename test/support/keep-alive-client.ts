@@ -2,7 +2,6 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { text } from 'node:stream/consumers';
 import { assertPublished } from './client-contract.ts';
 
-/** Outcome of one HTTP request. */
 export interface Answer {
   status: number;
   /** Error code; undefined on success. */
@@ -16,16 +15,12 @@ export class KeepAliveClient {
   readonly #agent: Agent;
   readonly #key: string;
 
-  /** Without `keepAlive`, each request gets a separate connection. */
   constructor(key: string, { keepAlive = true } = {}) {
     this.#key = key;
     this.#agent = new Agent({ keepAlive });
   }
 
-  /**
-   * Sends a request for a prediction; a `Buffer` is sent as it is. Rejects if the connection is refused, reset or
-   * closed without an answer.
-   */
+  /** Rejects if the connection is refused, reset or closed without an answer. */
   async predict(url: string, body: object | Buffer): Promise<Answer> {
     const since = performance.now();
     const content = Buffer.isBuffer(body) ? body : JSON.stringify(body);

@@ -2,16 +2,13 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { duringSuite } from './during-suite.ts';
 
-/** A server on a free port of 127.0.0.1. */
 export interface ListeningServer extends AsyncDisposable {
   port: number;
   /** Address of the server, if it speaks HTTP. */
   url: string;
-  /** Stops listening, and drops every connection. */
   close(): Promise<void>;
 }
 
-/** Lets a server of HTTP or TCP listen on a free port. */
 export async function listen(server: Server): Promise<ListeningServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -30,7 +27,6 @@ export async function listen(server: Server): Promise<ListeningServer> {
   return { port, url: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
 }
 
-/** Lets a server listen during a suite. Only hooks and tests may use the returned server. */
 export function useServer(server: Server): ListeningServer {
   return duringSuite(() => listen(server));
 }

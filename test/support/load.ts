@@ -12,7 +12,6 @@ export interface LoadCall {
 }
 
 export interface Load {
-  /** Calls that have ended so far, in the order in which they ended. */
   readonly calls: readonly LoadCall[];
   /** Resolves when every caller is done; rejects if one got no answer at all. */
   readonly done: Promise<void>;

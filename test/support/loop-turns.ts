@@ -1,4 +1,3 @@
-/** Waits for some work, and counts the turns of the event loop in the meantime. */
 export async function loopTurnsDuring<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0;
   let isDone = false;

@@ -7,7 +7,6 @@ import { listen } from './listening.ts';
  */
 interface LossyLink extends AsyncDisposable {
   url: string;
-  /** Paths whose first answer was lost, in the order of the losses. */
   cut: string[];
 }
 

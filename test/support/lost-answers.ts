@@ -12,7 +12,6 @@ export interface LostAnswers extends AsyncDisposable {
   url: string;
   /** Loses the next answers to statements that call this SQL function. */
   lose(sqlFunction: string, answers: number): void;
-  /** The number of answers that are still to be lost. */
   readonly left: number;
 }
 

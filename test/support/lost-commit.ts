@@ -1,10 +1,8 @@
 import { connect, createServer } from 'node:net';
 import { endTogether, listen } from './listening.ts';
 
-/** A proxy in front of PostgreSQL that loses the answer to one commit, and with it the connection. */
 interface LossyDatabaseLink extends AsyncDisposable {
   url: string;
-  /** True once a commit has lost its answer. */
   readonly hasLost: boolean;
 }
 

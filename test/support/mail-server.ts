@@ -2,11 +2,9 @@ import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { listen } from './listening.ts';
 
-/** A mail as the server received it. */
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** Head and body, as sent. */
   data: string;
 }
 

@@ -7,7 +7,6 @@ import type { System } from './system.ts';
 const SYNC = '/api/memory/sync/';
 const PROMOTIONS = ['/api/memory/promote/episodes/', '/api/memory/promote/facts/'];
 
-/** Syncs and promotes until there is nothing left to do. */
 export async function settleMemory(person: UserClient): Promise<void> {
   await person.request('POST', SYNC, {});
   for (const path of PROMOTIONS) {
@@ -20,7 +19,6 @@ export async function settleMemory(person: UserClient): Promise<void> {
 }
 
 export interface StormOptions {
-  /** Number of concurrent callers for each job. */
   callers: number;
   /** Longest time until the next worker is killed; each wait is random. */
   killWithinMs: number;

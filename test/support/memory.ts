@@ -18,7 +18,6 @@ interface Rows {
   facts: FactResponse;
 }
 
-/** Adds a row to a tier over HTTP; gives an episode default dates. */
 export async function add<Tier extends keyof Rows>(
   person: UserClient,
   tier: Tier,
@@ -33,7 +32,6 @@ export async function add<Tier extends keyof Rows>(
   return body;
 }
 
-/** Deletes a row of a tier; the row must exist. */
 export async function forget(
   person: UserClient,
   tier: keyof Rows,
@@ -73,7 +71,6 @@ export async function addSynced(
   return { id };
 }
 
-/** Links a fact to a raw row with a quote, as promotion does. */
 export async function quote(
   { database }: WithDatabase,
   account: { id: string },
@@ -87,7 +84,6 @@ export async function quote(
   );
 }
 
-/** Adds a fact of the account, overridden by `part`. */
 export async function addFact(
   { database }: WithDatabase,
   account: { id: string },
@@ -111,7 +107,6 @@ export async function addFact(
   await countChange({ database }, account);
 }
 
-/** Sets the account's profile. */
 export async function setProfile(
   { database }: WithDatabase,
   account: { id: string },

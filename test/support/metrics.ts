@@ -1,7 +1,6 @@
 /** Values of a scrape by series: a name with its labels, as Prometheus writes them. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** Scrapes the operators' port of a process. */
 export async function scrape(operatorPort: number): Promise<Scrape> {
   const response = await fetch(`http://127.0.0.1:${operatorPort}/metrics`);
   if (!response.ok) throw new Error(`no metrics: ${response.status}`);

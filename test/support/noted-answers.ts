@@ -15,7 +15,6 @@ export function noteAnswers({ stdout }: ChildProcess): void {
   if (FOLDER && stdout !== null) createInterface({ input: stdout }).on('line', noteAnswer);
 }
 
-/** Records the kind of answer in a line of an ingress's log. */
 export function noteAnswer(line: string): void {
   if (!FOLDER || !line.endsWith('"msg":"request"}')) return;
   const { method, route, status, errorCode } = JSON.parse(line);

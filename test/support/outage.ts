@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unkept } from './broken-promises.ts';
 import { predictionBody } from './client.ts';
 import { delay, ok } from './fake-provider.ts';
 import { tally } from './flood.ts';
@@ -27,7 +28,6 @@ export const OUTAGE_INSTALLATION: SystemOptions = {
   },
 };
 
-/** Effects of one fault on the provider, and on callers that all stayed connected. */
 export interface OutageEffects {
   predictions: number;
   providerCalls: number;
@@ -93,10 +93,9 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
 
 const DOCUMENTED_ENDS = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
-/** Lists the promises that an outage broke; empty if it broke none. */
 export function brokenPromises(run: OutageEffects): string[] {
   const ends = Object.keys(run.ends);
-  const promises: [isKept: boolean, promise: string][] = [
+  return unkept([
     [!ends.some((end) => end.startsWith('499')), 'nobody whose connection is open is cancelled'],
     [run.providerCalls <= 1.1 * run.predictions, 'no work is bought again'],
     [
@@ -106,8 +105,7 @@ export function brokenPromises(run: OutageEffects): string[] {
     [run.unhelpful === 0, 'a 503 says when to come again'],
     [Object.keys(run.askedAgain).every((end) => end === '200'), 'what failed succeeds when asked again'],
     [run.units === run.predictions && run.reserved === 0, 'the books balance'],
-  ];
-  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
+  ]);
 }
 
 /** Takes the server down for this time; `immediate` simulates a failover of this length. */
@@ -118,7 +116,6 @@ export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'imm
   await server.start();
 }
 
-/** Freezes the process for this time, by signals that the process cannot handle. */
 export async function freeze(one: TestProcess | undefined, ms: number): Promise<void> {
   one?.kill('SIGSTOP');
   await sleep(ms);

@@ -13,9 +13,7 @@ import { scratchFolder } from './scratch.ts';
 export interface OwnServer extends AsyncDisposable {
   /** Superuser address of the database `postgres`. */
   url: string;
-  /** Stops the server and breaks every connection; committed data stay. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it at the same address, with the same data. */
   start(): Promise<void>;
   /** Creates a synchronous replica: every commit waits for it. */
   replicate(): Promise<Replica>;
@@ -24,7 +22,6 @@ export interface OwnServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A streaming replica at an address of its own. */
 export interface Replica {
   url: string;
   /** Makes it accept writes, and commit without waiting for a replica. */
@@ -47,9 +44,7 @@ const SETTINGS = [
 ];
 
 interface OwnServerOptions {
-  /** Puts the server behind a PgBouncer of its own. */
   pooled?: boolean;
-  /** Data folder; a scratch folder by default. */
   folder?: string;
 }
 
@@ -133,7 +128,6 @@ export async function startOwnServer({
   };
 }
 
-/** Runs a server from before the tests of a suite until after them. Only hooks and tests may use the returned server. */
 export function useOwnServer(options?: OwnServerOptions): OwnServer {
   return duringSuite(() => startOwnServer(options));
 }

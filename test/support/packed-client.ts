@@ -12,7 +12,6 @@ const ROOT = join(import.meta.dirname, '../..');
 /** A user's project, with the client's package installed as it would be published. */
 export interface PackedClient {
   folder: string;
-  /** Files in the package. */
   files: string[];
   /** Runs a module of the project, on Node by default. Resolves with its output; rejects with its error. */
   run(source: string, options: { env: Record<string, string>; command?: readonly string[] }): Promise<string>;

@@ -14,7 +14,6 @@ const TRANSIENT_ENDS = [
 
 type Body = ReturnType<typeof predictionBody>;
 
-/** Outcome of one request, however many times it was sent. */
 export interface RequestOutcome {
   body: Body;
   /** Final answer; absent if there was none within two minutes. */
@@ -23,21 +22,17 @@ export interface RequestOutcome {
   ends: string[];
   /** Answer to the same request at another ingress, if it was sent there. */
   twin: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
-  /** True if a cancel was sent. */
   cancelled: boolean;
   tookMs: number;
 }
 
-/** Actions of a caller besides sending a request. */
 export type Habit = 'plain' | 'again' | 'at once' | 'cancel';
 
 /**
- * Sends a request to the ingresses in turn, and retries until there is a final answer. With the habit `again`, repeats
- * the request at the next ingress after the answer; with `at once`, concurrently; with `cancel`, cancels the request at
- * the next ingress while it may still run.
+ * Sends a request to the ingresses in turn, and retries until there is a final answer. The habit `again` repeats the
+ * request after the answer, `at once` concurrently; `cancel` cancels it while it may still run.
  */
 export class PersistentCaller {
-  /** The ingresses; may change at any time. */
   ingresses: { url: string }[] = [];
   readonly #app: AppClient;
   #turn = 0;
@@ -59,7 +54,6 @@ export class PersistentCaller {
     return { body, last, ends, twin, cancelled: habit === 'cancel', tookMs };
   }
 
-  /** Returns the stored answer of a request that has ended. */
   repeat(body: Body): Promise<Reply<unknown> | undefined> {
     return this.#finalAnswer(body, []);
   }

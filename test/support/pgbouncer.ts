@@ -10,14 +10,12 @@ import { until } from './until.ts';
 
 const PROGRAM = process.env['PGBOUNCER_PATH'] || 'pgbouncer';
 
-/** A PgBouncer that a test has started. */
 export interface Pooler {
   /** Address of the server's database `postgres`; other databases keep their names. */
   url: string;
   close(): Promise<void>;
 }
 
-/** Describes a suite that starts a PgBouncer. */
 export function describeWithPgBouncer(title: string, suite: (this: Mocha.Suite) => void): void {
   const isThere = spawnSync(PROGRAM, ['--version']).status === 0;
   describeWhere(isThere, title, 'there is no PgBouncer here: PGBOUNCER_PATH', suite);
@@ -59,10 +57,7 @@ export async function startPgBouncer(
   };
 }
 
-/**
- * Returns a configuration with the pool mode that docs/operating.md requires, and otherwise not adapted to the product.
- * It has fewer sessions than the processes under test have connections, so that the connections share sessions.
- */
+/** Allows fewer sessions than the processes under test have connections, so that connections share sessions. */
 function configuration(
   { hostname, port, username, password }: URL,
   listenPort: number,

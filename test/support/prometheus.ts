@@ -8,8 +8,8 @@ import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /**
- * Speed-up: a quarter of an hour passes in a minute. Scrapes come every second instead of every 15 s, and all times in
- * the rules shrink alike.
+ * A quarter of an hour passes in a minute: scrapes come every second instead of every 15 s, and all times in the rules
+ * shrink alike.
  */
 const SPEED_UP = 15;
 const DURATION = /(for: |\[)(\d+)([sm])\b/g;
@@ -20,9 +20,7 @@ export interface FiringAlert {
   annotations: { summary: string; runbook: string };
 }
 
-/** Debian's Prometheus with the rules that we ship. */
 export interface Prometheus {
-  /** Returns the alerts that fire now. */
   firing(): Promise<FiringAlert[]>;
   close(): Promise<void>;
 }

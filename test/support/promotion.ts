@@ -4,7 +4,6 @@ import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import { type ProviderCall, type Step, structured } from './fake-provider.ts';
 
-/** One row in the prompt for an episode. */
 interface EpisodeRow {
   n: number;
   by: string;
@@ -13,7 +12,6 @@ interface EpisodeRow {
   text: string;
 }
 
-/** Returns the rows that a call for an episode shows the model. */
 export function rowsIn(call: ProviderCall | undefined): EpisodeRow[] {
   if (call === undefined) throw new Error('the provider was not called');
   return (call.record as unknown as { rows: EpisodeRow[] }).rows;
@@ -32,7 +30,6 @@ export function writeEpisode(part: object = {}): Step {
   }));
 }
 
-/** Starts a promotion and waits for its end. */
 export function promote(
   person: UserClient,
   tier: 'episodes' | 'facts',
@@ -42,9 +39,7 @@ export function promote(
   return person.request<PromoteResult>('POST', `/api/memory/promote/${tier}/`, body, { headers });
 }
 
-/**
- * Adds what is said in a session, a second apart; lines that begin with `agent:` are an agent's, others the person's.
- */
+/** Adds what is said in a session, a second apart. Lines that begin with `agent:` are an agent's. */
 export async function say(
   person: UserClient,
   lines: readonly string[],

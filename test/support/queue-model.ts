@@ -14,7 +14,6 @@ interface Call {
   endsAt: number;
 }
 
-/** Numbers of the calls sent in a span of time, by outcome. */
 export interface Tally {
   refused: number;
   answered: number;
@@ -30,7 +29,6 @@ export class QueueModel {
   now = 0;
   workers = 2;
   slotsPerWorker = 8;
-  /** Returns the time that a call takes if it starts now. */
   serviceMs: () => number = () => 100;
   /** Calls per second, by party. */
   arrivals: Record<string, number> = {};
@@ -49,7 +47,6 @@ export class QueueModel {
   #heartbeatClaims = 0;
   #calls = 0;
 
-  /** Lets `ms` milliseconds pass. */
   run(ms: number): void {
     for (const end = this.now + ms; this.now < end; this.now += TICK_MS) this.#tick();
   }
@@ -73,7 +70,6 @@ export class QueueModel {
     return this.#refusals(from).at(-1);
   }
 
-  /** Returns the number of a party's waiting calls. */
   queuedOf(party: string): number {
     return this.#queues.get(party)?.length ?? 0;
   }
@@ -85,13 +81,11 @@ export class QueueModel {
     return fresh;
   }
 
-  /** Makes the provider hang, for running and new calls. */
   hang(): void {
     this.serviceMs = () => Number.POSITIVE_INFINITY;
     for (const call of this.#running) call.endsAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Kills all workers, with everything that they run. */
   kill(): void {
     this.workers = 0;
     for (const call of this.#running) this.#end(call, 'late');

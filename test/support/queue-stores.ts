@@ -13,7 +13,6 @@ export interface QueueStore {
   /** Configuration that leads straight to the store, or through the proxy. */
   config(proxy?: SilentProxy): QueueConfig;
   proxy(): Promise<SilentProxy>;
-  /** Returns the number of waiting tickets. */
   waiting(queue: string): Promise<number>;
   database: TestDatabase;
 }

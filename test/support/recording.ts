@@ -18,7 +18,6 @@ export function event<Part extends object>(part?: Part) {
   };
 }
 
-/** Posts events; a text body is sent as it is. */
 export function post(user: UserClient, batch: unknown[] | string): Promise<Reply<RecordingReceipt>> {
   return user.request('POST', '/api/recording/events/', batch);
 }
@@ -29,7 +28,6 @@ interface Page {
   next: string | null;
 }
 
-/** Calls that read a user's recordings. */
 export const recording = {
   event: (user: UserClient, id: string): Promise<Reply<Record<string, unknown>>> =>
     user.request('GET', `/api/recording/events/${encodeURIComponent(id)}/`),
@@ -39,7 +37,6 @@ export const recording = {
     user.request('GET', `/api/recording/sessions/${encodeURIComponent(id)}/events/${query}`),
 };
 
-/** Counts the user's events in the table, and their different ids. */
 export async function countOf(
   { database }: Pick<System, 'database'>,
   user: UserClient,

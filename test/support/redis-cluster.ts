@@ -1,12 +1,10 @@
 import { command, type RedisServer, startRedisServer } from './redis-server.ts';
 import { until } from './until.ts';
 
-/** A cluster of three primaries, each with a replica. */
 export interface RedisCluster {
   /** Value for `REDIS_URL`. */
   url: string;
   nodes: readonly RedisServer[];
-  /** Returns the node that serves the key as its primary. */
   primaryOf(key: string): Promise<RedisServer>;
   close(): Promise<void>;
 }

@@ -7,7 +7,6 @@ import { freePort } from './free-port.ts';
 import { command, type RedisServer, startRedisServer } from './redis-server.ts';
 import { until, untilDone } from './until.ts';
 
-/** A primary and its replica, watched by three Sentinels. */
 export interface Sentinels extends AsyncDisposable {
   /** Value for `REDIS_URL`. */
   url: string;

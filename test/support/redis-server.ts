@@ -12,7 +12,6 @@ import { untilDone } from './until.ts';
 /** A Redis that a test has started, without persistence: it always restarts empty. */
 export interface RedisServer extends AsyncDisposable {
   url: string;
-  /** Starts the server unless it is up; resolves when it answers. */
   start(): Promise<void>;
   /** Kills the server (SIGKILL): no connection is closed properly. */
   kill(): Promise<void>;
@@ -21,19 +20,14 @@ export interface RedisServer extends AsyncDisposable {
   follow(primary: RedisServer | undefined): Promise<unknown>;
   /** Returns the ids and names of the product's connections to the server. */
   clients(): Promise<Map<string, string>>;
-  /** Reports whether any key's name or content contains the text. */
   holds(text: string): Promise<boolean>;
   /** Accepts connections and commands from now on, but answers none until the time is over. */
   pause(ms: number): Promise<unknown>;
-  /** Makes the server a whole cluster: it serves all slots, and announces this address. */
   serveAllSlots(address: string): Promise<void>;
-  /** Makes the server refuse writes for lack of memory, or accept them again. */
   fill(full: boolean): Promise<unknown>;
-  /** Sets `maxmemory-policy`. */
   setPolicy(policy: string): Promise<unknown>;
 }
 
-/** Describes a suite that starts a Redis server. The suite is skipped where `redis-server` is not installed. */
 export function describeWithRedis(title: string, suite: (this: Mocha.Suite) => void): void {
   const isThere = spawnSync('redis-server', ['--version']).status === 0;
   describeWhere(isThere, title, 'there is no redis-server here', suite);
@@ -104,12 +98,10 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   return server;
 }
 
-/** Starts a server during a suite. Only hooks and tests may use the returned server. */
 export function useRedisServer(options?: { isCluster?: boolean }): RedisServer {
   return duringSuite(() => startRedisServer(options));
 }
 
-/** Sends a command on a connection of its own. */
 export function command(url: string, name: string, ...args: string[]): Promise<unknown> {
   return withConnection(url, (client) => client.call(name, ...args));
 }
@@ -128,7 +120,6 @@ function holds(url: string, text: string): Promise<boolean> {
   });
 }
 
-/** Runs `use` on a connection of its own, without reconnecting. */
 async function withConnection<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   // A connection error rejects the command too.

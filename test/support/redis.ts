@@ -57,7 +57,6 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
 
 interface Monitor {
   socket: Socket;
-  /** Returns everything that was sent to the node since the monitor started. */
   textSoFar(): string;
 }
 

@@ -7,7 +7,6 @@ import { add } from './memory.ts';
 
 export const PREDICT = '/api/predictions/predict/';
 
-/** Builds a request for a reply, overridden by `part`. */
 export function replyBody<Part extends object>(part?: Part) {
   return { agent: 'coder', agent_input: 'Which colour shall the button have?', ...part };
 }
@@ -33,7 +32,6 @@ export async function addReply(
   return add(person, 'raw', { ...common, content: reply, kind: 'reply', occurred_at: at(2) });
 }
 
-/** Predicts a reply; throws unless the answer is 200. */
 export async function predictSuccessfully(person: UserClient, part: object = {}): Promise<ReplyResponse> {
   const { status, text, body } = await predictReply(person, part);
   if (status !== 200) throw new Error(`predicting was answered ${status} ${text}`);
@@ -42,7 +40,6 @@ export async function predictSuccessfully(person: UserClient, part: object = {})
 
 export const BATCH = '/api/predictions/predict/batch/';
 
-/** Builds a batch of prompts with these texts. */
 export function batchBody<Part extends object>(inputs: readonly string[], part?: Part) {
   return { prompts: inputs.map((agent_input) => ({ agent: 'coder', agent_input })), ...part };
 }
@@ -58,12 +55,10 @@ export function predictBatch<Body = BatchResponse>(
 /** Returns `Prompt 0?`, `Prompt 1?`, … */
 export const inputsOf = (count: number) => Array.from({ length: count }, (_, n) => `Prompt ${n}?`);
 
-/** Returns the prompt that a call for a reply asks about. */
 export function promptIn(call: ProviderCall): string {
   return (call.record as unknown as { prompt: string }).prompt;
 }
 
-/** Chooses the step by the prompt: `step` where `matches` returns true, `otherwise` for the rest. */
 export const forPrompts =
   (
     matches: (prompt: string) => boolean,
@@ -73,7 +68,6 @@ export const forPrompts =
   (response, call) =>
     (matches(promptIn(call)) ? step : otherwise)(response, call);
 
-/** Answers each prompt with `Re: ` and the prompt. */
 export const echoPrompt: Step = (response, call) =>
   proposeReplies([{ response: `Re: ${promptIn(call)}` }])(response, call);
 
@@ -92,7 +86,6 @@ interface Proposal {
   needs_unknown_fact?: boolean;
 }
 
-/** Answers with these candidates, in the format that the prompt asks for. */
 export function proposeReplies(
   candidates: Proposal[],
   { none = 'guess', situation = 'approval' } = {},

@@ -6,7 +6,6 @@ import { type System, startProcesses, type TestProcess } from './system.ts';
 import { type LoadObservations, underLoad } from './under-load.ts';
 
 const SERVICE_MS = 50;
-/** Time under load before the first restart and after the last one. */
 const CALM_MS = 1000;
 
 type Kind = 'web' | 'worker';
@@ -15,17 +14,14 @@ export interface RollingRestart extends LoadObservations {
   exits: (number | string | null)[];
 }
 
-/** The installation that is restarted. */
 export interface Installation {
   system: System<TestProcess>;
-  /** Address of the balancer in front of the ingresses. */
   url: string;
 }
 
 interface Rounds {
   rounds: number;
   perSecond: number;
-  /** Initial settings of all processes. */
   env?: Record<string, string>;
   /** Called before each round; resolves with settings for the processes that the round starts. */
   before?: (round: number, installation: Installation) => Promise<Record<string, string>>;

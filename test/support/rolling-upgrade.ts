@@ -4,7 +4,7 @@ import { startBalancer } from './balancer.ts';
 import { AppClient } from './client.ts';
 import { delay, ok, startFakeProvider } from './fake-provider.ts';
 import { exitOf } from './rolling-restart.ts';
-import type { TestProcess } from './system.ts';
+import { COMMON_ENV, type TestProcess } from './system.ts';
 import { type LoadObservations, underLoad } from './under-load.ts';
 import type { Release, Version } from './version.ts';
 
@@ -42,7 +42,6 @@ export const CONTRACT: Release = {
 
 export interface RollingUpgrade extends LoadObservations {
   exits: (number | string | null)[];
-  /** Duration of the migration to each later version, in order. */
   migratedMs: number[];
 }
 
@@ -64,15 +63,9 @@ export async function rollingUpgrade(
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   const processes: TestProcess[] = [];
   const env = {
-    PORT: '0',
-    OPERATOR_PORT: '0',
+    ...COMMON_ENV,
     DATABASE_URL: databaseUrl,
-    OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: provider.url,
-    DEFAULT_MODEL: 'fake-model',
-    JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
-    ADMIN_TOKEN: 'a token of the tests, of 32 bytes or more',
-    RATE_LIMIT_RPS: '0',
     MAX_CONNECTIONS_PER_ADDRESS: '5000',
     SANDBOX_UNITS: '1000000',
     LEASE_MS: '3000',

@@ -23,7 +23,6 @@ export function lockRow(
   });
 }
 
-/** Prevents all reads of a table until the lock is released. */
 export function lockTable(system: Pick<System, 'database'>, table: string): Promise<RowLock> {
   return hold(system, (client) => client.query(`lock table ${table}`));
 }

@@ -6,7 +6,6 @@ const ROWS_READ_QUERY = `
   select sum(pg_stat_get_xact_tuples_returned(c.oid))::int as read from pg_class c
    where c.relkind in ('r', 'i') and c.relnamespace = current_schema()::regnamespace`;
 
-/** Counts the rows and index entries that the stores visit during a read. */
 export function countRowsRead(
   system: Pick<System, 'em'>,
   read: (em: EntityManager) => Promise<unknown>,

@@ -1,6 +1,5 @@
 import type { System } from './system.ts';
 
-/** The columns of a prediction, live or ended, that tests look at. */
 export interface PredictionRow {
   id: string;
   state: string;
@@ -30,7 +29,6 @@ const ROW_QUERY = `
       from history h left join answers a on a.id = h.id where h.facts::json ->> 'requestId' = $1) r
    order by ended_at desc nulls first limit 1`;
 
-/** Returns a request's row as it is now. */
 export async function rowOf(
   { database }: Pick<System, 'database'>,
   { request_id }: { request_id: string },

@@ -1,7 +1,6 @@
 /** Times of one round: two calls of one class and two of the other, made in random order. */
 export type Round = readonly [one: readonly [number, number], other: readonly [number, number]];
 
-/** Difference between the times of two classes of calls. */
 export interface Difference {
   /** Trimmed mean; the true mean is within `plusMinusMs` of it with a probability of 99 %. */
   ms: number;
@@ -17,7 +16,6 @@ export interface Difference {
 }
 
 export interface Comparison {
-  /** Difference between the classes. */
   classes: Difference;
   /** The same statistic of the same calls, between halves that each have one call of each class: noise. */
   control: Difference;

@@ -2,7 +2,6 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen } from './listening.ts';
 
-/** A request that reached the server. */
 export interface ScriptedRequest {
   method: string;
   url: string;
@@ -18,10 +17,7 @@ export interface ScriptedServer extends AsyncDisposable {
   requests: ScriptedRequest[];
 }
 
-/**
- * Starts a server in place of the product, or of a proxy in front of it. Answers each request as scripted; the last
- * step repeats.
- */
+/** Answers each request as scripted; the last step repeats. */
 export async function startScriptedServer(...steps: ScriptedAnswer[]): Promise<ScriptedServer> {
   const requests: ScriptedRequest[] = [];
   const server = createServer(async (request, response) => {

@@ -21,7 +21,6 @@ export interface SilentProxy extends AsyncDisposable {
 
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
   let { protocol, hostname, port } = new URL(target);
-  /** Connections, with the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
   let isMuted = false;
   const listeners = new WeakSet<readonly [Socket, Socket]>();

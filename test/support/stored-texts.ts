@@ -26,7 +26,6 @@ export async function* storedTexts(pool: Pool, accountId: string): AsyncGenerato
   }
 }
 
-/** Yields a text and, if it holds JSON, the texts inside. */
 function* textsInside(text: string): Generator<string> {
   yield text;
   if (!/^\s*[[{]/.test(text)) return;

@@ -21,18 +21,23 @@ type Environment = Record<string, string>;
 type Kind = 'web' | 'worker';
 const WEB_ENTRY = ['ingress/main.ts'];
 const WORKER_ENTRY = ['workers/main.ts', 'predict'];
+/** Settings that each process needs, besides the addresses of the stores and of the provider. */
+export const COMMON_ENV = {
+  PORT: '0',
+  OPERATOR_PORT: '0',
+  OPENAI_API_KEY: 'sk-test',
+  DEFAULT_MODEL: 'fake-model',
+  JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
+  ADMIN_TOKEN: 'a token of the tests, of 32 bytes or more',
+  RATE_LIMIT_RPS: '0',
+};
 
 export interface SystemOptions {
-  /** Number of ingresses; 1 by default. */
   webs?: number;
-  /** Number of workers; 1 by default. */
   workers?: number;
   /** File and arguments of a worker's process; by default the product's worker for predictions. */
   workerEntry?: string[];
-  /**
-   * Configuration of all processes, on top of what tests need: a fake provider and a lease longer than any pause of a
-   * slow machine.
-   */
+  /** Added to the usual settings of the tests, for all processes. */
   env?: Environment;
   /** Gives each ingress and worker a process of its own, which a test may kill or freeze. */
   apart?: boolean;
@@ -40,7 +45,6 @@ export interface SystemOptions {
   withoutWakeUps?: boolean;
 }
 
-/** An ingress or a worker, with what tests use of it. */
 export interface Part {
   url: string;
   /** Last log lines. */
@@ -48,22 +52,18 @@ export interface Part {
   ready(): Promise<this>;
   /** Ends the ingress or worker; a `TestProcess` is killed. */
   stop(): Promise<void>;
-  /** Freezes the ingress or worker, or lets it go on. */
   freeze(isFrozen: boolean): void;
 }
 
-/** A real installation of one test file: its database, queue, ingresses and workers. */
 export interface System<P extends Part = Part> extends AsyncDisposable {
   database: TestDatabase;
   queue: TestQueue;
   provider: FakeProvider;
   webs: P[];
   workers: P[];
-  /** Configuration of all ingresses and workers. */
   env: Readonly<Environment>;
   startWeb(env?: Environment): Promise<P>;
   startWorker(env?: Environment): Promise<P>;
-  /** Starts an ingress or worker without waiting until it is ready. */
   launch(kind: Kind, env?: Environment): P;
   /** Returns an entity manager with which a test calls the product's stores directly. */
   em(): EntityManager;
@@ -121,10 +121,8 @@ export class TestProcess implements AsyncDisposable {
   }
 }
 
-/** Way in which the ingresses and workers of an installation run. */
 interface PartRunner<P extends Part> {
   launch(kind: Kind, entry: string[], env: Environment): P;
-  /** Ends all ingresses and workers. */
   end(parts: readonly P[]): Promise<void>;
 }
 
@@ -156,17 +154,12 @@ export function startProcesses(options: SystemOptions = {}): Promise<System<Test
  */
 type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions>);
 
-/**
- * Starts an installation during a suite, as `startSystem` does. Only hooks and tests may use the returned installation.
- */
+/** Starts an installation during a suite, as `startSystem` does. */
 export function useSystem(options: LaterOptions = {}): System<HostedPart> {
   return useInstallation(startSystem, options);
 }
 
-/**
- * Starts an installation during a suite, as `startProcesses` does. Only hooks and tests may use the returned
- * installation.
- */
+/** Starts an installation during a suite, as `startProcesses` does. */
 export function useProcesses(options: LaterOptions = {}): System<TestProcess> {
   return useInstallation(startProcesses, options);
 }
@@ -189,19 +182,13 @@ async function start<P extends Part>(options: SystemOptions, runner: PartRunner<
     'forecue test',
   );
   const env: Environment = {
-    PORT: '0',
-    OPERATOR_PORT: '0',
+    ...COMMON_ENV,
     LOG_LEVEL: 'info',
     LEASE_MS: '15000',
     DATABASE_URL: database.serviceUrl,
     DATABASE_DIRECT_URL: database.url,
     ...queue.env,
-    OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: provider.url,
-    DEFAULT_MODEL: 'fake-model',
-    JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
-    ADMIN_TOKEN: 'a token of the tests, of 32 bytes or more',
-    RATE_LIMIT_RPS: '0',
     SYNC_EVERY: 'off',
     PROMOTE_EVERY: 'off',
     // All callers of a test share an address.

@@ -1,8 +1,6 @@
 import type { Channel } from '../../shared/work/wake-ups.ts';
 
-/** Queue and wake-ups of a test file's installation, on PostgreSQL or Redis. */
 export interface TestQueue {
-  /** Configuration that points the product's processes to the queue. */
   env: Record<string, string>;
   /** Returns the number of a channel's dropped wake-ups; 0 unless dropping was requested. */
   droppedWakeUps(channel: Channel): Promise<number>;

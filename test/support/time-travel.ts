@@ -44,7 +44,6 @@ export async function expire(
   );
 }
 
-/** Changes an app, as its operator might: `plan = 'paid'`. */
 export async function alterApp(
   { database }: WithDatabase,
   app: { id: string },
@@ -53,7 +52,6 @@ export async function alterApp(
   await database.pool.query(`update apps set ${assignments} where id = $1`, [app.id]);
 }
 
-/** Moves all rows of drafts to `days` ago. */
 export async function ageDrafts({ database }: WithDatabase, days: number): Promise<void> {
   await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }

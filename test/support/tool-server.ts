@@ -9,14 +9,12 @@ import { TestProcess } from './system.ts';
 
 const ENTRY = fileURLToPath(new URL('../../ingress/mcp/main.ts', import.meta.url));
 
-/** Starts a tool server in a process of its own, in front of this upstream. */
 export function startToolServer(upstream: string, env: Record<string, string> = {}): Promise<TestProcess> {
   const ports = { MCP_PORT: '0', OPERATOR_PORT: '0' };
   const settings = { ...bareEnvironment(), ...ports, MCP_UPSTREAM_URL: upstream, ...env };
   return new TestProcess(fork(ENTRY, [], { env: settings, silent: true })).ready();
 }
 
-/** Opens a session with the SDK's own client. */
 export async function openSession(
   { url }: Pick<TestProcess, 'url'>,
   credential: string,
@@ -30,7 +28,7 @@ export async function openSession(
   return { client, transport };
 }
 
-/** Calls a tool and returns its answer. Throws if the tool reports an error. */
+/** Throws if the tool reports an error. */
 export async function callTool<Result = Record<string, unknown>>(
   client: Client,
   name: string,
@@ -41,7 +39,6 @@ export async function callTool<Result = Record<string, unknown>>(
   return answer.structuredContent as Result;
 }
 
-/** Issues a key for the person's account. */
 export async function issueKey(person: UserClient, scopes?: readonly string[]): Promise<string> {
   const body = { label: 'agent', ...(scopes && { scopes }) };
   const issued = await person.request<{ key: string }>('POST', '/api/auth/keys/', body);

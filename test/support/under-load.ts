@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { unkept } from './broken-promises.ts';
 import { type AppClient, predictionBody } from './client.ts';
 import type { FakeProvider } from './fake-provider.ts';
 import { tally } from './flood.ts';
@@ -11,15 +12,12 @@ import { until, untilDone } from './until.ts';
 const REQUESTS_PER_OWN_CONNECTION = 4;
 const REPEATED_WITHIN_MS = 60_000;
 
-/** Observations of an app's callers, usage and provider while something was done to an installation. */
 export interface LoadObservations {
   requests: number;
   answered: number;
   /** Number of 503s with a Retry-After, by code. */
   refused: Record<string, number>;
-  /** Number of all other answers that are not 200, by code. */
   others: Record<string, number>;
-  /** Number of requests whose connection broke, by code. */
   broken: Record<string, number>;
   /** Number of requests without a 200, even when repeated at the end. */
   lost: number;
@@ -104,7 +102,7 @@ export async function underLoad(
 
 /** Lists the promises that an event broke. It may delay answers, but must lose no answer and no unit. */
 export function lossesIn(seen: LoadObservations): string[] {
-  return brokenPromises([
+  return unkept([
     [seen.lost === 0, 'every request has an answer, if only when it is repeated'],
     [seen.suggested === seen.requests, 'every answer is in its row'],
     [seen.units === seen.requests, 'no answer is charged twice'],
@@ -113,18 +111,13 @@ export function lossesIn(seen: LoadObservations): string[] {
   ]);
 }
 
-/** Lists the broken promises of a deploy: callers must not notice it. */
 export function interruptionsIn(seen: LoadObservations): string[] {
-  return brokenPromises([
+  return unkept([
     [Object.keys(seen.broken).length === 0, 'no connection breaks under a request'],
     [Object.keys(seen.others).length === 0, 'no answer but 200, or 503 with Retry-After'],
     [seen.answered > 0.9 * seen.requests, 'nine of ten are answered'],
     [seen.provided === seen.units, 'the provider is paid for nothing else'],
   ]).concat(lossesIn(seen));
-}
-
-function brokenPromises(promises: [isKept: boolean, promise: string][]): string[] {
-  return promises.filter(([isKept]) => !isKept).map(([, promise]) => promise);
 }
 
 async function isAnswered(app: AppClient, { body }: CallOutcome): Promise<boolean> {

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserClient } from './account.ts';
 
-/** Opens a plain connection, from which nobody reads before the test does. */
 export async function openSocket(url: string, localAddress?: string): Promise<Socket> {
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), ...(localAddress && { localAddress }) });
@@ -12,7 +11,6 @@ export async function openSocket(url: string, localAddress?: string): Promise<So
   return socket;
 }
 
-/** Returns the text of a request by this person. */
 export function getRequestText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
   const lines = [
     `GET ${path} HTTP/1.1`,
@@ -23,14 +21,12 @@ export function getRequestText({ access }: UserClient, path: string, connection 
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Sends a GET request and does not read the answer. */
 export async function askUnread(person: UserClient, path: string, at = person.url): Promise<Socket> {
   const socket = await openSocket(at);
   socket.write(getRequestText(person, path, 'close'));
   return socket;
 }
 
-/** Posts JSON and does not read the answer. */
 export async function postUnread(
   person: UserClient,
   path: string,

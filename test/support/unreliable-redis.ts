@@ -2,7 +2,6 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endTogether, listen } from './listening.ts';
 
-/** Numbers of wake-ups by what happened to them on the way. */
 export interface Fates {
   passed: number;
   dropped: number;

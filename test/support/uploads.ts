@@ -5,22 +5,20 @@ import { call } from './client.ts';
 import { tally } from './flood.ts';
 import { event } from './recording.ts';
 
-/** People who upload, batches per person, and events per batch. */
 interface Uploads {
   people: Pick<UserClient, 'url' | 'access'>[];
   batches: number;
   rows: number;
 }
 
-/** Uploads that are ready to be posted. */
 interface ReadyUploads {
   /** Posts all batches of all people at once. Resolves with the counts of the answers, as `tally` returns them. */
   post(): Promise<Record<string, number>>;
 }
 
 /**
- * Prepares the batches in a separate thread, which also posts them, so that this does not delay what the caller
- * measures. Each batch is a session of its own.
+ * Prepares and posts the batches in a separate thread, so as not to delay what the caller measures. Each batch is a
+ * session of its own.
  */
 export async function prepareUploads({ people, batches, rows }: Uploads): Promise<ReadyUploads> {
   // Clients themselves cannot be sent to a thread.

@@ -12,17 +12,13 @@ const ENTRIES = { web: ['ingress/main.ts'], worker: ['workers/main.ts', 'predict
 
 type Environment = Record<string, string>;
 
-/** One version of the product, as files that can be run. */
 export interface Version {
   start(kind: keyof typeof ENTRIES, env: Environment): Promise<TestProcess>;
-  /** Migrates the database of `DATABASE_URL` to this version. */
   migrate(env: Environment): Promise<void>;
-  /** Returns the output of an operators' command. */
   admin(args: string[], env: Environment): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Checks out a commit into a folder of its own, with the packages of that commit. */
 export async function versionOf(commit: string): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
   const archive = spawn('git', ['-C', CHECKOUT, 'archive', commit], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -34,15 +30,12 @@ export async function versionOf(commit: string): Promise<Version> {
   return temporaryVersion(folder);
 }
 
-/** A later release: a migration, and SQL that is installed after it. */
 export interface Release {
   /** Statements of the migration, which is the latest one. */
   up: string[];
-  /** SQL that creates functions and triggers. */
   functions: string;
 }
 
-/** Copies this checkout and adds these later releases. */
 export async function versionWithReleases(releases: readonly Release[]): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
   await Promise.all(
@@ -69,14 +62,12 @@ export async function versionWithReleases(releases: readonly Release[]): Promise
   return temporaryVersion(folder);
 }
 
-/** Files and folders that the processes of a version need. */
 const RUNTIME_PATHS = ['package.json', 'bin', 'client', 'docs', 'ingress', 'migrations', 'shared', 'workers'];
 
 function temporaryVersion(folder: string): Version {
   return { ...versionAt(folder), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Returns the version of this checkout as it is. */
 export function thisVersion(): Version {
   return { ...versionAt(CHECKOUT), remove: async () => {} };
 }

@@ -1,9 +1,6 @@
 const ROUNDS = 12;
 
-/**
- * Fits the weights of a logistic regression by Newton's method. A ridge of 1 keeps the weights of uninformative
- * features near 0.
- */
+/** Fits a logistic regression by Newton's method. A ridge of 1 keeps the weights of uninformative features near 0. */
 export function fitWeights(samples: readonly { features: number[]; right: boolean }[]): number[] {
   const size = samples[0]?.features.length ?? 0;
   let weights = Array.from({ length: size }, () => 0);

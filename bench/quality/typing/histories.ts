@@ -2,11 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 
-/** A message that a person typed, and the agent's message before it. */
 export interface TypedMessage {
   agent: string;
   text: string;
-  /** Id of the session; its messages are one conversation. */
   session: string;
 }
 
@@ -16,7 +14,6 @@ export interface History {
   messages: TypedMessage[];
 }
 
-/** Matches a speaker's line in SpecStory's Markdown. */
 const SPEAKER = /^_\*\*(User|Human|Agent|Assistant)[^\n]*\*\*_$/m;
 /** Matches messages that a program wrote in the person's name. */
 const PROGRAM = /^<[a-z-]+>|^\[Request interrupted|^Caveat:|^This session is being continued|^# |^<!--/m;
@@ -60,9 +57,7 @@ async function readPerson(folder: string): Promise<TypedMessage[]> {
 const UNSAID_PARTS = /<(tool-use|think|details)\b[\s\S]*?<\/\1>|^_\*\*.*\*\*_$/gm;
 const MESSAGE_LENGTH_MIN = 20;
 
-/**
- * Reads the distinct messages of agents, except very short ones, from SpecStory's histories in a folder per project.
- */
+/** Reads the messages of agents, each once and without very short ones. The root has a folder per project. */
 export async function readAgentMessages(root: string): Promise<{ name: string; messages: string[] }[]> {
   const projects = await readdir(root, { withFileTypes: true });
   return Promise.all(

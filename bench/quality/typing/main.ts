@@ -130,7 +130,6 @@ function taskOf(draft: string, messages: Message[], local: LocalHints) {
   return { mode: 'complete_draft' as const, draft, draftHead: '', messages, ...nothing, local };
 }
 
-/** Generates people who give an agent one task after another, in known patterns. */
 function inventHistories(): History[] {
   return WRITERS.map(({ name, next }) => {
     const random = randomOf(seedOf(`${name}, ${values.seed}`));

@@ -3,7 +3,6 @@ import { isWordStart } from '../../../shared/text/phrases.ts';
 /** Completes what has been typed so far; returns an empty text for no completion. */
 export type Complete = (draft: string) => Promise<string>;
 
-/** Worth of completions to somebody who typed texts. */
 export interface TypingResult {
   characters: number;
   keys: number;

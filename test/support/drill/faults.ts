@@ -9,10 +9,8 @@ import { KeepAliveClient } from '../keep-alive-client.ts';
 import { callSteadily } from '../steadily.ts';
 import type { Installation } from './installation.ts';
 
-/** A fault that the drill injects. */
 export interface Fault {
   name: string;
-  /** Alert that must fire. */
   alert: string;
   /** Matches what `doctor` must find; null if `doctor` cannot see the fault. */
   doctor: RegExp | null;
@@ -99,7 +97,6 @@ function slowFor(model: string): Step {
   return (response, call) => (call.body.model === model ? delay(SLOW_MS) : ok())(response, call);
 }
 
-/** Opens all sessions that are not reserved, as a program does that opens too many. */
 async function takeConnections(server: string): Promise<void> {
   await administer(server, `create role report login password 'report'`);
   const url = new URL(databaseUrl(server, 'postgres'));
@@ -117,7 +114,6 @@ async function takeConnections(server: string): Promise<void> {
   }
 }
 
-/** Floods the product with an app's calls for five minutes, or until the app's key stops working. */
 async function flood({ system, app: { url } }: Installation): Promise<void> {
   const app = await system.app({ name: 'Flood' });
   const client = new KeepAliveClient(app.key);
@@ -137,10 +133,7 @@ async function flood({ system, app: { url } }: Installation): Promise<void> {
 /** The latest migration that creates a table. */
 const TABLE_MIGRATION = 'Migration20261125000003';
 
-/**
- * Simulates a release whose migration fails because its table already exists. The first ingress of the release waits
- * for the migration.
- */
+/** Simulates a release whose migration fails because its table already exists. */
 async function forgetMigration(installation: Installation): Promise<void> {
   const { pool } = installation.system.database;
   await pool.query('delete from mikro_orm_migrations where name = $1', [TABLE_MIGRATION]);

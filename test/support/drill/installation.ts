@@ -14,7 +14,6 @@ import { type System, startProcesses, type TestProcess } from '../system.ts';
 const NAMES = ['web-1', 'web-2', 'worker-1', 'worker-2'] as const;
 export type ProcessName = (typeof NAMES)[number];
 
-/** Rate of the usual calls, below the limits. */
 const CALLS_PER_SECOND = 5;
 const SETTINGS = {
   SANDBOX_UNITS: '1000000',
@@ -37,7 +36,6 @@ export interface Installation {
   prometheus: Prometheus;
   /** Folder of a small disk, where PostgreSQL keeps its data. */
   disk: string;
-  /** The app that calls all the time. */
   app: AppClient;
   process(name: ProcessName): TestProcess;
   /** Ends the process, and starts it with the installation's present environment and `env`. */
@@ -45,7 +43,7 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-/** Starts the installation. Needs root, to mount the disk. */
+/** Needs root, to mount the disk. */
 export async function startInstallation(): Promise<Installation> {
   await using opening = new AsyncDisposableStack();
   const disk = await mountDisk(opening);

@@ -21,7 +21,6 @@ export function pageOf(runbook: string): string | undefined {
   );
 }
 
-/** Returns the faults that `doctor` finds. */
 export async function consultDoctor({ system }: Installation): Promise<string[]> {
   const { stdout } = await runAdmin(['doctor', '--json'], system.env);
   const { checks } = JSON.parse(stdout) as { checks: { ok: boolean; found: string }[] };
@@ -127,7 +126,6 @@ async function tryConnect(server: string): Promise<pg.Client | undefined> {
   );
 }
 
-/** Removes everything from the disk except PostgreSQL's folder. */
 async function removeStrangers(disk: string): Promise<void> {
   for (const name of await readdir(disk)) if (!name.startsWith('postgres')) await rm(join(disk, name));
 }

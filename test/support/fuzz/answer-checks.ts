@@ -2,7 +2,6 @@ import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import type { Json } from './document.ts';
 import type { Received } from './send.ts';
 
-/** The header that a client needs, by the answer's status. */
 const HEADER_BY_STATUS: Record<number, string> = {
   401: 'www-authenticate',
   405: 'allow',
@@ -11,7 +10,6 @@ const HEADER_BY_STATUS: Record<number, string> = {
 };
 const UNIVERSAL_HEADERS = ['x-request-id', 'x-content-type-options', 'cache-control'];
 
-/** Reports a header that the answer lacks. */
 export function headersFault({ status, headers }: Pick<Received, 'status' | 'headers'>): string | undefined {
   const needed = [
     ...UNIVERSAL_HEADERS,
@@ -22,7 +20,7 @@ export function headersFault({ status, headers }: Pick<Received, 'status' | 'hea
   return missing === undefined ? undefined : `${status} without ${missing}`;
 }
 
-/** Checks a 422's list against the body that was sent: one item per place, each with the value found there. */
+/** Checks a 422's list against the sent body: each place occurs once, with the value found there. */
 export function listFault(sent: Json, text: string): string | undefined {
   const { detail }: ValidationErrorBody = JSON.parse(text);
   const places = detail.map(({ loc }) => JSON.stringify(loc));

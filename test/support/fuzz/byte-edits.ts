@@ -1,12 +1,10 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
-/** A change to a body's bytes before they are packed. */
 export interface ByteEdit {
   kind: 'cut' | 'insert' | 'flip' | 'append' | 'utf16' | 'latin1' | 'empty' | 'twice';
   /** Position, modulo the body's length. */
   at: number;
-  /** Bytes to insert, as Latin-1. */
   bytes: string;
 }
 

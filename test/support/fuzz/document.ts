@@ -3,7 +3,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { DOCUMENT_FILE } from '../../../ingress/openapi/write.ts';
 
-/** A JSON Schema, as far as the published document uses the language. */
 export interface Schema {
   $ref?: string;
   anyOf?: Schema[];
@@ -43,13 +42,10 @@ interface Document {
   components: { parameters: Record<string, Parameter>; schemas: Record<string, Schema> };
 }
 
-/** Kind of credential that an operation takes. */
 export type CredentialKind = 'app' | 'user' | 'none';
 
-/** One operation of the published document. */
 export interface Operation {
   id: string;
-  /** Method and path, as in the document. */
   name: string;
   method: string;
   path: string;
@@ -67,12 +63,10 @@ formats.default(ajv);
 ajv.addFormat('email', true);
 ajv.addSchema({ $id: 'document', components: document.components });
 
-/** All operations of the published document. */
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, published]) => operationOf(path, method.toUpperCase(), published)),
 );
 
-/** Resolves a reference to a schema. */
 export function resolveSchema(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   return document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {};

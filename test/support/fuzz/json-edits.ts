@@ -104,7 +104,6 @@ export const jsonEdits: fc.Arbitrary<JsonEdit[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** Writes the value as JSON text, with the edits applied. */
 export function applyJsonEdits(value: Json, edits: readonly JsonEdit[]): string {
   const total = sizeOf(value);
   const byPlace = new Map(edits.map((edit) => [edit.at % total, edit]));
@@ -148,7 +147,6 @@ function editMembers(members: [string, string][], edit: JsonEdit | undefined): [
   }
 }
 
-/** Counts the values inside a value, and the value itself. */
 function sizeOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum: number, one) => sum + sizeOf(one), 1);

@@ -103,7 +103,6 @@ function bodyFault(
   return unexplained && `what the document allows is refused: ${JSON.stringify(unexplained)}`;
 }
 
-/** One item of the detail of a 422. */
 interface Fault {
   loc: string[];
   type: string;

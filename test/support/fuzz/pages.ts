@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Json, Operation } from './document.ts';
-import { refer } from './references.ts';
+import { fromPool } from './references.ts';
 
 const UUID = { type: 'string', format: 'uuid' };
 
@@ -33,7 +33,6 @@ export function isPage({ id }: Operation): boolean {
   return pages.some((one) => one.id === id);
 }
 
-/** The form of an attempt, as it was shown to a browser, with the browser's cookie. */
 export interface ShownForm {
   attempt: string;
   cookie: string;
@@ -59,15 +58,10 @@ const CREDENTIALS = {
 
 /** Fields of a posted form. Most have `shown`, which refers to a form that was shown to a browser. */
 export const forms = fc.record(
-  { shown: fc.nat(255).map((nth) => refer('shown', nth)), do: fc.constantFrom(...BUTTONS), ...CREDENTIALS },
+  { shown: fromPool('shown'), do: fc.constantFrom(...BUTTONS), ...CREDENTIALS },
   { requiredKeys: ['do', 'email'], noNullPrototype: true },
 ) as fc.Arbitrary<Json>;
 
-function fromPool(pool: string): fc.Arbitrary<Json> {
-  return fc.nat(255).map((nth) => refer(pool, nth));
-}
-
-/** Encodes a posted form. Returns its text, and the shown form whose browser posts it. */
 export function encodeForm(fields: Json): { text: string; browser: ShownForm | undefined } {
   const { shown, ...others } = (fields ?? {}) as Record<string, Json>;
   const browser = typeof shown === 'object' ? (shown as unknown as ShownForm) : undefined;
@@ -76,14 +70,12 @@ export function encodeForm(fields: Json): { text: string; browser: ShownForm | u
   return { text, browser };
 }
 
-/** Returns the form on a page; undefined if there is none. */
 export function shownBy(target: string, cookie: string, text: string): ShownForm | undefined {
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1];
   const attempt = /\/connect\/([^/?#]+)/.exec(target)?.[1];
   return csrf && attempt ? { attempt, cookie: cookie.split(';')[0] ?? '', csrf } : undefined;
 }
 
-/** Returns what is wrong with the answer to a request for a page. */
 export function pageFault({ status, text }: { status: number; text: string }): string | undefined {
   if (status >= 500 && status !== 503) return `status ${status}`;
   return /\bat \w+ \(|node_modules|select .* from /i.test(text) && !text.startsWith('{"openapi"')

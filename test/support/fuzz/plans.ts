@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { type Json, type Operation, operations, type Schema } from './document.ts';
 import { forms, isPage, pages } from './pages.ts';
-import { refer } from './references.ts';
+import { fromPool } from './references.ts';
 import { type Twist, twistsFor } from './twists.ts';
 import { valuesOf } from './values.ts';
 
 /** A request that is not yet tied to an installation: plain JSON, so that it can be printed and replayed. */
 export interface Plan {
-  /** Name of the operation. */
   operation: string;
   /** Number of 16 bits that chooses the calling app or person, and the network. */
   caller: number;
@@ -52,7 +51,6 @@ const HEADERS: Record<string, readonly string[]> = {
 const WITH_HEADERS_WEIGHT = 1;
 const WITHOUT_HEADERS_WEIGHT = 5;
 
-/** Requests to all operations of the published document, and to the pages. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   ...[...operations, ...pages].map((operation) => ({
     weight: WEIGHTS[operation.id] ?? USUAL_WEIGHT,
@@ -82,7 +80,7 @@ function bodiesOf(operation: Operation, schema: Schema): fc.Arbitrary<Json> {
     { weight: 4, arbitrary: valuesOf(schema, 'loose') },
     {
       weight: EARLIER_BODY_WEIGHT,
-      arbitrary: fc.nat(255).map((nth) => refer(`body of ${operation.id}`, nth)),
+      arbitrary: fromPool(`body of ${operation.id}`),
     },
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json> },
   );
@@ -96,7 +94,7 @@ function parametersOf(
   return Object.fromEntries(
     own.map(({ name, schema }) => {
       const any = valuesOf(schema, 'valid');
-      const known = fc.nat(255).map((nth) => refer(`${name} of ${path}`, nth));
+      const known = fromPool(`${name} of ${path}`);
       return [
         name,
         place === 'path' ? fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: any }) : any,

@@ -1,22 +1,22 @@
+import fc from 'fast-check';
 import type { Json } from './document.ts';
 
 const POOL = 'fuzz:pool';
 const NTH = 'fuzz:nth';
 
-/**
- * Makes a reference, which the pool's n-th value replaces when a request is sent. So plans are plain JSON, which can be
- * replayed.
- */
+/** Makes a reference to the pool's n-th value, so that a plan is plain JSON, which can be replayed. */
 export function refer(pool: string, nth: number): Json {
   return { [POOL]: pool, [NTH]: nth };
 }
 
-/** Looks up the values that references stand for. */
+export function fromPool(pool: string): fc.Arbitrary<Json> {
+  return fc.nat(255).map((nth) => refer(pool, nth));
+}
+
 export interface Pools {
   lookUp(pool: string, nth: number): Json;
 }
 
-/** Replaces the references in a value. */
 export function resolveReferences(value: Json, pools: Pools): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => resolveReferences(one, pools));

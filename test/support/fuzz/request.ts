@@ -6,12 +6,10 @@ import type { Plan } from './plans.ts';
 import { type Pools, resolveReferences } from './references.ts';
 import type { CredentialForm, Framing, PathForm, Twist, WireForm } from './twists.ts';
 
-/** A request as it is sent. */
 export interface Request {
   operation: Operation;
   method: string;
   target: string;
-  /** Headers in the order in which they are sent. */
   headers: [name: string, value: string][];
   /** Body before it is packed. */
   json: Buffer | undefined;
@@ -22,21 +20,17 @@ export interface Request {
   authorized: boolean;
 }
 
-/** Everything that a plan needs from an installation. */
 export interface Surroundings extends Pools {
   credential(operation: Operation): Credentials;
 }
 
 export interface Credentials {
-  /** Value for `Authorization: Bearer`. */
   bearer: string;
-  /** Value for `X-Service-API-Key`. */
   key: string;
   /** A good credential for the other API. */
   other: string;
 }
 
-/** Turns a plan into a request to this installation. */
 export function requestOf(plan: Plan, operation: Operation, at: Surroundings): Request {
   const { caller, twists } = plan;
   const form =
@@ -169,7 +163,6 @@ function credentialHeaders(
   }
 }
 
-/** Addresses a form to the attempt for which it was shown. */
 function withAttempt(plan: Plan, shown: ShownForm | undefined): Plan {
   return shown === undefined ? plan : { ...plan, params: { request_id: shown.attempt } };
 }

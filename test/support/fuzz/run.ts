@@ -30,27 +30,23 @@ export interface Options {
   /** Equal seeds make equal requests, except for values learnt from answers that arrive in another order. */
   seed: number;
   connections: number;
-  /** Called after every thousand requests. */
   progress?: (report: Report) => void;
 }
 
 export interface Failure {
   fault: string;
   plan: Plan;
-  /** Request and answer, shortened for people. */
   sent: string;
 }
 
 export interface Report {
   requests: number;
-  /** Number of times that each outcome occurred, by operation. */
   ends: Map<string, Map<string, number>>;
   failures: Failure[];
 }
 
 const PLANS_PER_SAMPLE = 100;
 
-/** Sends generated requests to the system's first ingress, and reports how they ended. */
 export async function fuzz(system: System, options: Options): Promise<Report> {
   const world = await World.open(system);
   const { requests, seed, connections, progress = () => {} } = options;
@@ -76,7 +72,6 @@ export function errorsIn({ webs, workers }: System): string[] {
   return [...webs, ...workers].flatMap(({ log }) => log.split('\n').filter((line) => ERROR_LINE.test(line)));
 }
 
-/** Repeats a single request, as `replayLine` printed it. */
 export async function replay(system: System, line: string): Promise<Report> {
   const report: Report = { requests: 1, ends: new Map(), failures: [] };
   const sender = new Sender(system.webs[0]?.url ?? '', { connections: 1, hangMs: HANG_MS });

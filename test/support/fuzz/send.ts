@@ -124,7 +124,6 @@ function piecesOf(body: Buffer): Buffer[] {
   );
 }
 
-/** Parses the first answer of a closed connection, and counts all answers. */
 function parseAnswers(bytes: Buffer): Received | undefined {
   const all = bytes.toString('latin1');
   const answers = [...all.matchAll(/(?:^|[}\n])HTTP\/1\.1 (\d{3}) /g)].filter(

@@ -3,7 +3,6 @@ import { type ByteEdit, byteEdits, PACKINGS, type Packing } from './byte-edits.t
 import { type JsonEdit, jsonEdits } from './json-edits.ts';
 import { MONTHS, ODD_UUIDS } from './values.ts';
 
-/** One odd thing about a request. */
 export type Twist =
   | { kind: 'method'; method: string }
   | { kind: 'path'; form: PathForm }
@@ -22,7 +21,7 @@ export type Twist =
 /** Methods to try. Node's client and server accept no invented ones. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
 
-export const PATH_FORMS = [
+const PATH_FORMS = [
   'other slash',
   'double slash',
   'upper case',
@@ -40,10 +39,10 @@ export const PATH_FORMS = [
 export type PathForm = (typeof PATH_FORMS)[number];
 
 /**
- * Forms of a credential. `empty key` is good for an app's calls, `key` for a person's, and the two in between for both;
- * the others are bad.
+ * Forms of a credential. `lower case scheme` and `two spaces` are good for every call, `empty key` for an app's and
+ * `key` for a person's; the others are bad.
  */
-export const CREDENTIAL_FORMS = [
+const CREDENTIAL_FORMS = [
   'none',
   'other kind',
   'basic',
@@ -60,11 +59,11 @@ export const CREDENTIAL_FORMS = [
 export type CredentialForm = (typeof CREDENTIAL_FORMS)[number];
 
 /** `abandoned`: the connection closes before the end of the body; `unheard`: it closes before the answer. */
-export const FRAMINGS = ['chunked', 'bytewise', 'abandoned', 'unheard'] as const;
+const FRAMINGS = ['chunked', 'bytewise', 'abandoned', 'unheard'] as const;
 export type Framing = (typeof FRAMINGS)[number];
 
 /** Unusual and invalid forms of a request, which are written directly to a socket. */
-export const WIRE_FORMS = [
+const WIRE_FORMS = [
   'two lengths',
   'length and chunked',
   'chunked twice',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Json, resolveSchema, type Schema } from './document.ts';
-import { refer } from './references.ts';
+import { fromPool } from './references.ts';
 
 /** Distance of values from their schema: `valid` ones keep to it, `loose` ones often stray, close to its limits. */
 export type Manner = 'valid' | 'loose';
@@ -108,7 +108,6 @@ const MEANINGFUL_VALUES: Record<string, fc.Arbitrary<Json>> = {
 };
 const MEANINGFUL_WEIGHT = 3;
 
-/** Generates values for a schema of the published document. */
 export function valuesOf(schema: Schema, manner: Manner, name?: string): fc.Arbitrary<Json> {
   const plain = byKind(resolveSchema(schema), manner);
   const meaningful = name === undefined ? undefined : MEANINGFUL_VALUES[name];
@@ -245,10 +244,6 @@ function numbers({ type, minimum = 0, maximum = 2 ** 53 - 1 }: Schema, manner: M
     type === 'integer' ? fc.integer({ min: minimum, max: most }) : between,
     fc.constantFrom(minimum, maximum, ...beyond),
   );
-}
-
-function fromPool(pool: string): fc.Arbitrary<Json> {
-  return fc.nat(255).map((nth) => refer(pool, nth));
 }
 
 function listFromPool(pool: string): fc.Arbitrary<Json> {

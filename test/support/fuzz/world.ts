@@ -32,14 +32,12 @@ const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
 const REMEMBERED_MAX = 64;
 /** Size from which bodies are not remembered, which excludes deeply nested ones too. */
 const REMEMBERED_BYTES_MAX = 5000;
-/**
- * Number of requests after which a person is replaced: their account collects rows, and reading them takes ever longer.
- */
+/** A person is replaced after this many requests: their account grows, and reads take ever longer. */
 const REQUESTS_OF_A_PERSON = 10_000;
 
 /** Verifier of all attempts, so that each can be exchanged. */
-export const VERIFIER = 'v'.repeat(43);
-export const CHALLENGE = challengeOf(VERIFIER);
+const VERIFIER = 'v'.repeat(43);
+const CHALLENGE = challengeOf(VERIFIER);
 
 /** The fuzzed installation: its callers, and everything that a run has made in it so far. */
 export class World {
@@ -93,7 +91,6 @@ export class World {
       : { bearer: access, key: person.key, other: key };
   }
 
-  /** Remembers what the answer created, and replaces erased people. */
   async learn(
     { operation, method, target, headers: sent, json }: Request,
     { caller }: { caller: number },
@@ -241,7 +238,6 @@ const LESSONS: Record<string, Lesson> = {
   },
 };
 
-/** Remembers the id in an answer or, if the answer is a list, the first two ids. */
 function rememberIds(pool: string): Lesson {
   return (_, answered, { remember }) => {
     for (const one of [answered].flat().slice(0, 2)) remember(pool, get(one, 'id'));
@@ -266,7 +262,6 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/** Finds the operation that a plan names. */
 export function operationOf(name: string): Operation {
   const operation = [...operations, ...pages].find((one) => one.name === name);
   if (operation === undefined) throw new Error(`the document has no ${name}`);
