@@ -21,7 +21,6 @@ describe("bounds of the operators' board", () => {
       return page.includes(text) && page;
     });
 
-  /** Adds a row to the history for each code: work that failed just now. */
   async function addHistory(codes: readonly string[], id = newId()): Promise<void> {
     await system.database.pool.query(
       `insert into history (id, kind, party, key, fingerprint, state, code, attempt, admission, admitted_at, ended_at,
@@ -48,7 +47,6 @@ describe("bounds of the operators' board", () => {
     );
   }
 
-  /** Adds a worker that lives for an hour, with these pools. */
   async function addWorker(pools: Record<string, { slots: number; claimed: number }>): Promise<string> {
     const id = newId();
     await system.database.pool.query(
@@ -58,7 +56,7 @@ describe("bounds of the operators' board", () => {
     return id;
   }
 
-  it('the board adds "or more" to each failure count of a kind once it has counted 1,000 failures of the kind', async () => {
+  it('the board adds "or more" to the failure counts of a kind of work from 1,000 failures on', async () => {
     await addHistory([...Array(600).fill('first_code'), ...Array(600).fill('second_code')]);
     const counts = [...(await boardWith('second_code')).matchAll(/data-head="Count">([^<]*)</g)].map(
       ([, count]) => count,
@@ -78,7 +76,7 @@ describe("bounds of the operators' board", () => {
     assert.deepEqual([waiting('memory'), waiting('batch')], ['1,980 or more', '2,050']);
   });
 
-  it('with a recovery window of two hours, the board finds work by its id even if the work ended 2.5 hours after its admission', async () => {
+  it('the board finds work by id that was admitted 2.5 hours ago, with a recovery window of two hours', async () => {
     for (const hours of [1.5, 2.5]) {
       const id = lowestIdAt(Date.now() - hours * HOUR_MS).replace('-0000-0000-', '-7000-8000-');
       await addHistory(['late_code'], id);

@@ -22,7 +22,6 @@ describe("operators' board", () => {
 
   const stranger = () => new Operator(Number(new URL(operator.origin).port));
   const board = async () => (await operator.get('')).text();
-  /** Waits until the board shows each of these texts. */
   const waitForTexts = (...texts: string[]) =>
     until(async () => {
       const page = await board();
@@ -45,7 +44,7 @@ describe("operators' board", () => {
       assert.equal((await fetch(`${system.webs[0]?.url}${path}`)).status, 404);
   });
 
-  it('the board keeps a session in a cookie, which does not contain the token and which no script can read', async () => {
+  it("the board's session cookie does not contain the token, and cannot be read by scripts", async () => {
     const [cookie = ''] = (await stranger().signIn(token)).headers.getSetCookie();
     assert.match(cookie, /; HttpOnly/);
     assert.match(cookie, /; SameSite=Strict/);
@@ -159,7 +158,7 @@ describe("operators' board", () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board shows for how long an account has been under erasure, with its id, never its e-mail address', async () => {
+  it('the board shows how long an account has been under erasure, with its id and not its e-mail address', async () => {
     const { email } = await signUp(system);
     const holder = await system.database.pool.connect();
     try {
@@ -271,7 +270,7 @@ describe('board sign-in', () => {
     port = await startBoard(system);
   });
 
-  it('a session of the board is 401 at an ingress with another ADMIN_TOKEN, so that changing the token ends all sessions', async () => {
+  it('a board session is 401 at an ingress with another ADMIN_TOKEN', async () => {
     const other = await startBoard(system, { ADMIN_TOKEN: 'another token of the tests, of 32 bytes' });
     const operator = new Operator(other);
     await operator.signIn('another token of the tests, of 32 bytes');

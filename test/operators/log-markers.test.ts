@@ -44,7 +44,6 @@ describe('secrets and texts in the logs', function () {
 
   const processes = () => [...system.webs, ...system.workers, tools];
 
-  /** Asserts that no log contains the marker, or a secret of the person, the app or the installation. */
   const assertNothingIn = () => {
     const { ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, DATABASE_URL = '' } = system.env;
     const own = [ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, new URL(DATABASE_URL).password];

@@ -98,7 +98,7 @@ describe('metrics of a running system', () => {
     assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
   });
 
-  it('metrics show which process leads, and how old its rounds are, even while a table cannot be read', async () => {
+  it('metrics show the leader and the age of its housekeeping rounds even while a table cannot be read', async () => {
     const locked = await lockTable(system, 'usage');
     try {
       await until(async () => {
@@ -113,7 +113,7 @@ describe('metrics of a running system', () => {
     }
   });
 
-  it('metrics report for how long an account has been under erasure, even if a process keeps renewing its lease on the erasure', async () => {
+  it('metrics report how long an account has been under erasure, however often a process renews its lease', async () => {
     const { pool } = system.database;
     // Sets erasing_at in the future, so that no process takes over the erasure.
     await pool.query(

@@ -21,7 +21,6 @@ describe('HTTPS_PROXY', () => {
     requestedHosts = [];
   });
 
-  /** Starts a worker. Returns the status of a prediction, and the output of the doctor. */
   async function tryProvider(more: Record<string, string> = {}) {
     const env = { OPENAI_BASE_URL: PROVIDER, HTTPS_PROXY: proxy.url };
     const worker = await system.startWorker({ ...env, ...more });

@@ -20,7 +20,7 @@ describe('scaling signal', () => {
   const desiredWorkers = async () =>
     ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
 
-  it('the scaling signal asks for more workers while calls wait for slots, and for one worker once all calls have ended', async () => {
+  it('the scaling signal asks for more workers while calls wait, and for one worker once all calls have ended', async () => {
     assert.equal(await desiredWorkers(), 1);
     system.provider.respond(() => {});
     const gone = new AbortController();

@@ -39,7 +39,6 @@ describe('traces of predictions', function () {
   });
   beforeEach(() => system.provider.reset());
 
-  /** Requests a prediction within the caller's own trace. */
   const predict = (caller: Caller, body: object) => app.predict(body, { headers: headersOf(caller) });
 
   it("a prediction's trace leads from the caller through admission, queue and worker to the provider", async () => {
@@ -142,7 +141,7 @@ describe('traces of predictions', function () {
     assert.deepEqual(spanNamed(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
   });
 
-  it('the trace of a request that runs again links to its failed attempt, and the trace of a replayed request to the replayed attempt', async () => {
+  it('the trace of a repeated request links to the attempt that failed, or whose answer is replayed', async () => {
     const [first, second, third] = [newCaller(), newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(status(500));
@@ -167,7 +166,7 @@ POST /v1/predictions server failed: provider_failed
     assert.deepEqual(spanNamed(repeat, 'POST')?.links, [spanNamed(again, 'admit')?.id]);
   });
 
-  it('the trace of work that was taken over from a dead worker has the queue spans of both attempts below one admission', async () => {
+  it('the trace of work taken over from a dead worker has the queue spans of both attempts below one admission', async () => {
     const caller = newCaller();
     const [victim] = system.workers.splice(0);
     const answer = Promise.withResolvers<void>();
@@ -290,7 +289,7 @@ describe('collector outage', function () {
 describe('process that samples no trace', function () {
   this.timeout(120_000);
 
-  it("a process that samples no traces exports no spans, even if the caller's trace is sampled, but logs the trace id and passes the trace context on", async () => {
+  it('a process that samples no traces exports no spans, but logs trace ids and passes the trace context on', async () => {
     await using collector = await startCollector();
     const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
     await using system = await startProcesses({
@@ -314,7 +313,7 @@ describe('process with tracing disabled', function () {
     NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}`,
   };
 
-  it('a process with tracing disabled loads no OpenTelemetry SDK, exports nothing, and sends the provider no trace context', async () => {
+  it('a process with tracing disabled loads no OpenTelemetry SDK, exports nothing, and passes no trace context on', async () => {
     await using collector = await startCollector();
     const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
     await using system = await startProcesses({ env: { ...withSdkForbidden, ...disabled } });
@@ -344,7 +343,6 @@ function headersOf({ traceId, spanId }: Caller) {
   return { traceparent: `00-${traceId}-${spanId}-01` };
 }
 
-/** Returns a trace as a tree: one span per line, below its parent, with its kind and failure. */
 function outlineOf(spans: readonly CollectedSpan[], parents?: readonly string[], depth = 0): string {
   const ids = new Set(spans.map(({ id }) => id));
   const level = spans.filter(({ parent }) => (parents ? parents.includes(parent) : !ids.has(parent)));

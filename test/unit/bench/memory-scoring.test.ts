@@ -63,7 +63,7 @@ describe('memory score', () => {
     assert.deepEqual(bundleCounts(['Uses Zed', 'Lives in Oslo'], TRUTH), { bundled: 2, bundledStale: 1 });
   });
 
-  it("the memory score counts a quote as grounded if its row contains it, and a fact as attested if it quotes the person's own words", () => {
+  it("the memory score counts quotes that their rows contain, and facts that quote the person's own words", () => {
     const rows = [
       { id: 'own', content: 'My editor is Helix, always.', role: 'human', origin: 'human' },
       { id: 'agent', content: 'You live in Oslo.', role: 'agent', origin: 'agent' },
@@ -80,7 +80,7 @@ describe('memory score', () => {
     assert.deepEqual(groundingCounts(facts, rows), { quotes: 7, groundedQuotes: 3, attestedFacts: 1 });
   });
 
-  it('the memory score reports a text with five consecutive words of a deleted text as a leak, ignoring case and punctuation', () => {
+  it('the memory score reports five consecutive words of a deleted text as a leak, ignoring case and punctuation', () => {
     const gone = shinglesOf('my door code is four two');
     assert.deepEqual(leaksIn(['He said: MY door-code is four!', 'door code is'], gone), [
       'my door code is four',

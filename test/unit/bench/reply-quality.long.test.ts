@@ -67,7 +67,7 @@ describe('reply benchmark', function () {
     assert.ok(provider.calls.every(({ headers }) => headers.authorization === 'Bearer sk-test'));
   });
 
-  it('the reply benchmark also gets answers from a server that refuses a JSON schema as response format (400)', async () => {
+  it('the reply benchmark gets answers from a server that refuses a JSON schema as response format (400)', async () => {
     const yes = proposeReplies([{ response: 'yes' }]);
     provider.respond((response, call) => {
       const asked = call.body['response_format'] as { type: string } | undefined;

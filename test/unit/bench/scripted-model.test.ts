@@ -8,7 +8,6 @@ import { truthOf } from '../../../bench/memory/truth.ts';
 const [persona] = makePersonas({ seed: 3, personas: 1, sessions: 40 });
 if (persona === undefined) throw new Error('there is a persona');
 
-/** Returns the rows of a session as a prompt shows them. */
 const rowsOf = ({ events }: (typeof persona.sessions)[number]): NumberedRow[] =>
   events
     .filter((event) => textOf(event) !== '')
