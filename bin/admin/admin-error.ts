@@ -11,19 +11,16 @@ export class AdminError extends Error {}
 const UNDEFINED_OBJECT_STATES = ['42P01', '42703', '42883'];
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** Describes an error in one line: what went wrong, and what to do. */
 export function explain(error: unknown): string {
   if (error instanceof AdminError || error instanceof ConfigError) return error.message;
   const { what, toDo } = diagnose(error, 'DATABASE_URL');
   return `${what}: ${toDo}`;
 }
 
-/**
- * Describes a database error: what happened, and what to do. `variable` is the setting that holds the database's
- * address.
- */
+/** `variable` is the setting that holds the database's address. */
 export function diagnose(error: unknown, variable: string): { what: string; toDo: string } {
-  const { code, message } = codeAndMessageOf(error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const [message = ''] = messageOf(error).split('\n');
   if (message.includes('unsupported startup parameter'))
     return {
       what: `${variable} leads to a pooler, which refuses our settings of a session (${message})`,
@@ -51,11 +48,4 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
     return { what: 'the database is not up to date', toDo: 'run `npm run migrate`' };
   if (isFromPostgres(error)) return { what: `the database refused (${message})`, toDo: `check ${variable}` };
   return { what: message, toDo: 'check the settings' };
-}
-
-/** Returns an error's code and the first line of its message. */
-function codeAndMessageOf(error: unknown): { code: string; message: string } {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const [message = ''] = messageOf(error).split('\n');
-  return { code, message };
 }

@@ -1,12 +1,11 @@
 import { NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Maximum cap. It fits a bigint in millionths of a cent, the unit in which SQL compares caps. */
+/** Fits a bigint in millionths of a cent, the unit in which SQL compares caps. */
 const CAP_CENTS_MAX = 1_000_000_000_000;
 const GRACE_S_MAX = 30 * 24 * 60 * 60;
 const REDIRECT_URI_MAX = 2048;
 
-/** Returns the value of an option or operand. Throws if it is missing. */
 export function requireValue(name: string, value: string | undefined): string {
   if (value === undefined) throw new AdminError(`${name} is missing`);
   return value;
@@ -34,7 +33,7 @@ export function appName(value: string): string {
   throw invalidValueError('--name', `1 to ${NAME_MAX} characters, without control characters`, value);
 }
 
-/** Parses a spending cap; null means no cap. */
+/** Null means no cap. */
 export function capCents(value: string): number | null {
   return value === 'none'
     ? null
@@ -61,10 +60,7 @@ export function choice<const T extends string>(name: string, value: string, choi
   throw invalidValueError(name, `one of ${choices.join(', ')}`, value);
 }
 
-/**
- * Checks an address that people may be redirected to. Returns it unchanged, because it is compared character for
- * character.
- */
+/** Returns the address unchanged, because it is later compared character for character. */
 export function redirectUri(value: string): string {
   // Printable ASCII only: `URL` would accept more, but a Location header does not.
   if (!/^https?:\/\/[!-~]+$/i.test(value) || !URL.canParse(value))

@@ -4,13 +4,9 @@ import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
 import { type Finding, fault, fine } from './checks.ts';
 
-/** Pooling by the server behind an address: PostgreSQL itself (`none`), or a pooler in session or transaction mode. */
+/** `none` is PostgreSQL itself; the others are the modes of a pooler. */
 type Pooling = 'none' | 'session' | 'transaction';
 
-/**
- * Checks that `DATABASE_DIRECT_URL` leads to PostgreSQL, and that `DATABASE_URL` leads there too, or to a pooler in
- * transaction mode.
- */
 export async function checkPooler({ database: { url, directUrl } }: AdminConfig): Promise<Finding> {
   if (url !== directUrl && (await poolingAt(directUrl)) !== 'none')
     return fault(
@@ -45,9 +41,8 @@ async function poolingAt(url: string): Promise<Pooling> {
 }
 
 /**
- * Recognises a pooler by process ids. PostgreSQL reports to each client the id of the server process that serves it; a
- * pooler makes an id up. In session mode, each client keeps one server process for itself; in transaction mode, clients
- * share or change them.
+ * PostgreSQL announces the id of the process that runs the statements; a pooler announces another one. In session mode,
+ * each client keeps one server process.
  */
 async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
   const pids: number[][] = [];

@@ -72,7 +72,7 @@ function* otherQueueFaults(living: readonly LivingProcess[], config: AdminConfig
     ];
 }
 
-/** Counts the processes by what `ofOne` returns: `2 web, 1 worker`. */
+/** Returns counts such as `2 web, 1 worker`. */
 function tally(living: readonly LivingProcess[], ofOne: (one: LivingProcess) => string): string {
   return [...Map.groupBy(living, ofOne)].map(([what, { length }]) => `${length} ${what}`).join(', ');
 }

@@ -8,9 +8,6 @@ import { type Finding, fault, fine } from './checks.ts';
 /** Share of PostgreSQL's sessions that may be in use. */
 const SESSION_SHARE_MAX = 0.9;
 
-/**
- * Checks that PostgreSQL accepts as many connections as the living processes may open, and has connections to spare.
- */
 export async function checkConnections(pool: Pool): Promise<Finding> {
   const [{ sessions, maxSessions: max }, living] = await Promise.all([
     readInstallation(pool),
@@ -26,7 +23,6 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
   return judgeSessions(found, sessions, max);
 }
 
-/** Judges how many of PostgreSQL's `max` sessions are in use. */
 export function judgeSessions(found: string, sessions: number, max: number): Finding {
   return sessions > SESSION_SHARE_MAX * max
     ? fault(
@@ -40,7 +36,6 @@ const GIB = 1024 ** 3;
 /** Free space is too little below `min`, or below `minShare` of the disk unless `plenty` is free. */
 const FREE_SPACE_LIMITS = { min: GIB, minShare: 0.05, plenty: 20 * GIB };
 
-/** Checks PostgreSQL's disk, if it runs on this machine and its data folder is visible. */
 export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<Finding> {
   const disk = await readDatabaseDisk(pool, database.directUrl);
   return disk === undefined
@@ -48,7 +43,6 @@ export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<
     : judgeFreeSpace(disk.free, disk.size);
 }
 
-/** Judges the free bytes on a disk. */
 export function judgeFreeSpace(free: number, size: number): Finding {
   const found = `${(free / GIB).toFixed(1)} of ${(size / GIB).toFixed(1)} GiB are free where PostgreSQL keeps its data`;
   return free < FREE_SPACE_LIMITS.min ||

@@ -20,14 +20,14 @@ import {
 import { withTimeout } from '../../shared/timing/within.ts';
 import { diagnose } from './admin-error.ts';
 
-/** Finding of one `doctor` check; `to_do` tells the operator what to do, and is null when all is well. */
+/** Result of a check of `admin doctor`; `to_do` is null when all is well. */
 export interface Finding {
   ok: boolean;
   found: string;
   to_do: string | null;
 }
 
-/** One check; `see` is the page about its faults, and is null when all is well. */
+/** `see` is the document about the faults that the check finds; null when all is well. */
 export interface Check extends Finding {
   name: string;
   see: string | null;
@@ -38,10 +38,7 @@ export const fine = (found: string): Finding => ({ ok: true, found, to_do: null 
 export const fault = (found: string, toDo: string): Finding => ({ ok: false, found, to_do: toDo });
 
 const OLDEST_POSTGRES_MAJOR = 15;
-/**
- * Maximum difference between clocks: longer than a query takes, yet too short to affect billing months or expiring
- * keys.
- */
+/** Longer than a query takes, but too short to matter to billing months or expiring keys. */
 export const DRIFT_MAX_MS = 5000;
 const EARLIEST_PLAUSIBLE_MS = Date.UTC(2026);
 const LATEST_PLAUSIBLE_MS = Date.UTC(2100);
@@ -65,7 +62,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
     : fault('the SQL functions are of an older version', 'run `npm run migrate`');
 }
 
-/** Checks the queue, on Redis or on PostgreSQL; on PostgreSQL at the direct address, which the queue itself uses. */
+/** On PostgreSQL, uses the direct address, as the queue itself does. */
 export async function checkQueue(config: AdminConfig): Promise<Finding> {
   if (config.redis !== undefined) return checkRedis(config.redis);
   try {
@@ -107,8 +104,7 @@ export async function checkClock(pool: Pool): Promise<Finding> {
   return fine(found);
 }
 
-/** Returns the only row of a statement's result. */
-export async function queryRow<Row extends QueryResultRow>(pool: Pool, text: string): Promise<Row> {
+async function queryRow<Row extends QueryResultRow>(pool: Pool, text: string): Promise<Row> {
   const { rows } = await pool.query<Row>(text);
   if (rows[0] === undefined) throw new Error('the database answered nothing');
   return rows[0];
@@ -116,10 +112,6 @@ export async function queryRow<Row extends QueryResultRow>(pool: Pool, text: str
 
 const REDIS_TIMEOUT_MS = 3000;
 
-/**
- * Checks that Redis answers in time and accepts writes, and that with a full memory it refuses writes rather than
- * dropping jobs.
- */
 async function checkRedis(target: RedisTarget): Promise<Finding> {
   const client = connectRedis(target, 'consumer', createLog('admin', 'silent'));
   try {
@@ -160,10 +152,7 @@ async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Pro
 
 const PROVIDER_TIMEOUT_MS = 3000;
 
-/**
- * Checks that a model is configured. If a key is set, also checks that the provider accepts it, by listing models,
- * which is free.
- */
+/** Tests a key by listing the provider's models, which is free. */
 export async function checkProvider({
   defaultModel,
   openai,

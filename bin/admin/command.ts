@@ -6,7 +6,6 @@ import { createLog } from '../../shared/log.ts';
 import { AdminError } from './admin-error.ts';
 import { withDatabase } from './environment.ts';
 
-/** Context of a command. */
 export interface Admin {
   config: AdminConfig;
   database: Database;
@@ -24,15 +23,12 @@ export interface Outcome {
 export type Action = (admin: Admin) => Promise<Outcome>;
 
 interface Help {
-  /** Effect of the command, in one line. */
   summary: string;
-  /** Arguments; none by default. */
   synopsis?: string;
-  /** Arguments for the example in the help; none by default. */
+  /** Only the arguments; the help adds the command itself. */
   example?: string;
 }
 
-/** An id for use in examples. */
 export const EXAMPLE_ID = '019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30';
 
 export interface Command extends Help {
@@ -57,7 +53,7 @@ interface Definition<O extends Options, A> extends Help {
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
 }
 
-/** Builds a command that uses the database. Every command accepts `--json`. */
+/** Builds a command that uses the database. */
 export function command<const O extends Options>(definition: Definition<O, Action>): Command {
   return define(definition, (action) => withAdmin(action, definition.statementMs));
 }
@@ -114,7 +110,6 @@ function parse<O extends Options>(args: string[], options: O, synopsis: string |
   }
 }
 
-/** Returns the error for wrong arguments; its message shows the synopsis. */
 export function usageError(problem: string, synopsis = ''): AdminError {
   return new AdminError(`${problem}: the arguments are ${`${synopsis} [--json]`.trimStart()}`);
 }

@@ -8,9 +8,8 @@ import { AdminError } from './admin-error.ts';
 const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
 
 /**
- * Adds the address of the embedded database to the environment, and that of the ingress unless `PUBLIC_URL` is set.
- * Both are in files that `npm start` keeps in this checkout while it runs. Returns the environment unchanged if it has
- * a `DATABASE_URL`, and in production, which has no embedded database.
+ * Adds the addresses of the embedded database and, without `PUBLIC_URL`, of the ingress, from files that `npm start`
+ * keeps while it runs. Returns the environment unchanged in production, or if it has a `DATABASE_URL`.
  */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,

@@ -3,7 +3,6 @@ import type { Command } from './command.ts';
 const PROGRAM = 'npm run -s admin --';
 const LINE_WIDTH = 100;
 
-/** Lists all commands, one per line. */
 export function overview(commands: Iterable<[name: string, command: Command]>): string {
   const all = [...commands];
   const width = Math.max(...all.map(([name]) => name.length));
@@ -11,7 +10,6 @@ export function overview(commands: Iterable<[name: string, command: Command]>): 
   return `Usage: ${PROGRAM} COMMAND [--json]\n\n${lines.join('')}\n\`COMMAND --help\` shows a command's arguments and an example.\n`;
 }
 
-/** Returns a command's help: what it does, its arguments, and an example. */
 export function helpOf(name: string, { summary, synopsis = '', example = '' }: Command): string {
   // Keeps an option and its value on one line.
   const parts = synopsis.match(/\[[^\]]*\]…?|--\S+ \S+|\S+/g) ?? [];

@@ -11,7 +11,6 @@ import { ingressAddressOf } from './ingress-address.ts';
 /** Stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';
 
-/** Result of one real prediction. */
 export interface LiveFinding extends Finding {
   url: string;
   /** Null if there was no answer. */
@@ -25,7 +24,7 @@ export interface LiveFinding extends Finding {
 /** The doctor's own app. On the sandbox plan, its predictions are never invoiced and use up nobody else's units. */
 const APP_ID = '00000000-0000-7000-8000-00000d0c7012';
 const APP = { id: APP_ID, name: 'Doctor', redirectUris: [], plan: 'sandbox', capCents: null } as const;
-/** Grace period of the previous key: long enough for a concurrent run of the doctor, which uses that key, to end. */
+/** Lets a concurrent run of the doctor finish with the key that this run replaces. */
 const GRACE_S = 900;
 const EXTRA_WAIT_MS = 5000;
 
@@ -113,7 +112,7 @@ async function judgeAnswer(
     return { ...fault(found, toDo), status, code, stage: 'connection' };
   }
   const outcome = await findRequest(database.pool, requestKey('predict', APP_ID, requestId));
-  // The code alone does not say where the time went. Work that no worker started was still in the queue.
+  // A timeout does not say where the time went: work that no worker started was still in the queue.
   const wasStarted = outcome?.state === 'running' || typeof outcome?.queueMs === 'number';
   const [stage, toDo] =
     code === 'prediction_timeout' ? timeoutRemedy(wasStarted) : (REMEDIES[code] ?? OTHER_REMEDY);

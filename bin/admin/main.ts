@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { helpOf, overview } from './help.ts';
 
-/** Runs one command: the result goes to standard output, errors to standard error. Returns the exit code. */
+/** Returns the exit code. */
 async function main(argv: string[]): Promise<number> {
   const args = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
   const foundCommand = findCommand(args);
@@ -31,7 +31,6 @@ interface FoundCommand {
   args: string[];
 }
 
-/** Shows the requested help on standard output; without a request, the list of commands on standard error. */
 function showHelp(found: FoundCommand | undefined, isRequested: boolean): number {
   const text = found === undefined ? overview(COMMANDS) : helpOf(found.name, found.command);
   (isRequested ? process.stdout : process.stderr).write(text);

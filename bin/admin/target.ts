@@ -6,7 +6,6 @@ import { lockFolder, makePrivateFolder } from '../start/files.ts';
 import { startPostgres } from '../start/postgres.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Folder in which this checkout keeps its data. */
 export const DATA_FOLDER = resolve(import.meta.dirname, '../../.data');
 
 /** A database that a command opens itself: the one that a restore fills, or the embedded one that a move copies. */
@@ -22,7 +21,7 @@ export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA_FOLDER
   return openEmbedded(values, folder);
 }
 
-/** Opens the embedded database, which runs for this command only. */
+/** Starts the embedded database for this command only. */
 export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
   await using opening = new AsyncDisposableStack();
   await makePrivateFolder(folder);

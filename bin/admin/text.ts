@@ -1,11 +1,10 @@
 import { escapeInvisible } from '../../shared/text/visible.ts';
 
-/** Formats one object as text: a line per field, values aligned. */
+/** Returns a line per field, with the values aligned. */
 export function fieldLines(thing: object): string {
   return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));
 }
 
-/** Formats objects as a table: one row each, with the given fields as columns. */
 export function table<T extends object>(
   things: readonly T[],
   columns: readonly (keyof T & string)[],

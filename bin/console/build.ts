@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const SOURCE = join(import.meta.dirname, '../../client/console');
 
-/** Reports whether the packages that build the console are installed: `npm ci --omit=dev` leaves them out. */
+/** Returns false after `npm ci --omit=dev`, which leaves out the packages that build the console. */
 export function canBuildConsole(): boolean {
   try {
     import.meta.resolve('esbuild');
@@ -15,8 +15,8 @@ export function canBuildConsole(): boolean {
 }
 
 /**
- * Builds the console into `client/console/dist`, where the ingress finds it. Each file is replaced as a whole, so a
- * reader gets either the old or the new file.
+ * Writes to `client/console/dist`, from which the ingress serves. Renames finished files into place, so that no reader
+ * gets half of one.
  */
 export async function buildConsole(): Promise<void> {
   const { build } = await import('esbuild');

@@ -32,7 +32,6 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** Writes a file that only its owner can read, replacing any file of that name. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   await rm(file, { force: true });
   await writeFile(file, text, { mode: 0o600, flag: 'wx' });

@@ -15,13 +15,12 @@ import { guide, sandboxKey, toolServerGuide } from './sandbox.ts';
 import { formatSeconds, type ProcessSpec, SupervisedProcess } from './supervised-process.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
-/** Time that orphans of a killed start may take to release their ports. */
+/** Time for the processes of a killed start to release their ports. */
 const ORPHANS_GRACE_MS = 10_000;
 
 /**
- * `npm start`: runs PostgreSQL (unless `DATABASE_URL` is set), the migrations, the ingress, one process for all worker
- * pools, and a tool server. Outside production, creates a sandbox app unless one of an earlier start is left. Never
- * returns: once `stopping` aborts, closes everything in reverse order and throws the abort reason.
+ * Runs `npm start`. Never returns: once `stopping` aborts, closes everything in reverse order and throws the abort
+ * reason.
  */
 async function start(data: string, stopping: AbortSignal): Promise<never> {
   await using opened = new AsyncDisposableStack();
@@ -72,7 +71,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     'Starting the ingress and the workers',
     Promise.race([ready, stopRejection]),
   );
-  // A restarted ingress keeps its port, even if the port was picked freely at first.
+  // Lets a restarted ingress keep its port, even one that was picked freely.
   web.env['PORT'] = portOf(address);
   await writePrivateFile(files.address, `${address}\n`);
   const toolEnv = await toolServerEnv(env, address);
@@ -94,16 +93,13 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   return await stopRejection;
 }
 
-/** Reports whether to run the embedded PostgreSQL; never in production, whose configuration requires `DATABASE_URL`. */
+/** Excludes production, whose configuration requires `DATABASE_URL`. */
 function usesEmbeddedPostgres(): boolean {
   const env = new Env(process.env);
   return !env.has('DATABASE_URL') && env.text('NODE_ENV') !== 'production';
 }
 
-/**
- * Returns the environment and configuration of the ingress and the worker. They share this machine, so the worker takes
- * the next operator port.
- */
+/** Gives the worker the operator port after the ingress's, since both run on this machine. */
 function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string | undefined) {
   const env = databaseUrl === undefined ? given : withEmbeddedDatabase(given, databaseUrl);
   const webEnv = withSecrets(env, data);
@@ -114,8 +110,8 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
 }
 
 /**
- * Returns the environment, after checking configuration and ports, so that a mistake is reported before the slow steps.
- * Outside production, if `OPERATOR_PORT` is not set and a usual operator port is in use, takes any free ports.
+ * Checks configuration and ports before the slow steps. Outside production, and without `OPERATOR_PORT`, replaces
+ * default operator ports that are in use by any free ones.
  */
 async function withFreePorts(
   data: string,
@@ -134,8 +130,8 @@ async function withFreePorts(
 }
 
 /**
- * Returns the environment of the tool server, which calls this ingress unless `MCP_UPSTREAM_URL` is set. A port that
- * the environment does not set is the usual one, or any free one if the usual one is in use.
+ * The tool server calls this ingress unless `MCP_UPSTREAM_URL` is set. Ports that the environment does not set are the
+ * default ones or, if these are in use, any free ones.
  */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
@@ -144,7 +140,7 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: portOf(address),
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // The port after the ingress's is the worker's, so this is the one after that.
+    // The worker has the port after the ingress's.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);

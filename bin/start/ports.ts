@@ -29,12 +29,10 @@ export async function assertPortFree({ variable, host, port }: Port, withinMs: n
   }
 }
 
-/** Returns the port of a web address; 80 if the address names none. */
 export function portOf(address: string): string {
   return new URL(address).port || '80';
 }
 
-/** Reports whether a server could listen on the port now. */
 export async function isFree({ host, port }: Omit<Port, 'variable'>): Promise<boolean> {
   return (await listenErrorOf(host, port)) === undefined;
 }

@@ -13,7 +13,6 @@ export function addressOf({ port, password }: PostgresAccess, database: string):
   return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** Runs one statement on a connection of its own. */
 export async function query(access: PostgresAccess, text: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: addressOf(access, 'postgres') });
   client.on('error', () => undefined);
@@ -25,9 +24,7 @@ export async function query(access: PostgresAccess, text: string): Promise<pg.Qu
   }
 }
 
-/**
- * Returns the state of a server. Throws if the failure to connect means none of these states, such as a wrong password.
- */
+/** Throws if connecting fails for another reason, such as a wrong password. */
 export async function stateOf(
   access: PostgresAccess,
 ): Promise<'up' | 'starting or stopping' | 'unreachable'> {

@@ -18,7 +18,6 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../shared/config/env.ts';
 
-/** Programs, data and account of an embedded PostgreSQL. */
 export interface PostgresHome {
   programs: Programs;
   /** Holds the data, the password and the log. */
@@ -39,8 +38,8 @@ interface Programs {
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
 /**
- * Prepares a home for PostgreSQL, which refuses to run as root: root runs it under another account. Programs or data
- * that this account cannot reach are kept below `/var/tmp`; in place of the data, `directory` is then a link to them.
+ * PostgreSQL refuses to run as root, so root runs it under another account. Programs are copied, and data moved, below
+ * `/var/tmp` if that account cannot reach them; `directory` is then a link to the data.
  */
 export async function preparePostgresHome(directory: string): Promise<PostgresHome> {
   const installed = await installedPrograms();
@@ -78,7 +77,6 @@ async function restoreLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/** Returns the owner of an existing `directory` unless that is root, or else the account `postgres` or `nobody`. */
 async function serverAccount(directory: string): Promise<Account> {
   const owner = await stat(directory).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return owner;
@@ -115,10 +113,7 @@ async function isCopyOf(native: string, copy: string): Promise<boolean> {
   return copied !== undefined && original?.size === copied.size && original.mtimeMs === copied.mtimeMs;
 }
 
-/**
- * Copies the programs, then renames the copy into place, so that it is complete or absent even if two processes copy at
- * once.
- */
+/** Renames the copy into place, so that it is complete or absent even if two processes copy at once. */
 async function copyPrograms(native: string, copy: string): Promise<void> {
   const unfinishedCopy = `${copy}.${process.pid}`;
   await cp(native, unfinishedCopy, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
@@ -143,7 +138,7 @@ async function canEnter(folder: string, account: Account): Promise<boolean> {
 }
 
 async function shelteredFolder(directory: string, account: Account): Promise<string> {
-  // Takes a new name each time: a link that was moved elsewhere may still lead to the folder of an earlier call.
+  // Takes a new name each time, since a link in a moved checkout may still lead to the folder of an earlier call.
   const folder = join(await openShelter(account), `data-${hash(`${directory} ${randomUUID()}`)}`);
   // If the checkout was moved, `directory` may hold data already. `mv` also works across file systems.
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -189,16 +184,14 @@ function ignore(code: string) {
   };
 }
 
-/** Operating-system account that a program runs under. */
 interface Account {
   uid: number;
   gid: number;
 }
 
 /**
- * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. The program has its own
- * session, so that Ctrl-C on the terminal does not reach it, and a bare environment, because the environment of this
- * process holds secrets.
+ * Never rejects: a program that cannot be started counts as failed. The program has its own session, so that Ctrl-C on
+ * the terminal does not reach it.
  */
 export function run(
   program: string,
@@ -223,8 +216,8 @@ export function run(
 }
 
 /**
- * Returns spawn options: the account, a working directory that every account may enter, a bare environment, and
- * messages in English.
+ * Uses a folder that every account may enter, English messages, and a bare environment, since that of this process
+ * holds secrets.
  */
 export function programOptions(account: Account | undefined) {
   const { PATH, SystemRoot } = process.env;

@@ -12,10 +12,9 @@ import { type PostgresHome, programOptions, run } from './postgres-home.ts';
 const START_SILENCE_MS = 60_000;
 
 /**
- * The PostgreSQL server of a `PostgresHome`, on one port. It is a child of this process rather than of pg_ctl, so that
- * its end is noticed at once, even in a container whose init process does not reap orphans. It has its own session, so
- * Ctrl-C on the terminal does not reach it. It ends when this process ends, for whatever reason; on Windows, unless
- * this process is killed (see `Guardian`).
+ * Runs PostgreSQL as a child of this process rather than of pg_ctl, so that its end is noticed at once, even in a
+ * container whose init process does not reap orphans. The server has its own session, so that Ctrl-C on the terminal
+ * does not reach it.
  */
 export class PostgresServer {
   readonly access: PostgresAccess;
@@ -36,14 +35,16 @@ export class PostgresServer {
     this.#guardian = new Guardian(home);
   }
 
-  /** Resolves when the server ends, with its signal or exit code, or with the error if it could not be run. */
+  /** Resolves with the server's signal or exit code, or with the error if it could not be run. */
   get ended(): Promise<string> {
     return this.#exit;
   }
 
   /** Resolves when the server answers, after recovery if needed. If it does not, rejects with what it has logged. */
   async start(): Promise<void> {
-    await clearLeftovers(this.#home, this.access.password);
+    // A data directory allows one server at a time.
+    await stopOtherServer(this.#home, this.access.password);
+    await killOrphans(this.#home);
     if (this.#isStopping) throw new Error('PostgreSQL was stopped');
     const logStart = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     this.#launch();
@@ -90,10 +91,7 @@ export class PostgresServer {
     });
   }
 
-  /**
-   * Waits until the server answers. Times out only if the server does not answer at all: in recovery it answers that it
-   * is starting.
-   */
+  /** Times out only if the server does not answer at all: in recovery it answers that it is starting. */
   async #waitUntilUp(): Promise<void> {
     let lastAnswerAt = Date.now();
     while (this.#child !== undefined) {
@@ -106,7 +104,7 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start (${await this.#exit})`);
   }
 
-  /** Stops the server through pg_ctl, because Windows has no signals. */
+  /** Uses pg_ctl because Windows has no signals. */
   async #end(signal: 'INT' | 'QUIT'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -118,18 +116,14 @@ export class PostgresServer {
   }
 }
 
-/**
- * Shell script that reads lines: the id of the running server process, an empty line when none runs, and in the end
- * `stopped`.
- */
+/** Reads lines: the id of the server process, an empty line when none runs, and finally `stopped`. */
 const GUARDIAN_SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
 
 /**
- * Stops the server if this process is killed: a shell reads from a pipe, and stops the server if the pipe closes before
- * the line `stopped`. Windows has no such shell: there the server outlives a killed process until the next start stops
- * it.
+ * Stops the server if this process is killed: a shell does so when its input ends without the line `stopped`. Windows
+ * has no such shell: there the server runs on until the next start stops it.
  */
 class Guardian {
   readonly #pipe: Writable;
@@ -146,7 +140,7 @@ class Guardian {
     this.#pipe = shell.stdin;
   }
 
-  /** Tells the shell which server process to stop if this process is killed; undefined once the server has ended. */
+  /** `pid` is undefined once the server has ended. */
   watch(pid: number | undefined): void {
     this.#pipe.write(`${pid ?? ''}\n`);
   }
@@ -158,12 +152,6 @@ class Guardian {
 
 /** Time for which a server may be unreachable while its postmaster.pid exists; then the file is considered stale. */
 const STALE_AFTER_MS = 3000;
-
-/** Stops everything that still runs on these data: a data directory allows one server at a time. */
-async function clearLeftovers(home: PostgresHome, password: string): Promise<void> {
-  await stopOtherServer(home, password);
-  await killOrphans(home);
-}
 
 /** Stops the server of a killed process, or one that somebody else started. It may first have to finish a recovery. */
 async function stopOtherServer(home: PostgresHome, password: string): Promise<void> {
@@ -182,7 +170,6 @@ async function stopOtherServer(home: PostgresHome, password: string): Promise<vo
   }
 }
 
-/** Stops the server that runs on these data, if any, even if another process started it. */
 async function stopRunningServer(home: PostgresHome): Promise<void> {
   if ((await runningPort(home)) === undefined) return;
   const args = ['stop', '-m', 'fast', '-w', '-t', `${STOP_LIMITS.postgres / 1000}`, '-D', home.data];
@@ -191,10 +178,7 @@ async function stopRunningServer(home: PostgresHome): Promise<void> {
     throw new Error(`PostgreSQL did not stop: ${stop.output}`);
 }
 
-/**
- * Reads the port from the fourth line of postmaster.pid; 0 until a starting server has written it. Undefined if no
- * server runs.
- */
+/** Returns undefined if no server runs, and 0 until a starting server has written its port. */
 async function runningPort({ programs, data, account }: PostgresHome): Promise<number | undefined> {
   const status = await run(programs.pg_ctl, ['status', '-D', data], account);
   const lines = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => undefined);

@@ -40,9 +40,8 @@ const THROWAWAY_SETTINGS = [
 ];
 
 /**
- * Starts the PostgreSQL that npm installed, with its data, password and log in `directory`. Stops a server that already
- * runs on these data. The new server runs until `stop` is called or this process ends; `PostgresServer` says how. Only
- * one process at a time may use a directory.
+ * Keeps data, password and log in `directory`, which only one process at a time may use. First stops a server that
+ * already runs on these data.
  */
 export async function startPostgres({
   directory,
@@ -63,7 +62,7 @@ export async function startPostgres({
   return { url: addressOf(server.access, DATABASE), stop };
 }
 
-/** Creates the data directory at the first start, and renames it into place when complete. Returns the password. */
+/** Creates the data at the first start. Returns the password. */
 async function initialise(
   { folder, data, account, programs }: PostgresHome,
   throwaway: boolean,
@@ -100,7 +99,6 @@ async function startAtFreePort(
       return server;
     } catch (error) {
       await server.stop();
-      // Another process has taken the port in the meantime.
       const isPortTaken =
         error instanceof Error && error.message.includes('could not create any TCP/IP sockets');
       if (!isPortTaken) throw error;
@@ -126,10 +124,7 @@ async function createDatabase(access: PostgresAccess): Promise<void> {
 /** Number of failed starts in a row after which the terminal shows why. */
 const FAILURES_BEFORE_REPORT = 4;
 
-/**
- * Restarts the server on the same port and data whenever it ends; `say` reports each restart to the terminal. Returns a
- * function that stops the server for good.
- */
+/** Restarts the server on the same port whenever it ends. The returned function stops it for good. */
 function keepRunning(server: PostgresServer, say: (line: string) => void): () => Promise<void> {
   const stopping = new AbortController();
   const watching = watch(server, say, stopping.signal);

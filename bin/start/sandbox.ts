@@ -8,8 +8,8 @@ import { hashKey } from '../../shared/security/keys.ts';
 import { writePrivateFile } from './files.ts';
 
 /**
- * Returns the key of the sandbox app, after allowing redirects to `callback`. The database holds only the key's hash,
- * so a file keeps the key for the next start. Creates a new app if no active app has the stored key.
+ * Keeps the key in a file, since the database holds only its hash. Creates a new app if no active app has that key;
+ * allows redirects to `callback`.
  */
 export async function sandboxKey(file: string, callback: string, config: StoreConfig): Promise<string> {
   const storedKey = (await readFile(file, 'utf8').catch(() => '')).trim();
@@ -30,7 +30,7 @@ export async function sandboxKey(file: string, callback: string, config: StoreCo
   }
 }
 
-/** Adds the redirect address: its port may differ from the one at the last start. */
+/** The port in the address may differ from that of the last start. */
 async function addRedirectUri(em: EntityManager, appId: string, uri: string): Promise<void> {
   const app = await findApp(em, appId);
   if (app !== undefined && !app.redirectUris.includes(uri))
@@ -46,10 +46,7 @@ interface Guide {
   logs: string;
 }
 
-/**
- * Shows how to make a first prediction. The `curl` command generates new request and session ids each time it is
- * pasted.
- */
+/** The `curl` command generates new ids each time it is pasted. */
 export function guide({ address, board, key, config, logs }: Guide): string {
   return `
   address    ${address}
@@ -80,7 +77,6 @@ Then:  ${nextStep('npm run -s admin -- usage')}what it cost
 `;
 }
 
-/** Shows how to give agents the tools: one line per agent. Those for a shell take the key from `FORECUE_KEY`. */
 export function toolServerGuide(url: string): string {
   const code = `{"name":"forecue","type":"http","url":"${url}","headers":{"X-Service-API-Key":"'$FORECUE_KEY'"}}`;
   const cursor = `"forecue": { "url": "${url}", "headers": { "X-Service-API-Key": "service_…" } }`;
@@ -92,7 +88,6 @@ Cursor: ${cursor} in mcpServers of ~/.cursor/mcp.json
 `;
 }
 
-/** Pads to the width of the column. */
 function nextStep(what: string): string {
   return `${what}   `.padEnd(31);
 }

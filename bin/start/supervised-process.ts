@@ -9,7 +9,6 @@ export interface ProcessSpec {
   entry: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** File that receives its output. */
   log: string;
   /** Reports to the terminal what happens to the process. */
   say(line: string): void;
@@ -19,9 +18,9 @@ const READY_TIMEOUT_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
 /**
- * Runs a process from construction until disposal. Restarts it whenever it dies after it has been ready once. The
- * process has its own session, so that Ctrl-C reaches the supervisor alone. The process sends a `ReadyMessage` over
- * IPC, and stops when that channel closes, so it never outlives the supervisor.
+ * Runs a process until disposal, and restarts it whenever it ends after it was ready once. The process has its own
+ * session, so that Ctrl-C reaches the supervisor alone, and stops when its IPC channel closes, so that it never
+ * outlives the supervisor.
  */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
@@ -41,7 +40,7 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#launch();
   }
 
-  /** Resolves with the message that the process is ready. Rejects if its first start fails. */
+  /** Rejects if the first start fails. */
   async ready(): Promise<ReadyMessage> {
     const timeout = setTimeout(() => this.#startFailed('was not ready in time'), READY_TIMEOUT_MS);
     return this.#ready.promise.finally(() => clearTimeout(timeout));
@@ -69,7 +68,7 @@ export class SupervisedProcess implements AsyncDisposable {
       child.on('message', (message) => this.#onMessage(message));
       child.on('exit', (code, signal) => onEnd(signal ?? `exit code ${code}`));
       child.on('error', ({ message }) => {
-        // A process that the system could not start never exits.
+        // A process that the system could not start never emits `exit`.
         if (child.pid === undefined) onEnd(message);
         else this.#spec.say(`${this.#spec.name}: ${message}`);
       });
@@ -115,7 +114,7 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 }
 
-/** Rotates a log that has grown too large. Returns the offset at which this run's output begins. */
+/** Returns the offset at which this run's output begins. */
 function rotateLog(log: string): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= LOG_MAX_BYTES) return size;
@@ -131,7 +130,6 @@ const DELAYS_MS = [0, 500, 1000, 2000, 5000];
 /** Time after which a running process counts as recovered, and the delays start over. */
 const RECOVERED_AFTER_MS = 60_000;
 
-/** Computes delays before restarts: none the first time, then longer ones, up to 5 s. */
 export class Backoff {
   #restarts = 0;
 
@@ -144,12 +142,10 @@ export class Backoff {
   }
 }
 
-/** Describes when a restart happens, for the terminal. */
 export function whenAfter(delayMs: number): string {
   return delayMs === 0 ? 'at once' : `in ${delayMs / 1000} s`;
 }
 
-/** Formats a duration for the terminal. */
 export function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }

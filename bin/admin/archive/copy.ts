@@ -9,8 +9,8 @@ import { type Manifest, writeBackup } from './write.ts';
 type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 
 /**
- * Migrates the database `from` and backs it up to a temporary file in `folder`; then migrates the empty database `to`
- * and fills it from that file. Returns the number of rows.
+ * Copies all rows of `from` to the empty database `to`, through a temporary file in `folder`, after migrating both.
+ * Returns the number of rows.
  */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
@@ -22,7 +22,7 @@ export async function copyDatabase(from: Store, to: Store, folder: string): Prom
   return await fillDatabase(to, file, await verifyBackup(file));
 }
 
-/** Migrates an empty database and fills it from a verified backup. Returns the number of rows. */
+/** Migrates the empty database first. Returns the number of rows. */
 export async function fillDatabase(store: Store, file: string, manifest: Manifest): Promise<number> {
   await migrateStore(store);
   return restoreBackup(store.database.directUrl, file, manifest);

@@ -13,7 +13,7 @@ export interface Frame {
 const HEADER_BYTES = 5;
 const FRAME_BODY_MAX = 1024 ** 2;
 
-/** Encodes frames as bytes. Splits long bodies into several frames, and ends with the checksum frame. */
+/** Splits long bodies into several frames, and adds the checksum frame at the end. */
 export async function* encodeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const { type, body } of frames)
@@ -31,7 +31,7 @@ function bytesOf(type: Frame['type'], body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Decodes frames from bytes. Throws, at the end at the latest, if the bytes are damaged or cut short. */
+/** Throws if the bytes are damaged or cut short, at the latest after the last frame. */
 export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   const hash = createHash('sha256');
   let isOver = false;
@@ -48,7 +48,6 @@ export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerat
   if (!isOver) throw backupDamagedError('it is cut short');
 }
 
-/** Splits a stream of bytes into whole frames. */
 async function* splitFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {

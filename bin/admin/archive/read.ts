@@ -82,10 +82,7 @@ async function assertEmpty(client: pg.Client, names: readonly string[]): Promise
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
-/**
- * Creates the weekly partitions that the rows need, like `sql/weeks.sql`; the migration has already created the current
- * partitions.
- */
+/** Creates weekly partitions as shared/db/sql/weeks.sql does. */
 async function makeWeeks(client: pg.Client, weeks: readonly string[]): Promise<void> {
   for (const week of weeks) {
     if (!/^\d{4}-\d\d-\d\d$/.test(week)) throw backupDamagedError('a week is no date');

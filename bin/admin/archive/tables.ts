@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** One of our tables, and the columns that a backup contains. */
+/** A table, and the columns that a backup contains. */
 export interface Table {
   name: string;
   columns: string[];
@@ -9,10 +9,7 @@ export interface Table {
 /** Tables that a release's own migration fills. */
 const SKIPPED_TABLES = ['mikro_orm_migrations', 'installed_functions'];
 
-/**
- * Excludes unlogged tables, whose rows may be lost in a crash, and partitions, whose rows are copied with their
- * parent's.
- */
+/** Excludes unlogged tables, which may lose rows in a crash, and partitions, which are copied with their parent. */
 const TABLES_QUERY = `
   select c.relname as name,
          array(select a.attname::text from pg_attribute a
@@ -25,7 +22,7 @@ const TABLES_QUERY = `
      and c.relpersistence = 'p' and c.relname <> all ($1)
    order by c.relname`;
 
-/** Lists our tables; every table comes after those that its foreign keys reference. */
+/** Orders the tables so that each comes after those that its foreign keys reference. */
 export async function ourTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table & { parents: string[] }>(TABLES_QUERY, [SKIPPED_TABLES]);
   const orderedTables: Table[] = [];
@@ -38,7 +35,6 @@ export async function ourTables(client: pg.Client): Promise<Table[]> {
   return orderedTables;
 }
 
-/** Returns the names of the migrations that the database has, in order. */
 export async function migrationsOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     'select name from mikro_orm_migrations order by name',
@@ -51,14 +47,14 @@ const SESSION_SETTINGS = `
   set client_encoding = 'UTF8'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 3;
   set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`;
 
-/** Runs `work` in a session and transaction of its own, which the statement `begin` begins. */
+/** Runs `work` on a new connection, in a transaction that the statement `begin` starts. */
 export async function inTransaction<T>(
   url: string,
   begin: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'forecue admin' });
-  // Ignored: the running statement fails as well.
+  // The running statement fails with the same error.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -72,7 +68,6 @@ export async function inTransaction<T>(
   }
 }
 
-/** Quotes names and joins them with commas. */
 export function quoteNames(names: readonly string[]): string {
   return names.map((name) => pg.escapeIdentifier(name)).join(', ');
 }

@@ -12,7 +12,6 @@ import { encodeFrames, type Frame } from './frames.ts';
 import { removeAtEnd } from './removed-at-end.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
 
-/** Describes the database of a backup, and when the backup was taken. */
 export interface Manifest {
   version: string;
   taken_at: string;
@@ -22,8 +21,8 @@ export interface Manifest {
 }
 
 /**
- * Writes all rows, as of one moment, to a file that only its owner can read. The system keeps running: the locks block
- * only migrations, and the removal of old weeks. The file gets its final name when it is complete.
+ * Writes all rows as of one moment to a file that only its owner can read. Meanwhile its locks block only migrations
+ * and the removal of old weeks.
  */
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   refuseExisting(file);
@@ -41,11 +40,11 @@ function refuseExisting(file: string): void {
   if (existsSync(file)) throw new AdminError(`${file} exists: give another name`);
 }
 
-/** Gives a complete file its name. Unlike a rename, a link never replaces a file made meanwhile. */
+/** Uses a link because, unlike a rename, it never replaces a file made meanwhile. */
 async function giveName(unfinishedFile: string, file: string): Promise<void> {
   await link(unfinishedFile, file).catch(() => {
     refuseExisting(file);
-    // The file system has no hard links.
+    // Some file systems have no hard links.
     return rename(unfinishedFile, file);
   });
 }

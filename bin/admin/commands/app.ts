@@ -23,8 +23,7 @@ import {
 import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
 import { fieldLines, table } from '../text.ts';
 
-/** Kinds of work whose parties are apps. */
-const KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties === 'apps' ? name : []));
+const APP_KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties === 'apps' ? name : []));
 
 export const appCreate = command({
   summary: 'Create an app and its first key',
@@ -144,14 +143,13 @@ function mapGiven<T, R>(value: T | undefined, read: (value: T) => R): R | undefi
   return value === undefined ? undefined : read(value);
 }
 
-/** Shows an app, its keys, usage, live work and refusals, without any secret or hash. */
 async function showApp({ em, database, config }: Admin, id: string): Promise<Outcome> {
   const usage = await readUsage(em, id);
   if (usage === undefined) throw unknownApp(id);
   const fields = presentApp(usage.app);
   const keys = (await listKeys(em, id)).map(presentKey);
   const used = presentUsage(usageReport(usage.app, usage.month, usage.counts, config.sandboxUnits));
-  const using = presentLive(await readParty(database.pool, KINDS, id));
+  const using = presentLive(await readParty(database.pool, APP_KINDS, id));
   const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
   const text = [
     fieldLines(fields),
@@ -165,7 +163,6 @@ async function showApp({ em, database, config }: Admin, id: string): Promise<Out
   return { data: { ...fields, keys, used: { month: usage.month, ...used }, using, refused }, text };
 }
 
-/** Presents the units of a month. */
 function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox_remaining }: UsageResponse) {
   return { prediction_units, reserved_units, invoice_cents, sandbox_remaining };
 }
@@ -179,7 +176,7 @@ function presentRefusals({ code, calls, lastAt }: RefusalSummary) {
   return { code, calls, last_at: lastAt, means };
 }
 
-/** Presents an app, with its fields named as in `/v1`. */
+/** Names the fields as `/v1` does. */
 function presentApp(app: App) {
   return {
     app_id: app.id,

@@ -17,7 +17,7 @@ import { fieldLines, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
-/** Approves on the user's behalf, for trials. Refused in production, where only the user can consent. */
+/** Approves on the user's behalf, for trials. */
 export const connectionCreate = command({
   summary: 'Connect an app with a user, as the consent page would; not in production',
   synopsis: '[APP_ID] --email E --user-id U',
@@ -92,7 +92,6 @@ export const connectionRevoke = command({
   },
 });
 
-/** Finds the app with this id; without an id, the only app. */
 async function appOf(em: EntityManager, id: string | undefined): Promise<App> {
   if (id !== undefined) {
     const app = await findApp(em, id);

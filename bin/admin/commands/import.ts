@@ -35,10 +35,7 @@ async function idOf({ em }: Admin, email: string): Promise<string> {
   throw new AdminError('there is no active user with this e-mail address: `user list` shows the users');
 }
 
-/**
- * Returns a function that records events for an account, by the same rules as the API. It throws `quota_exceeded` or
- * `not_authenticated`.
- */
+/** Applies the rules of the API. The returned function throws `quota_exceeded` or `not_authenticated`. */
 function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): StoreBatch {
   return async (events) => {
     const batch = await checkBatch(events, Date.now());
@@ -51,7 +48,6 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
   };
 }
 
-/** Imports the files one after another, until the process is interrupted or the account takes no more. */
 async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promise<Outcome> {
   const interruption = new AbortController();
   // Uses `on`, not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
@@ -77,7 +73,7 @@ async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promis
   return outcomeOf(reports, stopped);
 }
 
-/** Explains why a file, or all further files, cannot be imported. Rethrows unexpected errors. */
+/** Rethrows unexpected errors. */
 function causeOf(error: unknown): string {
   if (error instanceof AppError)
     return error.code === 'not_authenticated' ? 'The user is gone.' : error.explanation;

@@ -6,7 +6,6 @@ import { type Admin, command, type Outcome } from '../command.ts';
 
 const parsePool = (value: string) => choice('POOL', value, POOLS);
 
-/** Returns the named pool, or all pools. */
 const poolsOf = (operand: string | undefined) => (operand === undefined ? POOLS : [parsePool(operand)]);
 
 export const queuePause = command({

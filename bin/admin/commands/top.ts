@@ -10,7 +10,6 @@ import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
 const REDRAW_INTERVAL_MS = 1000;
-/** Escape sequence that moves the cursor home and clears the screen. */
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 
 export const top = command({
@@ -48,10 +47,7 @@ async function readPools(pool: Pool): Promise<Reading> {
   return { at: performance.now(), pools };
 }
 
-/**
- * Shows the pools, each with its claims per second between two readings. The claims of a worker that has ended are not
- * counted.
- */
+/** Adds each pool's claims per second. Claims of a worker that has ended are not counted. */
 function outcomeBetween(before: Reading, now: Reading): Outcome {
   // For the first reading, both arguments are the same.
   const seconds = Math.max(1, now.at - before.at) / 1000;

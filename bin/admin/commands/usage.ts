@@ -71,7 +71,7 @@ async function usageOfAll({ em, config }: Admin, requestedMonth: string | undefi
   return { data, text: table(data, COLUMNS) };
 }
 
-/** Shows what the provider calls of an account cost. Accounts have no units. */
+/** Shows only the cost of provider calls: accounts have no units. */
 async function usageOfUser(
   { em }: Admin,
   find: (em: EntityManager) => Promise<Account | undefined>,

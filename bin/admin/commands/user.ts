@@ -46,12 +46,15 @@ export const userCreate = command({
   },
   read(values) {
     const email = requireValue('--email', values.email);
+    const { name, 'password-stdin': isGiven } = values;
     return async ({ em }) => {
-      const password = await passwordOf(values);
-      const { name } = values;
+      const password = isGiven ? await givenPassword() : randomBytes(18).toString('base64url');
       checkUser({ email, name, password });
       const account = await create(em, { email, name, passwordHash: await hashPassword(password) });
-      return withPassword(account, password, values);
+      const user = presentUser(account);
+      if (isGiven) return { data: user, text: fieldLines(user) };
+      const data = { ...user, password };
+      return { data, text: `${fieldLines(data)}\n\nThe password is shown only this once.` };
     };
   },
 });
@@ -93,7 +96,7 @@ async function setPassword(
   return { data, text: fieldLines(data) };
 }
 
-/** Lifetime of a link: longer than that of a mailed link, because an operator passes this link on by hand. */
+/** Longer than for a mailed link, because an operator passes this link on by hand. */
 const LINK_HOURS = 24;
 
 async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
@@ -163,10 +166,6 @@ export const userErase = command({
   },
 });
 
-/**
- * Erases a user. Cannot be undone once begun. The housekeeping of the running processes erases what this command does
- * not erase in time.
- */
 async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findAnyAccount(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
@@ -183,31 +182,8 @@ function unknownUser(id: string): AdminError {
   return new AdminError(`there is no user ${id}: \`user list\` shows the users`);
 }
 
-interface PasswordOptions {
-  'password-stdin': boolean;
-}
-
-/**
- * Returns the password: with `--password-stdin` the whole of standard input, without a line break at its end; otherwise
- * a random one.
- */
-async function passwordOf({ 'password-stdin': isGiven }: PasswordOptions): Promise<string> {
-  return isGiven ? givenPassword() : randomBytes(18).toString('base64url');
-}
-
 async function givenPassword(): Promise<string> {
   return (await readText(process.stdin)).replace(/\r?\n$/, '');
-}
-
-/** Shows the password only if it was generated. */
-function withPassword(
-  account: Account,
-  password: string,
-  { 'password-stdin': isGiven }: PasswordOptions,
-): Outcome {
-  if (isGiven) return { data: presentUser(account), text: fieldLines(presentUser(account)) };
-  const data = { ...presentUser(account), password };
-  return { data, text: `${fieldLines(data)}\n\nThe password is shown only this once.` };
 }
 
 const check = compile(NewUser);
