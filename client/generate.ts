@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { catalogue } from '../shared/errors/catalogue.ts';
 import { type Schema, typeOf } from './schema-types.ts';
 
-/** The part of an OpenAPI operation that a method is generated from. */
 interface Operation {
   operationId: string;
   summary: string;
@@ -24,7 +23,7 @@ const { paths, components }: Document = JSON.parse(
   readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8'),
 );
 
-/** Returns the client's generated files, by their name in `client/src/generated`. */
+/** Returns the files of `client/src/generated` by name. */
 export function generatedFiles(): Record<string, string> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -50,7 +49,7 @@ function errorsOf(): string {
   return `export const messages = {\n${messages.join('')}} as const;\n`;
 }
 
-/** Writes the operations of an API: a table, and the type of the methods that the client makes from this table. */
+/** Writes a table of an API's operations, and the type of the methods that the client makes from it. */
 function methodsOf(
   surface: string,
   operations: { path: string; method: string; operation: Operation }[],
@@ -80,7 +79,7 @@ function methodsOf(
   ].join('');
 }
 
-/** Writes the signatures of a method: it takes the path's parameters, then the body or the query, then options. */
+/** A method takes the path's parameters, then the body or the query, then options. */
 function signaturesOf(operation: Operation): string {
   const { operationId, summary, parameters, requestBody } = operation;
   const codes = Object.values(operation.responses).flatMap(({ content }) =>
@@ -107,7 +106,6 @@ function signaturesOf(operation: Operation): string {
   return doc + signature(`${name}: ${refer(body)}, `, outputOf(operation));
 }
 
-/** Writes the types of a job's request and result. */
 function jobOf(operation: Operation): string {
   const body = refer(operation.requestBody?.content['application/json'].schema ?? {});
   const result = refer(successOf(operation)?.['application/json']?.schema ?? {});

@@ -20,8 +20,8 @@ const PRIMITIVES: Record<string, string> = {
 };
 
 /**
- * Converts a schema of docs/openapi.json to a TypeScript type. A property is optional unless it is required, even if it
- * has a default. `prefix` is put before the names of components.
+ * A property is optional unless it is required, even if it has a default. `prefix` is put before the names of
+ * components.
  */
 export function typeOf(schema: Schema, prefix = ''): string {
   if (schema.$ref !== undefined) return prefix + schema.$ref.split('/').at(-1);

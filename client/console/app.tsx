@@ -36,7 +36,6 @@ type State =
   | { is: 'out'; client: AccountClient; hasEnded: boolean }
   | { is: 'in'; client: AccountClient; user: UserResponse };
 
-/** The console: tracks who is signed in, and shows the page that the address names. */
 export function App() {
   const [state, setState] = useState<State>({ is: 'opening' });
   const [turn, setTurn] = useState(0);
@@ -95,7 +94,6 @@ export function App() {
   );
 }
 
-/** The frame around the pages: a head with links, and the page that the address names. */
 function Shell() {
   const { client } = useSignedIn();
   const [named] = useRoute();
@@ -141,7 +139,6 @@ function Shell() {
   );
 }
 
-/** Sets the window's title. After a change of page, scrolls to the top and brings the page's link into view. */
 function useTitle(name: PageName): void {
   useEffect(() => {
     document.title = `${t.nav[name]} – Forecue`;

@@ -7,7 +7,6 @@ export interface Request {
   body: object;
 }
 
-/** Writes the request as a `curl` command for a shell whose environment holds the key. */
 export function curlOf({ path, body }: Request): string {
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return [
@@ -18,7 +17,6 @@ export function curlOf({ path, body }: Request): string {
   ].join('\n');
 }
 
-/** Writes the request as a TypeScript program whose environment holds the key. */
 export function typescriptOf({ method, body }: Request): string {
   return [
     "import { createAccountClient } from 'forecue';",

@@ -9,9 +9,7 @@ const IN_COOKIE = 'cookie';
 const SIGNED_IN_KEY = 'forecue.signed-in';
 /** Maximum time for other tabs to answer a request for newer tokens. */
 const ASK_MS = 150;
-/**
- * Age from which to ask the other tabs for newer tokens: a little less than the age at which the client renews them.
- */
+/** Age from which to ask the other tabs for newer tokens; the client renews tokens at 50 minutes. */
 const FRESH_MS = 49 * 60_000;
 const AUTH_PATH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 
@@ -19,16 +17,12 @@ const AUTH_PATH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 type Message = { ask: true } | { kept: string } | { ended: true };
 
 interface Watcher {
-  /** Called when the session has ended. */
   onEnd(): void;
   /** Called when another tab reports the tokens of a person who is not signed in here. */
   onOther(): void;
 }
 
-/**
- * Keeps the tokens in this tab's memory and shares them with the browser's other tabs, so that only one tab renews
- * them.
- */
+/** Keeps the tokens in memory and shares them with other tabs, so that only one tab renews them. */
 class TabTokens implements TokenStorage {
   readonly #channel = new BroadcastChannel('forecue.console');
   readonly #watcher: Watcher;
@@ -42,7 +36,7 @@ class TabTokens implements TokenStorage {
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
   }
 
-  /** Returns the tokens. If they are old or in doubt, asks the other tabs first, which may have newer ones. */
+  /** Asks the other tabs first if the tokens are old, or refused by the server. */
   async getItem(): Promise<string | null> {
     if (this.#tokens !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
     return this.#tokens;
@@ -59,7 +53,7 @@ class TabTokens implements TokenStorage {
     this.#tell({ ended: true });
   }
 
-  /** Marks the tokens as in doubt, since the server has refused them: another tab may have newer ones. */
+  /** Makes the next `getItem` ask the other tabs, because the server has refused these tokens. */
   doubt(): void {
     this.#since = 0;
   }
@@ -111,7 +105,6 @@ function subjectOf(kept: string): unknown {
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
 }
 
-/** Opens a client for the person, who may have to sign in first; `close` ends it. */
 export function openClient(watcher: Watcher, access?: string): { client: AccountClient; close(): void } {
   const storage = new TabTokens(watcher);
   const client = createAccountClient({
@@ -121,7 +114,7 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
     onTokens: (tokens) => tokens === undefined && watcher.onEnd(),
     async fetch(url, init) {
       const answer = await fetch(toCookie(String(url)), init);
-      // A log-in or a renewal that is refused says nothing against the access token.
+      // A refused log-in or renewal does not mean that the access token is invalid.
       if (answer.status === 401 && !AUTH_PATH.test(String(url))) storage.doubt();
       return answer;
     },
@@ -152,10 +145,7 @@ export async function resume(): Promise<string | undefined> {
   }
 }
 
-/**
- * Returns the console's own address for signing in, up or out or renewing tokens, which keeps the refresh token in a
- * cookie; any other address unchanged.
- */
+/** Replaces log-in addresses by the console's own, which keep the refresh token in a cookie. */
 function toCookie(url: string): string {
   return url.replace(AUTH_PATH, '/console/auth/$1/');
 }

@@ -19,8 +19,8 @@ const REVISION_FIELD = 'io.modelcontextprotocol/protocolVersion';
 const PLAIN_HEADER = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 
 /**
- * Serves the tools to a program that can only talk to a child process. Sends each line of `input`, a message, with the
- * credential to the tool server at `address`, and writes each answer as a line of `output`. Ends when `input` ends.
+ * Sends each line of `input` as a message to the tool server at `address`, and writes each answer as a line of
+ * `output`. Ends when `input` ends.
  */
 export async function pipe(address: URL, credential: string, input: Readable, output: Writable) {
   const one = new Pipe(address, headersOf(credential), (message) => {
@@ -30,7 +30,7 @@ export async function pipe(address: URL, credential: string, input: Readable, ou
   await one.close();
 }
 
-/** Yields the lines of a stream. `readline` would also end a line at U+2028 and U+2029, which JSON may contain. */
+/** Does without `readline`, which also ends lines at U+2028 and U+2029; JSON may contain these. */
 async function* linesOf(input: Readable): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of input.setEncoding('utf8') as AsyncIterable<string>) {
@@ -73,14 +73,13 @@ class Pipe {
     else this.#write(errorTo(null, INVALID_REQUEST, 'Invalid request: a message is an object'));
   }
 
-  /** Aborts running requests, and ends the session. */
   async close(): Promise<void> {
     for (const controller of this.#running.values()) controller.abort();
     if (this.#session['mcp-session-id'] !== undefined)
       await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
-  /** Passes a message on. If that fails, answers with an error, unless the message is a notification or an answer. */
+  /** Answers with an error if the message cannot be passed on, unless it is a notification or an answer. */
   async #pass(message: Message): Promise<void> {
     const { method, params } = message;
     const id = method === undefined ? undefined : message.id;
@@ -115,7 +114,7 @@ class Pipe {
       signal,
     );
     if (response.status !== 404 || usedSession['mcp-session-id'] === undefined) return response;
-    // The session or the server process has ended; open a new session, so that the program need not notice.
+    // The session has ended: opens a new one, so that the program need not notice.
     await response.body?.cancel();
     if (usedSession === this.#session) this.#reopening ??= this.#reopen();
     await this.#reopening;
@@ -154,7 +153,7 @@ class Pipe {
   }
 }
 
-/** Yields the messages in an answer. An error of the server itself names no request, so it gets this request's id. */
+/** An error that names no request gets the id of this request. */
 async function* answersIn(response: Response, id: Message['id']): AsyncGenerator<Message> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     for await (const { data } of eventsIn(response)) yield JSON.parse(data);
@@ -190,7 +189,7 @@ function errorTo(id: Message['id'], code: number, message: string): object {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** Returns an error's message; for one of `fetch`, that of its cause, which has the reason. */
+/** Prefers the message of the cause, which has the reason if `fetch` failed. */
 function messageOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;

@@ -9,12 +9,11 @@ export const TRANSCRIPTS = join(HOME, 'projects');
 
 /** Hook events: the end of an agent's turn, and the end of the session. */
 const HOOK_EVENTS = ['Stop', 'SessionEnd'];
-/** Matches our own hooks. */
 const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
 /** Time limit of a hook in seconds; short, because a hook only starts the process that records. */
 const TIMEOUT_S = 10;
 
-/** Adds hooks by which Claude Code calls the program. Returns the path of Claude Code's settings. */
+/** Returns the path of Claude Code's settings. */
 export async function addHooks(program: string): Promise<string> {
   const command = `"${process.execPath}" "${program}" hook`;
   const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
@@ -30,7 +29,7 @@ export async function removeHooks(): Promise<void> {
   if (settings['hooks'] !== undefined) await writeSettings(withoutOurs(settings));
 }
 
-/** Returns the settings without our hooks, and without keys that would be left empty. */
+/** Removes our hooks, and keys that would be left empty. */
 function withoutOurs({ hooks, ...settings }: JsonObject): JsonObject {
   const left = Object.entries(objectOf(hooks)).flatMap(([event, groups]) => {
     if (!Array.isArray(groups) || !HOOK_EVENTS.includes(event)) return [[event, groups]];
@@ -44,10 +43,7 @@ function isOurs(group: unknown): boolean {
   return objectsOf(objectOf(group)['hooks']).some(({ command }) => OUR_COMMAND.test(String(command)));
 }
 
-/**
- * Reads the settings. Throws a `TypeError` if they are not a JSON object, since rewriting them would lose what the
- * person wrote.
- */
+/** Throws a `TypeError` if the file is not a JSON object: rewriting it would lose what the person wrote. */
 async function readSettings(): Promise<JsonObject> {
   const text = await readFile(SETTINGS, 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return '{}';

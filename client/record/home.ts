@@ -5,7 +5,6 @@ import { basename, join } from 'node:path';
 import { baseOf } from '../src/base-url.ts';
 import { checkCredential } from '../src/session.ts';
 
-/** Address that sessions are sent to, and the key to send them with. */
 export interface Connection {
   url: string;
   key: string;
@@ -19,7 +18,6 @@ export interface UnsentTranscript {
   why: string;
 }
 
-/** Folder of this program's files, which only their owner can read. */
 const HOME = join(homedir(), '.forecue');
 const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
@@ -27,9 +25,7 @@ const UNSENT = join(HOME, 'unsent');
 /** A copy of this program, because the package may be in a cache that gets emptied. */
 const PROGRAM = join(HOME, 'record.mjs');
 
-/**
- * Returns the connection that the environment names, if it names address and key. Throws a `TypeError` for wrong ones.
- */
+/** Throws a `TypeError` for an invalid address or key. */
 export function connectionIn({
   FORECUE_URL: url,
   FORECUE_KEY: key,
@@ -41,13 +37,12 @@ export function connectionIn({
   return { url: baseOf(url), key };
 }
 
-/** Returns the connection that was set up. */
 export async function readConnection(): Promise<Connection | undefined> {
   const text = await readFile(CONNECTION, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Stores the connection and a copy of this program. Returns the program's path. */
+/** Stores the connection and a copy of this program. Returns the path of the copy. */
 export async function setUp(connection: Connection): Promise<string> {
   for (const folder of [BOOKMARKS, UNSENT]) await mkdir(folder, { recursive: true, mode: 0o700 });
   await replace(CONNECTION, JSON.stringify(connection));
@@ -60,17 +55,14 @@ export async function remove(): Promise<void> {
   await rm(HOME, { recursive: true, force: true });
 }
 
-/** Notes that a transcript could not be recorded. */
 export function noteUnsent(unsent: UnsentTranscript): Promise<void> {
   return replace(join(UNSENT, nameOf(unsent.path)), JSON.stringify(unsent));
 }
 
-/** Forgets that a transcript could not be recorded. */
 export function forgetUnsent(transcript: string): Promise<void> {
   return rm(join(UNSENT, nameOf(transcript)), { force: true });
 }
 
-/** Returns the transcripts whose latest recording failed. */
 export async function readUnsent(): Promise<UnsentTranscript[]> {
   const names = await readdir(UNSENT).catch(() => []);
   // A recording that succeeds in the meantime removes its transcript's file.
@@ -78,10 +70,7 @@ export async function readUnsent(): Promise<UnsentTranscript[]> {
   return (await Promise.all(texts)).map((text) => JSON.parse(text)).filter((unsent) => unsent !== null);
 }
 
-/**
- * Returns the id of a transcript's last recorded event. Without this bookmark, all events are sent again, which
- * duplicates none.
- */
+/** Returns the id of the last recorded event. Without it all events are sent again, which duplicates none. */
 export function readBookmark(transcript: string): Promise<string | undefined> {
   return readFile(join(BOOKMARKS, nameOf(transcript)), 'utf8').catch(() => undefined);
 }
@@ -90,7 +79,6 @@ export function setBookmark(transcript: string, eventId: string): Promise<void> 
   return replace(join(BOOKMARKS, nameOf(transcript)), eventId);
 }
 
-/** Returns the name of the files about a transcript. */
 function nameOf(transcript: string): string {
   return createHash('sha256').update(transcript).digest('hex').slice(0, 32);
 }

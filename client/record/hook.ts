@@ -18,8 +18,8 @@ import {
 import { storeAt } from './send.ts';
 
 /**
- * Runs as a hook, for which Claude Code waits. It only starts the recording as a separate process, since a session that
- * ends kills its hooks. Shows the person why an earlier recording failed, until a retry of it succeeds.
+ * Starts the recording as a separate process, because Claude Code waits for a hook, and kills it when the session ends.
+ * Shows why an earlier recording failed, until a retry succeeds.
  */
 export async function hook(): Promise<void> {
   const hookInput = objectOf(parseObject(await text(process.stdin)));
@@ -33,14 +33,14 @@ export async function hook(): Promise<void> {
     process.stdout.write(JSON.stringify({ systemMessage: `Forecue did not record: ${unsent.why}` }));
 }
 
-/** Records what a transcript has gained since the last time and, if that succeeds, what earlier recordings missed. */
+/** Records the transcript's new events, then those that earlier recordings failed to send. */
 export async function catchUp(path: string, isOver: boolean): Promise<void> {
   const earlier = (await readUnsent()).filter((unsent) => unsent.path !== path);
   // Tries the earlier ones only after a success: if the server is unreachable, each would fail as slowly.
   if (await tryToRecord({ path, isOver })) for (const unsent of earlier) await tryToRecord(unsent);
 }
 
-/** Records a transcript. Returns false after a failure, which is noted for a retry, unless the transcript is gone. */
+/** Returns false after a failure, which is noted for a retry. */
 async function tryToRecord({ path, isOver }: Omit<UnsentTranscript, 'why'>): Promise<boolean> {
   try {
     await record(path, isOver);

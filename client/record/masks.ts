@@ -4,12 +4,11 @@ import { findFiles } from '../../shared/transcripts/find-files.ts';
 import { eventsOf } from '../../shared/transcripts/import-file.ts';
 import { FileReport } from '../../shared/transcripts/report.ts';
 
-/** Matches a mask and the text around it. */
 const MASK = /[^\n]{0,30}\[masked ([a-z ]{1,20})\][^\n]{0,30}/g;
 const SESSIONS_MAX = 20;
 const EXAMPLES_MAX = 5;
 
-/** Reports what is masked: in general, and in the latest sessions of a folder as they would be sent. */
+/** Describes what is masked in general, and shows the masks in the latest sessions of a folder. */
 export async function masksIn(folder: string): Promise<string> {
   const kinds = `Masked before anything leaves this machine, by their known shapes: ${MASKED_KINDS.map((kind) => `${kind}s`).join(', ')}.`;
   const paths = await latestIn(folder);

@@ -5,29 +5,23 @@ import { type Connection, connectionIn, readConnection, remove, setUp } from './
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
-/**
- * Records these transcripts. Without any, and if the person agrees, records what they and Claude Code say from now on.
- */
+/** Without `paths`, records from now on, if the person agrees. */
 export async function record(paths: string[], yes: boolean): Promise<void> {
   const connection = connectionIn(process.env) ?? (await readConnection());
   if (connection === undefined)
     throw new TypeError(
       'set FORECUE_URL to the address of Forecue, and FORECUE_KEY to a key of your account (service_…)',
     );
-  if (paths.length > 0) return recordNow(connection, paths);
-  return recordFromNowOn(connection, yes);
+  if (paths.length === 0) return recordFromNowOn(connection, yes);
+  const { text, failed } = await sendAll(connection, paths);
+  say(text);
+  if (failed) process.exitCode = 1;
 }
 
 export async function endRecording(): Promise<void> {
   await removeHooks();
   await remove();
   say('Nothing is recorded any more. What is recorded stays: delete it in your account.\n');
-}
-
-async function recordNow(connection: Connection, paths: string[]): Promise<void> {
-  const { text, failed } = await sendAll(connection, paths);
-  say(text);
-  if (failed) process.exitCode = 1;
 }
 
 async function recordFromNowOn(connection: Connection, yes: boolean): Promise<void> {
@@ -46,7 +40,6 @@ Earlier sessions: npx forecue record ${TRANSCRIPTS}
 `);
 }
 
-/** Names the owner of the key by their e-mail address, unless the key has no right to read it. */
 async function ownerOf({ url: baseUrl, key: credential }: Connection): Promise<string> {
   try {
     const { email } = await createAccountClient({ baseUrl, credential }).readAccount();

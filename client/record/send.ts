@@ -8,14 +8,12 @@ import type { Connection } from './home.ts';
 /** Allows more time and retries than usual: batches are large, and an account's rate limit refills once a second. */
 const PATIENCE = { timeoutMs: 120_000, retries: 8 };
 
-/** Returns a function that posts batches of events. */
 export function storeAt({ url: baseUrl, key: credential }: Connection): StoreBatch {
   const client = createAccountClient({ baseUrl, credential, ...PATIENCE });
-  // The server checks each event.
+  // Skips the type check, since the server checks each event.
   return (events) => client.recordEvents(events as Parameters<AccountClient['recordEvents']>[0]);
 }
 
-/** Sends transcripts, one file after another. Returns a summary for the person. */
 export async function sendAll(
   connection: Connection,
   paths: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or rejects with the signal's reason when the signal aborts; `clean` then takes care of the
- * work, which still runs. The signal must not be aborted yet.
+ * Settles as `work` does, or rejects when the signal aborts, and then calls `clean`, since the work still runs. The
+ * signal must not be aborted yet.
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal, clean: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {

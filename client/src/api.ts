@@ -17,7 +17,7 @@ export type { CallOptions, ClientOptions } from './transport.ts';
 export interface AccountClientOptions extends ClientOptions, SessionOptions {}
 
 /**
- * Client for an account (`/api`). It remembers the log-in after signing up or logging in, and forgets it after logging
+ * Client for an account (`/api`). Remembers the log-in after signing up or logging in, and forgets it after logging
  * out. Aborting a call that waits for a job, or follows it, also cancels the job on the server.
  */
 export interface AccountClient extends ApiMethods {
@@ -42,10 +42,7 @@ export interface AccountClient extends ApiMethods {
   close(): void;
 }
 
-/**
- * Operations that may be sent again because a second time does no harm. Reads, and calls with an idempotency key, may
- * always be repeated.
- */
+/** Lists the operations that are safe to send twice, besides reads and those that take an idempotency key. */
 const REPEATABLE_OPERATIONS: readonly string[] = [
   'logIn',
   'logOut',
@@ -69,7 +66,6 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   const session = new Session(options, async (refresh) => (await methods.refreshToken({ refresh })).access);
   const authenticatedTransport = new Transport(options, session);
 
-  /** Sends a call, with its idempotency key if the operation takes one. */
   const send = <T>(
     { name, method, path, body, flags, options }: OperationCall,
     headers: Record<string, string> = {},
@@ -91,7 +87,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       read,
     );
   };
-  /** Gives a call an idempotency key, unless it has one, so that repeating the call finds the same work. */
+  /** Lets a repeated call find the same work. */
   const withKey = (call: OperationCall): OperationCall => ({
     ...call,
     options: { ...call.options, idempotencyKey: call.options.idempotencyKey ?? crypto.randomUUID() },
@@ -124,7 +120,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   }
 
   async function* events<Result>(call: OperationCall, jobId?: string): AsyncGenerator<JobEvent<Result>> {
-    const place: StreamPosition = { jobId, lastEventId: undefined };
+    const position: StreamPosition = { jobId, lastEventId: undefined };
     const { signal, ...options } = call.options;
     signal?.throwIfAborted();
     const open = ({ jobId, lastEventId }: StreamPosition) => {
@@ -138,9 +134,9 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       );
     };
     try {
-      yield* follow<Result>(open, place, signal);
+      yield* follow<Result>(open, position, signal);
     } catch (error) {
-      if (signal?.aborted) cancel(call, place.jobId).catch(() => {});
+      if (signal?.aborted) cancel(call, position.jobId).catch(() => {});
       throw error;
     }
   }

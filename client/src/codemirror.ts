@@ -78,7 +78,7 @@ class Suggestions {
   }
 }
 
-/** Returns the text before the caret; null if nothing should be suggested: within a line, or with a selection. */
+/** Returns null where nothing should be suggested: within a line, or with a selection. */
 function textBefore({ state }: EditorView): string | null {
   const { empty, head } = state.selection.main;
   const isAtEnd = state.sliceDoc(head, state.doc.lineAt(head).to).trim() === '';

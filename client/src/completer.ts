@@ -6,7 +6,7 @@ export type CompleterContext = Partial<
   Pick<PredictionInput, 'artifact' | 'connection_id' | 'language' | 'messages' | 'user_preferences'>
 > & { context_revision?: string | undefined };
 
-/** Client that predicts and records prediction events: in a browser the client of a relay, or a substitute for it. */
+/** Client that predicts and records events: an `AppClient`, or a substitute for it. */
 export interface CompleterClient {
   predict(
     ...given: Parameters<AppClient['predict']>
@@ -49,7 +49,6 @@ export interface Completer {
   close(): void;
 }
 
-/** A call in progress for this text. */
 interface RunningCall {
   text: string;
   abort: AbortController;
@@ -110,7 +109,7 @@ class PausingCompleter implements Completer {
       return;
     }
     this.#hide();
-    if (text === null || (this.#runningCall && !text.startsWith(this.#runningCall.text))) this.#leave();
+    if (text === null || (this.#runningCall && !text.startsWith(this.#runningCall.text))) this.#abortCall();
     this.#schedule();
   }
 
@@ -126,7 +125,7 @@ class PausingCompleter implements Completer {
 
   dismiss(): void {
     clearTimeout(this.#timer);
-    this.#leave();
+    this.#abortCall();
     this.#hide();
   }
 
@@ -152,14 +151,13 @@ class PausingCompleter implements Completer {
     this.#text += part;
     if (!continues(suggestion, this.#text ?? '')) {
       this.#shownSuggestion = undefined;
-      this.#keep(suggestion);
+      this.#noteAccepted(suggestion);
       this.#schedule();
     }
     this.#announce();
     return part;
   }
 
-  /** Schedules a call after a pause. */
   #schedule(): void {
     const { minDelayMs = 75, maxDelayMs = 400 } = this.#options;
     clearTimeout(this.#timer);
@@ -174,7 +172,7 @@ class PausingCompleter implements Completer {
     const context = this.#options.context?.() ?? {};
     if (text === null || (text.trim() === '' && !context.messages?.length && !context.artifact)) return;
     const mode = text.trim() === '' ? 'next_prompt' : 'complete_draft';
-    this.#leave();
+    this.#abortCall();
     const runningCall: RunningCall = { text, abort: new AbortController() };
     this.#runningCall = runningCall;
     // Follows the clock, so that revisions rise even if the session is older than this completer, or open in two tabs.
@@ -208,7 +206,6 @@ class PausingCompleter implements Completer {
     }
   }
 
-  /** Shows a suggestion unless the person has typed something else in the meantime. */
   #show(suggestion: ShownSuggestion): void {
     if (this.#text === null || !continues(suggestion, this.#text)) return;
     clearTimeout(this.#timer);
@@ -224,12 +221,11 @@ class PausingCompleter implements Completer {
     const isWhole = this.#text?.startsWith(suggestion.whole) ?? false;
     if (!isWhole) this.#report(suggestion, suggestion.isTaken ? 'edited' : 'dismissed');
     // Reports nothing if the person typed all of it: that neither accepts nor dismisses the suggestion.
-    else if (suggestion.isTaken) this.#keep(suggestion);
+    else if (suggestion.isTaken) this.#noteAccepted(suggestion);
     this.#announce();
   }
 
-  /** Notes that a whole suggestion has become text, and that the person accepted at least a part of it. */
-  #keep(suggestion: ShownSuggestion): void {
+  #noteAccepted(suggestion: ShownSuggestion): void {
     this.#acceptedSuggestion = suggestion;
     this.#report(suggestion, 'accepted');
   }
@@ -238,8 +234,7 @@ class PausingCompleter implements Completer {
     this.#options.onSuggestion?.(this.suggestion);
   }
 
-  /** Abandons the present call, on the server too. */
-  #leave(): void {
+  #abortCall(): void {
     this.#runningCall?.abort.abort();
     this.#runningCall = undefined;
   }
@@ -254,12 +249,11 @@ class PausingCompleter implements Completer {
   }
 }
 
-/** Reports whether the typed text begins with `text`, and is a beginning of `whole`, but not all of it. */
 function continues({ text, whole }: ShownSuggestion, typed: string): boolean {
   return typed.length < whole.length && whole.startsWith(typed) && typed.startsWith(text);
 }
 
-/** Returns the text or, if it is too long for a draft, its end, without splitting a character. */
+/** Cuts off the beginning of a text that is too long, without splitting a surrogate pair. */
 function endOf(text: string): string {
   return text.slice(-DRAFT_MAX).replace(/^[\uDC00-\uDFFF]/, '');
 }

@@ -43,10 +43,7 @@ export interface Connector {
   revoke(connectionId: string, userId: string): Promise<RevokeResponse>;
 }
 
-/**
- * State that the browser keeps while the person is at the consent page. A change of it can only spoil the person's own
- * attempt.
- */
+/** Content of the cookie while the person is at the consent page. Changing it can only spoil the person's own attempt. */
 interface Attempt {
   id: string;
   state: string;
@@ -125,7 +122,6 @@ export function createConnector(
   };
 }
 
-/** Creates a verifier and its S256 challenge. */
 export async function createPkce(): Promise<{ verifier: string; challenge: string }> {
   const verifier = randomText();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
@@ -155,7 +151,7 @@ function attemptIn(request: Request, name: string): Attempt | undefined {
   }
 }
 
-/** Copies an answer and adds the headers that all answers have: the app's own response may be immutable. */
+/** Copies the answer, because the app's own response may be immutable. */
 function withPrivateHeaders(answer: Response, cookie?: string): Response {
   const headers = new Headers(answer.headers);
   for (const [name, value] of Object.entries(PRIVATE_HEADERS)) headers.set(name, value);

@@ -74,7 +74,7 @@ interface ErrorDetails {
   cause?: unknown;
 }
 
-/** Reason why a call failed. The error contains no value that was sent. */
+/** Failure of a call. Contains no value that was sent. */
 export class ForecueError extends Error {
   override readonly name = 'ForecueError';
   readonly code: ErrorCode;
@@ -99,13 +99,11 @@ export class ForecueError extends Error {
     this.fields = fields;
   }
 
-  /** Remedy for the error. */
   get remedy(): Remedy {
     return RETRYABLE.includes(this.code) ? 'retry' : (REMEDIES[this.code] ?? 'fix_request');
   }
 }
 
-/** Builds the error from an answer that is not a success. */
 export async function errorOf(response: Response): Promise<ForecueError> {
   const facts = {
     status: response.status,
@@ -140,7 +138,7 @@ function explanationOf(code: ErrorCode): string {
   return code in messages ? messages[code as keyof typeof messages] : code.replaceAll('_', ' ');
 }
 
-/** Returns the `detail` of an error's body; undefined if the body is not Forecue's. */
+/** Returns undefined if the body is not Forecue's. */
 function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFault[] | undefined {
   try {
     const { detail } = JSON.parse(text);
@@ -150,10 +148,7 @@ function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFa
   }
 }
 
-/**
- * Returns the `Retry-After` in seconds. A proxy may send a date instead: it is compared with the answer's `Date`
- * header.
- */
+/** Returns seconds. A proxy may send a date, which is compared with the answer's `Date` header. */
 function retryAfterOf(headers: Headers): number | undefined {
   const header = headers.get('retry-after');
   if (header === null) return undefined;

@@ -15,7 +15,6 @@ export type JobEvent<Result> =
   | { type: 'result'; item: BatchResponse['results'][number] }
   | { type: 'done'; result: Result };
 
-/** Position in a stream. */
 export interface StreamPosition {
   jobId: string | undefined;
   lastEventId: string | undefined;
@@ -27,23 +26,23 @@ const CUTS_MAX = 6;
 const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
 /**
- * Yields each event of a job once, even if the stream is cut; throws after more than `CUTS_MAX` cuts in a row. `open`
- * requests the job's stream from a place on; if the place has no job yet, that starts or joins the job.
+ * Yields each event of a job once, even if the stream is cut. `open` requests the stream from a position on; a position
+ * without a job id starts or joins the job.
  */
 export async function* follow<Result>(
-  open: (place: StreamPosition) => Promise<Response>,
-  place: StreamPosition,
+  open: (position: StreamPosition) => Promise<Response>,
+  position: StreamPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<JobEvent<Result>> {
   for (let cuts = 0; ; cuts += 1) {
     let cause: unknown;
     try {
-      for await (const event of eventsIn(await open(place))) {
-        const isRepeated = event.name === 'job' && place.jobId !== undefined;
+      for await (const event of eventsIn(await open(position))) {
+        const isRepeated = event.name === 'job' && position.jobId !== undefined;
         const jobEvent = read<Result>(event);
-        place.lastEventId = event.id ?? place.lastEventId;
+        position.lastEventId = event.id ?? position.lastEventId;
         if (jobEvent === undefined || isRepeated) continue;
-        if (jobEvent.type === 'job') place.jobId = jobEvent.job_id;
+        if (jobEvent.type === 'job') position.jobId = jobEvent.job_id;
         cuts = 0;
         yield jobEvent;
         if (jobEvent.type === 'done') return;
@@ -59,7 +58,7 @@ export async function* follow<Result>(
   }
 }
 
-/** Parses an event; undefined if its name is unknown, as in a later version. Throws the error of an `error` event. */
+/** Returns undefined for an unknown name, as in a later version. Throws the error of an `error` event. */
 function read<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
   const content = JSON.parse(data);
   switch (name) {

@@ -1,6 +1,5 @@
 import type { CallOptions } from './transport.ts';
 
-/** One call of an operation, built from the table and the arguments. */
 export interface OperationCall {
   name: string;
   method: string;
@@ -15,8 +14,8 @@ export interface OperationCall {
 }
 
 /**
- * Makes a method for each entry of a table, such as `name: 'METHOD /path/{id}/ body'`; the words after the path are
- * flags. As its generated type says, a method takes the path's parameters, then the body or the query, then options.
+ * Makes a method for each entry, such as `name: 'METHOD /path/{id}/ body'`; the words after the path are flags. A
+ * method takes the path's parameters, then the body or the query, then options.
  */
 export function methodsOf<Methods>(
   operations: Readonly<Record<string, string>>,
@@ -29,7 +28,7 @@ export function methodsOf<Methods>(
   return Object.fromEntries(methods);
 }
 
-/** Builds a call from a method's arguments. Throws a `TypeError` for an id that no path can carry. */
+/** Throws a `TypeError` for an id that no path can carry. */
 export function callOf(
   operations: Readonly<Record<string, string>>,
   name: string,
@@ -51,7 +50,7 @@ export function callOf(
   };
 }
 
-/** Encodes an id for a path. `fetch` resolves dot segments, so "." and ".." would address something else. */
+/** Refuses dot segments, because `fetch` resolves "." and "..", which would then address something else. */
 function segmentOf(parameter: string, id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
   throw new TypeError(`${parameter}: a text other than "", "." and ".." is needed`);

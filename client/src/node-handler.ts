@@ -24,9 +24,8 @@ interface OutgoingResponse {
 const BODY_MAX = 1024 * 1024;
 
 /**
- * Makes a handler usable in Node servers: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req,
- * ctx.res)` in Koa. The returned function does not reject if the handler fails: it gives the error to `next`, if there
- * is one, or else logs the error and answers with a 500.
+ * Adapts a handler to Node: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req, ctx.res)` in
+ * Koa. If the handler fails, passes the error to `next`; without `next`, logs it and answers with a 500.
  */
 export function nodeHandler(
   handler: (request: Request) => Promise<Response>,
@@ -82,7 +81,7 @@ async function requestOf(incoming: IncomingRequest, signal: AbortSignal): Promis
   }
 }
 
-/** Reads the body as text; undefined if it is too large. */
+/** Returns undefined if the body is too large. */
 async function bodyOf(incoming: IncomingRequest): Promise<string | undefined> {
   if (incoming.body !== undefined)
     return typeof incoming.body === 'string' ? incoming.body : JSON.stringify(incoming.body);

@@ -4,8 +4,8 @@ import { type Completer, type CompleterClient, type CompleterOptions, createComp
 export type { Completer, CompleterOptions } from './completer.ts';
 
 /**
- * Returns the text to show after the caret, and the completer to call when the person types, or takes or dismisses the
- * text. Another client, user, session or delay gets a new completer; `context` and `onError` may change at any time.
+ * Returns the text to show after the caret, and the completer to call as the person types. A change of client, user,
+ * session or delay creates a new completer; `context` and `onError` may change at any time.
  */
 export function useCompleter(
   client: CompleterClient,

@@ -2,7 +2,6 @@ import { baseOf } from './base-url.ts';
 import { checkCredential } from './session.ts';
 
 export interface RelayOptions {
-  /** Address of Forecue. */
   baseUrl: string | URL;
   /** Key of the app, `fc_…`. */
   appKey: string;
@@ -12,7 +11,6 @@ export interface RelayOptions {
   fetch?: typeof fetch;
 }
 
-/** Matches the calls that a browser may make. */
 const RELAYED_PATHS = /\/v1\/(?:predictions|predictions\/[^/]+\/cancel|prediction-events)$/;
 const BODY_MAX = 1024 * 1024;
 const PASSED_HEADERS = [
@@ -82,7 +80,7 @@ function refuse(status: number, code: string, headers: Record<string, string> = 
   );
 }
 
-/** Reads the body as text; undefined if it is too large. */
+/** Returns undefined if the body is too large. */
 async function textOf({ body }: Request): Promise<string | undefined> {
   const reader = body?.getReader();
   const decoder = new TextDecoder();

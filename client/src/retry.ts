@@ -3,7 +3,7 @@ import { ForecueError } from './errors.ts';
 /** Maximum length of the first pause; each further maximum is twice the previous one, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-/** Maximum number of retries that the calls of a client can save up together. */
+/** Maximum number of retries that all calls of a client can have in reserve together. */
 const RETRY_BUDGET = 20;
 /** Part of a retry that a successful call earns: once the budget is spent, five successes pay for one retry. */
 const EARNED_PER_SUCCESS = 0.2;
@@ -26,14 +26,13 @@ const GATEWAY_STATUSES: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 
 export class Retries {
   #retriesLeft = RETRY_BUDGET;
 
-  /** Records a successful call, which earns part of a retry. */
   earn(): void {
     this.#retriesLeft = Math.min(RETRY_BUDGET, this.#retriesLeft + EARNED_PER_SUCCESS);
   }
 
   /**
-   * Takes one retry from the budget, and returns the milliseconds to wait before it, given the number of the failed
-   * attempt (from 0). Returns undefined if a retry cannot help, would come too late, or is not in the budget.
+   * Takes one retry from the budget, and returns the milliseconds to wait before it; undefined if a retry cannot help,
+   * would come too late, or is not in the budget. Attempts count from 0.
    */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
     if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#retriesLeft < 1)

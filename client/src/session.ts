@@ -25,7 +25,7 @@ export interface SessionOptions {
   onTokens?: (tokens: Tokens | undefined) => void;
 }
 
-/** Tokens, and the time at which they came, by this machine's own clock: it is never compared with the server's. */
+/** `at` is the time at which the tokens came, by this machine's clock. */
 interface StoredTokens extends Tokens {
   at: number;
 }
@@ -34,7 +34,7 @@ const RENEW_AFTER_MS = 50 * 60_000;
 /** Pause after a renewal that failed. */
 const RENEW_AGAIN_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
-/** Maximum time until this tab sees in the storage what another tab wrote before its message, or under its lock. */
+/** Longest delay until this tab's storage shows what another tab wrote. */
 const STORAGE_DELAY_MAX_MS = 1000;
 
 /**
@@ -54,7 +54,7 @@ export class Session implements Credentials {
   #start: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
   #latestChange: Promise<void> = Promise.resolve();
-  /** Access token that the app knows: of the latest call of `onTokens` or, before it, of the storage at the start. */
+  /** Access token of the latest call of `onTokens`; before that call, of the storage at the start. */
   #knownAccess: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */
@@ -113,12 +113,10 @@ export class Session implements Credentials {
     this.#channel?.postMessage(null);
   }
 
-  /** Returns the refresh token; undefined if nobody is logged in. */
   async refreshToken(): Promise<string | undefined> {
     return (await this.#read())?.refresh;
   }
 
-  /** Stops the timer, and stops listening to other tabs. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -158,7 +156,7 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  /** Renews the tokens. If it `waited` for another tab, the storage may not show yet that the other renewed them. */
+  /** If it `waited` for another tab, the storage may not show the tokens of that tab yet. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#latestChange;
     const isRefused = (tokens: StoredTokens | undefined) =>
@@ -182,7 +180,7 @@ export class Session implements Credentials {
     return access !== undefined;
   }
 
-  /** Runs the work while no other tab runs its own, if the browser has locks. Tells it whether it had to wait. */
+  /** Runs the work in one tab at a time, if the browser has locks. `waited` is true if another tab had the lock. */
   async #runAlone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
     if (locks === undefined) return work(false);
@@ -226,13 +224,12 @@ export class Session implements Credentials {
   }
 }
 
-/** Returns the header that carries a credential: a key and an access token have different ones. */
 export function headersOf(credential: string): Record<string, string> {
   if (credential.startsWith('service_')) return { 'x-service-api-key': credential };
   return { authorization: `Bearer ${credential}` };
 }
 
-/** Throws a `TypeError` for an invalid credential. Unlike the error of `fetch`, it does not contain the credential. */
+/** Throws a `TypeError` that, unlike the error of `fetch`, does not contain the credential. */
 export function checkCredential(name: string, credential: string): void {
   if (!/^[\x21-\x7e]+$/.test(credential))
     throw new TypeError(`${name}: it is empty, or has spaces or line breaks in it`);

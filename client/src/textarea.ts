@@ -89,7 +89,7 @@ function isAtEnd(field: HTMLElement): boolean {
   return rest.toString() === '';
 }
 
-/** Types the text. The person can undo this like any other input, if the browser supports `execCommand`. */
+/** Lets the person undo the insertion like any other input, if the browser supports `execCommand`. */
 function insert(field: HTMLElement, text: string): void {
   if (field.ownerDocument.execCommand('insertText', false, text) || !isText(field)) return;
   field.setRangeText(text, field.value.length, field.value.length, 'end');

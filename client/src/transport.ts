@@ -2,7 +2,6 @@ import { baseOf } from './base-url.ts';
 import { errorOf, ForecueError } from './errors.ts';
 import { Retries } from './retry.ts';
 
-/** Options of all clients. */
 export interface ClientOptions {
   /** Address of the server, with its path if it has one: `https://forecue.example.com`. */
   baseUrl: string | URL;
@@ -29,7 +28,6 @@ export interface CallOptions {
   onResponse?: (response: Response) => void;
 }
 
-/** A request, which may be sent several times. */
 export interface Request {
   method: string;
   path: string;
@@ -42,7 +40,6 @@ export interface Request {
   keepalive?: boolean;
 }
 
-/** Source of a call's credential. */
 export interface Credentials {
   headers(): Promise<Record<string, string>> | Record<string, string>;
   /** Called with the headers of a request that got a 401. Resolves with whether there is another credential now. */
@@ -54,7 +51,6 @@ const RETRIES = 3;
 /** Longest time that a timer can count. Given more, it would fire at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** Sends requests and retries them. */
 export class Transport {
   readonly #base: string;
   readonly #options: ClientOptions;
@@ -69,9 +65,8 @@ export class Transport {
   }
 
   /**
-   * Sends a request and resolves with what `read` makes of a success. Rejects with a `ForecueError`. If the signal is
-   * aborted, aborts the request and rejects with the signal's reason. A caller that lets the request run on after its
-   * own signal has aborted, as `predict` of `/v1` does, passes another signal.
+   * Resolves with what `read` makes of a success. Rejects with a `ForecueError` or, after aborting the request, with
+   * the signal's reason.
    */
   async send<T>(
     request: Request,
@@ -145,7 +140,7 @@ async function rejectWith(response: Response): Promise<never> {
   throw await errorOf(response);
 }
 
-/** Parses the body of a success. Anything but JSON does not come from Forecue. */
+/** Throws `unexpected_response` for anything but JSON, which does not come from Forecue. */
 export async function readJson<T>(response: Response): Promise<T> {
   if (response.status === 204) return undefined as T;
   const text = await response.text();
@@ -160,7 +155,7 @@ export async function readJson<T>(response: Response): Promise<T> {
   }
 }
 
-/** Waits; rejects with the signal's reason if the signal is aborted meanwhile. */
+/** Rejects with the signal's reason when the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settleWith = (settle: () => void) => () => {

@@ -41,10 +41,7 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
   recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
 }
 
-/**
- * Calls that start another attempt to connect each time they are sent. The server recognises all others by an id, or
- * they change nothing.
- */
+/** Calls that do something new each time they are sent. All others carry an id, or change nothing. */
 const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [
@@ -99,10 +96,7 @@ function endingOf(error: unknown, request_id: string): Prediction {
   throw error;
 }
 
-/**
- * Cancels a prediction whose request is in progress. Tries a few times, until the server knows the prediction or its
- * request has ended.
- */
+/** Tries until the server knows the prediction, or its request has ended. */
 async function cancel(
   { cancelPrediction }: V1Methods,
   { request_id, user_id }: PredictionRequest,

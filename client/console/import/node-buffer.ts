@@ -1,6 +1,6 @@
 /**
- * Replaces, in a browser, the part of Node's `Buffer` that the importer uses. Decodes base64 in either alphabet, up to
- * the first invalid character.
+ * Replaces the part of Node's `Buffer` that the importer uses. Decodes base64 in either alphabet, up to the first
+ * invalid character.
  */
 export const Buffer = {
   from(text: string, _encoding: 'base64') {

@@ -1,9 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 
-/**
- * The part of `node:crypto` that the importer uses: a synchronous digest of texts. The Web Crypto API has only an
- * asynchronous one.
- */
+/** Replaces `node:crypto` in the browser, whose Web Crypto API has no synchronous digest. */
 export function createHash(_algorithm: 'sha256') {
   const hash = sha256.create();
   const hashing = {

@@ -3,12 +3,10 @@ import { FILE_EXTENSIONS } from '../../../shared/transcripts/formats.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
-/** Maximum number of excerpts: as many as a person will look at. */
 const EXCERPTS_MAX = 20;
 const MASK = /\[masked [a-z ]+\]/g;
 const EXCERPT_MARGIN = 40;
 
-/** Contents of the files, ready to be sent. */
 export interface FoundTranscripts {
   events: ImportedEvent[];
   sessions: number;
@@ -19,7 +17,6 @@ export interface FoundTranscripts {
   excerpts: string[];
 }
 
-/** Reads transcripts as the importer does, without sending anything. */
 export async function readFiles(
   files: readonly File[],
   say: (done: number, all: number) => void,
@@ -54,7 +51,6 @@ export async function readFiles(
   return found;
 }
 
-/** Counts the masks in an event's text, and adds excerpts of the first ones to `found`. */
 function noteMasks({ prompt, text, reply }: ImportedEvent, found: FoundTranscripts): void {
   const words = prompt ?? text ?? reply ?? '';
   for (const { index, 0: marker } of words.matchAll(MASK)) {

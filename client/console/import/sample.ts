@@ -18,7 +18,7 @@ const DAYS: [question: string, reply: string][][] = [
   ['Shall I merge or rebase this branch?', history],
 ]);
 
-/** Returns the id of a session that belongs to this account only: an account cannot write to another's sessions. */
+/** Contains the user's id, because an account cannot write to another's sessions. */
 const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 
 /** Records the sample person's days, the last one yesterday, unless they are recorded. */

@@ -4,8 +4,8 @@ import { FileReport } from '../../../shared/transcripts/report.ts';
 import type { AccountClient } from '../../src/api.ts';
 
 /**
- * Records the events in batches, in order, and reports what became of them. Throws at the first batch that fails; the
- * earlier batches stay recorded. May be repeated: events that are already recorded count as duplicates.
+ * Throws at the first batch that fails; the earlier ones stay recorded. If repeated, counts events that are already
+ * recorded as duplicates.
  */
 export async function send(
   client: AccountClient,

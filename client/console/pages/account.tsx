@@ -6,7 +6,6 @@ import { Button, Card, Done, ErrorNote, Field, FormError, faultOf, Title } from 
 import { submitHandler, useAction } from '../parts/work.ts';
 import { choose, language, languages, t } from '../strings/index.ts';
 
-/** The account page: name, password, sessions, language, export and erasure. */
 export function Account() {
   const { user } = useSignedIn();
   return (
@@ -119,10 +118,7 @@ function Language() {
   );
 }
 
-/**
- * Number of characters of an export that the page collects before it makes a `Blob` of them, which the browser may keep
- * on disk.
- */
+/** Characters of an export to collect before the page makes a `Blob` of them, which the browser may keep on disk. */
 const EXPORT_PART_LENGTH = 2_000_000;
 
 function Export() {

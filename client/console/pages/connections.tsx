@@ -4,7 +4,6 @@ import { Card, ConfirmedAction, Done, Empty, ErrorNote, Skeleton, Title } from '
 import { useAction, useLoad } from '../parts/work.ts';
 import { day, moment, number, t } from '../strings/index.ts';
 
-/** Lists the person's connections to apps, including revoked ones, and lets the person revoke the others. */
 export function Connections() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listOwnConnections(), []);
@@ -40,7 +39,6 @@ export function Connections() {
   );
 }
 
-/** Shows how much the app has used the memory lately, under its present grant. */
 function MemoryUse({ id }: { id: string }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id]);

@@ -14,7 +14,6 @@ interface EnterProps {
 
 const FIELDS = ['email', 'password', 'invite_code'];
 
-/** The form for signing in or signing up. */
 export function Enter({ client, hasEnded, onEntered }: EnterProps) {
   const [isNew, setNew] = useState(false);
   const [email, setEmail] = useState('');

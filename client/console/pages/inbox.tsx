@@ -5,19 +5,20 @@ import { useSignedIn } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useHeld } from '../parts/held.ts';
-import { pressByKey } from '../parts/keys.ts';
 import { Button, Card, Empty, ErrorNote, Skeleton, Title, Words } from '../parts/ui.tsx';
 import { useLoad } from '../parts/work.ts';
 import { moment, percent, t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
+const TYPING_FIELDS = 'input, textarea, select';
+/** Other keys do not repeat while held down: they would decide on predictions that the person has not read. */
+const REPEATING_KEYS = ['j', 'k'];
 
 interface Decision {
   id: string;
   feedback: FeedbackRequest;
 }
 
-/** Shows the predictions that wait for the person, one after another. */
 export function Inbox() {
   const { client } = useSignedIn();
   const [decidedIds, setDecidedIds] = useState<ReadonlySet<string>>(new Set());
@@ -105,7 +106,6 @@ export function Inbox() {
   );
 }
 
-/** Sends decisions; those that could not be sent go back to the inbox. */
 function useDecisions(onFailed: (decision: Decision) => void) {
   const { client } = useSignedIn();
   const [error, setError] = useState<unknown>();
@@ -125,6 +125,22 @@ function useDecisions(onFailed: (decision: Decision) => void) {
 
 function withoutId(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return new Set([...ids].filter((one) => one !== id));
+}
+
+/**
+ * Presses the button with this `aria-keyshortcuts`. Works only while the focus is within the element that has the
+ * handler, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4).
+ */
+function pressByKey(event: KeyboardEvent): void {
+  const { key, repeat, ctrlKey, metaKey, altKey, target, currentTarget } = event;
+  if (ctrlKey || metaKey || altKey || (target as Element).matches(TYPING_FIELDS)) return;
+  if (repeat && !REPEATING_KEYS.includes(key)) return;
+  const button = (currentTarget as Element).querySelector<HTMLElement>(
+    `[aria-keyshortcuts="${CSS.escape(key)}"]`,
+  );
+  if (button === null) return;
+  event.preventDefault();
+  button.click();
 }
 
 interface ListProps {
@@ -150,7 +166,6 @@ function List({ waiting, current, onChoose }: ListProps) {
   );
 }
 
-/** Shows the agent's question, the candidate replies, and the memory behind them. */
 function Waiting({ id, onDecide }: { id: string; onDecide(feedback: FeedbackRequest): Promise<unknown> }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readReply(id), []);

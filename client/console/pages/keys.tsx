@@ -16,7 +16,6 @@ import {
 import { submitHandler, useAction, useLoad } from '../parts/work.ts';
 import { moment, t } from '../strings/index.ts';
 
-/** Lists, issues and revokes the account's keys. A new key is shown once. */
 export function Keys() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listKeys(), []);

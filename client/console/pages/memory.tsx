@@ -11,12 +11,10 @@ import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
 const TABS = Object.keys(t.memory.tiers) as Tab[];
-/** Number of rows that one request asks for. */
 const PAGE_SIZE = 100;
 
 const isTier = (tab: Tab): tab is Tier => tab !== 'profile' && tab !== 'timeline';
 
-/** Shows the memory by tier, the profile, and a timeline; lets the person search, correct and forget. */
 export function Memory() {
   const { client } = useSignedIn();
   const [, rest] = useRoute();
@@ -54,7 +52,6 @@ interface RowsProps {
   onChange(): void;
 }
 
-/** Lists a tier's rows, latest first, or those that match a search. */
 function Rows({ tier, turn, onChange }: RowsProps) {
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
@@ -125,7 +122,6 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
 
 const idOf = ({ id }: ShownRow) => id;
 
-/** Takes recorded events into memory and on to facts, showing progress. */
 function Learn({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [step, setStep] = useState('');

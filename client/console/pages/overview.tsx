@@ -8,7 +8,6 @@ import { ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
 import { useLoad } from '../parts/work.ts';
 import { money, number, percent, t } from '../strings/index.ts';
 
-/** Shows how good the predictions are, what they saved, and how much was learnt and spent. */
 export function Overview() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(

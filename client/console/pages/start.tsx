@@ -7,9 +7,6 @@ import { Button, Card, Done, ErrorNote, Title } from '../parts/ui.tsx';
 import { useAction, useLoad } from '../parts/work.ts';
 import { t } from '../strings/index.ts';
 
-/**
- * Page for the first minute: bring sessions or load the sample person, see what was learnt, and go on to a prediction.
- */
 export function Start() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readMemoryStats(), []);

@@ -10,7 +10,6 @@ import { useAction, useLoad } from '../parts/work.ts';
 import { curlOf, type Request, typescriptOf } from '../requests.ts';
 import { number, t } from '../strings/index.ts';
 
-/** Completes what the person types, and predicts a whole reply; shows the memory behind each, and the requests. */
 export function Try() {
   const { client } = useSignedIn();
   const stats = useLoad(() => client.readMemoryStats(), []);
@@ -46,7 +45,6 @@ export function Try() {
   );
 }
 
-/** Predicts the whole reply that the person would give. */
 function Reply({ request }: { request: { agent: string; agent_input: string; k: number } }) {
   const { client } = useSignedIn();
   const [reply, setReply] = useState<ReplyDetail>();
@@ -93,7 +91,6 @@ function Answer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: Reply
 const LANGUAGES = { curl: curlOf, TypeScript: typescriptOf };
 type Language = keyof typeof LANGUAGES;
 
-/** Shows the requests that a program would send. */
 function Requests({ requests }: { requests: { draft: Request; reply: Request } }) {
   const [shownRequest, setShownRequest] = useState<keyof typeof requests>('draft');
   const [language, setLanguage] = useState<Language>('curl');

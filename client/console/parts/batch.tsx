@@ -9,7 +9,6 @@ type BatchItem = BatchResponse['results'][number];
 
 const PROMPTS_MAX = 100;
 
-/** Predicts replies to many questions at once; shows each as soon as it is ready. */
 export function Batch({ onPredicted }: { onPredicted(): void }) {
   const { client } = useSignedIn();
   const [agent, setAgent] = useState('coder');

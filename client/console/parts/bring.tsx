@@ -10,7 +10,6 @@ import { useAction } from './work.ts';
 /** A file that was chosen, or what was dropped: a file, a folder, or something else. */
 type Chosen = File | FileSystemEntry | null;
 
-/** Reads agents' sessions in the browser, shows what was found, then sends it and learns from it on request. */
 export function Bring({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
@@ -62,7 +61,6 @@ export function Bring({ onLearnt }: { onLearnt(): void }) {
   );
 }
 
-/** Offers two file choosers, and an area to drop files on. */
 function Choice({ onFiles }: { onFiles(files: readonly Chosen[]): void }) {
   const [isOver, setOver] = useState(false);
   const drop = (event: DragEvent) => {
@@ -116,7 +114,6 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
   );
 }
 
-/** Shows what was found and would be sent. */
 function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { found: FoundTranscripts }) {
   return (
     <>
@@ -134,7 +131,6 @@ function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { 
   );
 }
 
-/** Returns a chosen file, or the files in a dropped entry, at any depth. */
 async function filesIn(entry: Chosen): Promise<File[]> {
   if (entry === null) return [];
   if (entry instanceof File) return [entry];

@@ -11,10 +11,6 @@ const Z = 1.96;
 const SIDE = 320;
 const EDGE = 48;
 
-/**
- * Shows how often predictions of each confidence were right, as a picture, and in a table for people who cannot see the
- * picture.
- */
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
   const { bins } = calibration;
   const { noCalibration, calibrationLead, stated, observed, between, count } = t.overview;

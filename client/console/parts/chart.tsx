@@ -3,8 +3,7 @@ import { dayOf, t } from '../strings/index.ts';
 import { FigureTable } from './figure-table.tsx';
 import { Card } from './ui.tsx';
 
-/** Daily values of one quantity; `look` chooses their style. */
-export interface Series {
+interface Series {
   name: string;
   look: 'a' | 'b' | 'c';
   values: readonly number[];
@@ -14,7 +13,7 @@ interface ChartProps {
   title: string;
   /** Dates as `YYYY-MM-DD`. */
   dates: readonly string[];
-  /** The series; their columns are stacked. */
+  /** Columns of several series are stacked. */
   series: readonly Series[];
   /** `columns` are daily amounts; an `area` is a running total, of the first series only. */
   kind?: 'columns' | 'area';
@@ -26,7 +25,6 @@ interface ChartProps {
 const SIZE = { height: 168, left: 64, right: 8, top: 10, bottom: 24 };
 const GAP = 0.2;
 
-/** Charts daily values, and lists them in a table as well. */
 export function Chart({ title, dates, series, kind = 'columns', lead, format }: ChartProps) {
   return (
     <Card title={title}>
@@ -121,7 +119,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   );
 }
 
-/** Measures the picture on the page. One unit of the drawing is then one pixel, so that letters keep their size. */
+/** Makes one unit of the drawing one pixel, so that letters keep their size. */
 function useWidth() {
   const root = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(480);

@@ -5,11 +5,9 @@ interface ChoicesProps<T extends string> {
   options: readonly { value: T; name: string; lang?: string }[];
   chosen: NoInfer<T>;
   onChoose(value: NoInfer<T>): void;
-  /** Further contents of the row. */
   children?: ComponentChildren;
 }
 
-/** Shows a few options, one of which is chosen. */
 export function Choices<T extends string>({ label, options, chosen, onChoose, children }: ChoicesProps<T>) {
   return (
     <div class="row choices" role="group" aria-label={label}>

@@ -2,8 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../../src/api.ts';
 
-/** The account that is signed in, and its client. */
-export interface SignedIn {
+interface SignedIn {
   client: AccountClient;
   user: UserResponse;
   /** Replaces `user` after the account has changed. */

@@ -14,7 +14,6 @@ interface DecideProps {
 
 const KEYS_MAX = 5;
 
-/** Shows a prediction's candidates. The person accepts one, says something else, or rejects all. */
 export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const [draft, setDraft] = useDraft(reply.id);
   const form = useRef<HTMLFormElement>(null);

@@ -1,10 +1,10 @@
 import { createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 
-/** Texts that the person has begun to type, by the id of the row or prediction that they are about; `profile` for the profile. */
+/** Unfinished texts by the id of their row or prediction; `profile` for the profile. */
 export const DraftsContext = createContext(new Map<string, string>());
 
-/** Keeps the text that the person types, even while its field is not on the page; undefined while they type none. */
+/** Keeps the text even while its field is not on the page; undefined if there is none. */
 export function useDraft(id: string): [string | undefined, (draft: string | undefined) => void] {
   const drafts = useContext(DraftsContext);
   const [draft, setDraft] = useState(drafts.get(id));

@@ -7,10 +7,9 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { Card, ErrorNote, Skeleton } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** Maximum number of rows per tier. More would be a list, not evidence. */
 const ROWS_PER_TIER_MAX = 12;
 
-/** Ids of the memory rows that were used, by tier; `withheld_ids` are of rows that were left out. */
+/** `withheld_ids` are of rows that were left out of the prediction. */
 interface UsedIds {
   fact_ids: readonly string[];
   episode_ids: readonly string[];
@@ -21,7 +20,6 @@ interface UsedIds {
 
 export const NOTHING_USED: UsedIds = { fact_ids: [], episode_ids: [], raw_ids: [] };
 
-/** Shows, in a card, the memory rows behind a prediction. */
 export function Evidence({ used }: { used: UsedIds | null }) {
   return (
     <Card title={t.try.evidence}>
@@ -33,7 +31,7 @@ export function Evidence({ used }: { used: UsedIds | null }) {
 /** Rows that were already requested, by id. */
 type KnownRows = Map<string, Promise<Quote | undefined>>;
 
-/** Shows the memory rows that a prediction used: of each tier the first ones, as far as they still exist. */
+/** Shows the first rows of each tier, as far as they still exist. */
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
@@ -79,7 +77,7 @@ async function quotesOf(
   return { pieces, isPartial: pieces.length < found.length };
 }
 
-/** Reads the first `ROWS_PER_TIER_MAX` of the rows, unless they are known. A forgotten row becomes undefined. */
+/** A forgotten row becomes undefined. */
 function readRows(
   known: KnownRows,
   ids: readonly string[],

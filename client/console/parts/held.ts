@@ -2,10 +2,10 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 const HELD_MS = 6000;
 
-/** Functions of the open page that send what it holds back. */
+/** Functions that send the held decision of the open page. */
 const releases = new Set<() => Promise<unknown>>();
 
-/** Sends what the open page holds back. Resolves when it is answered: after signing out, it would be refused. */
+/** Resolves when the server has answered. Call it before signing out: afterwards the server refuses. */
 export async function sendHeld(): Promise<void> {
   await Promise.all([...releases].map((release) => release()));
 }
@@ -20,7 +20,6 @@ interface Holding<T> {
   held: T | undefined;
   /** Holds a decision back for a moment, and sends the one that was held before. */
   hold(one: T): void;
-  /** Drops the held decision, and returns it. */
   drop(): T | undefined;
 }
 

@@ -2,9 +2,8 @@ import type { AccountClient, JobEvent } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
 /**
- * Takes recorded events into memory, summarises them, and extracts facts; reports the current step and its progress.
- * Resolves with a sentence about the result. The sentence says how many rows were considered, because a promotion
- * considers 100, and leaves the others for later.
+ * Returns a sentence that also says how many rows were considered: a promotion considers 100, and leaves the others for
+ * later.
  */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
   const { steps, learnt } = t.memory;

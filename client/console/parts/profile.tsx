@@ -21,7 +21,6 @@ interface Edited {
   known: { summary: string; data: Record<string, unknown> };
 }
 
-/** Edits what the person says about themselves, which learning never changes: a summary, and fields. */
 export function Profile() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
@@ -153,7 +152,6 @@ function unedited(profile: EditorProps['profile']): Edited {
   return { summary, lines: linesOf(data), known: { summary, data } };
 }
 
-/** Turns the data into lines: texts unchanged, anything else as JSON. */
 function linesOf(data: Record<string, unknown>): Line[] {
   return Object.entries(data).map(([name, value]) => ({
     id: name,
@@ -171,7 +169,7 @@ function namesakesIn(lines: readonly Line[]): Line[] {
   return lines.filter(({ name }, at) => name !== '' && names.indexOf(name.trim()) < at);
 }
 
-/** Turns the lines back into data. A value that was not changed keeps its type. */
+/** A value that was not changed keeps its type. */
 function dataOf(lines: readonly Line[]): Record<string, unknown> {
   return Object.fromEntries(
     lines.map(({ name, value, original }) => [

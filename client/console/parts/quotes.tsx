@@ -10,7 +10,7 @@ export interface Quote {
   session?: string | null;
 }
 
-/** Shows quotes in the given order; those from one tier with the same text are shown once, with their number. */
+/** Shows equal quotes of one tier once, with their number. */
 export function Quotes({ quotes }: { quotes: readonly Quote[] }) {
   const groups = Map.groupBy(quotes, ({ text, tier }) => `${tier}\n${text}`);
   return (

@@ -9,7 +9,6 @@ import { useAction, useLoad } from './work.ts';
 
 const PAGE_SIZE = 20;
 
-/** Lists the latest predictions, to be read and decided on. */
 export function Recent({ onDecided }: { onDecided(): void }) {
   const { client } = useSignedIn();
   const [filter, setFilter] = useState<'all' | 'escalated'>('all');

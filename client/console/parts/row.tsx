@@ -25,7 +25,6 @@ interface Query {
   q?: string;
 }
 
-/** Returns the operations on a tier's rows. */
 export function tierOf(client: AccountClient, tier: Tier) {
   const tiers = {
     facts: {
@@ -138,7 +137,6 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   );
 }
 
-/** Describes what was deleted with a forgotten row, and how many facts hold again. */
 function receiptOf({ facts, episodes }: DeletionReceipt): string {
   const { receipt } = t.memory;
   const otherEffects = [

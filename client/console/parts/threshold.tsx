@@ -5,14 +5,10 @@ import { useSignedIn } from './context.ts';
 import { Card, ErrorNote } from './ui.tsx';
 import { useDebounced, useLoad } from './work.ts';
 
-/** Time after which the slider counts as at rest. */
 const DEBOUNCE_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
-/**
- * Lets the person choose how often predictions should be right, and shows the effect on past predictions. Reads the
- * effect again when the number of `decisions` changes.
- */
+/** Reads the effect on past predictions again when the number of `decisions` changes. */
 export function Threshold({ decisions }: { decisions: number }) {
   const { client } = useSignedIn();
   const id = useId();

@@ -5,10 +5,8 @@ import { useSignedIn } from './context.ts';
 import { Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** Maximum number of messages, and of episodes, that are shown of a session. The tabs list all of them. */
 const ROWS_PER_SESSION_MAX = 20;
 
-/** Lists the 50 sessions whose events arrived last, latest first, each with what memory made of it. */
 export function Timeline() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.listSessions(), []);
@@ -62,8 +60,7 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
       client.listEpisodes(ofSession),
     ]);
     const ids = new Set(episodes.results.map(({ id }) => id));
-    // Looks at the latest 200 facts made since the session began. So it misses facts that have 200 newer ones, and
-    // older facts that the session's words only confirmed.
+    // Misses facts that have 200 newer ones, and older facts that the session's words only confirmed.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
       raw: raw.results.map(

@@ -11,7 +11,6 @@ import { Waterfall } from './waterfall.tsx';
 /** Maximum length of a message in a request for a draft. */
 const MESSAGE_MAX = 8000;
 
-/** A prediction of the text that the person types next. */
 interface TimedPrediction {
   request: DraftRequest;
   answer: DraftResponse;
@@ -24,7 +23,6 @@ interface TypingProps {
   onRequest(request: DraftRequest): void;
 }
 
-/** A text field that shows suggestions from the client's own completer, and how each of them came about. */
 export function Typing({ question, onRequest }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
@@ -62,16 +60,12 @@ export function Typing({ question, onRequest }: TypingProps) {
   );
 }
 
-/** Builds the messages before the draft: the agent's question, unless it is blank. */
 function messagesOf(question: string): DraftRequest['messages'] {
   const content = question.slice(-MESSAGE_MAX).toWellFormed();
   return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];
 }
 
-/**
- * Builds the client of the completer: it predicts with the account's own operation for drafts, and reports each
- * prediction.
- */
+/** Predicts with the account's operation for drafts, since a completer expects the client of an app. */
 function completerClientOf(
   client: AccountClient,
   report: (predicted: TimedPrediction) => void,

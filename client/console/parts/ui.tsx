@@ -4,7 +4,6 @@ import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import type { Action } from './work.ts';
 
-/** The head of a page. */
 export function Title({ children, lead }: { children: string; lead: string }) {
   return (
     <div class="title">
@@ -32,7 +31,7 @@ interface ButtonProps {
   kind?: 'primary' | 'secondary' | 'link' | 'danger';
   isBusy?: boolean;
   label?: string;
-  /** Key that presses the button, where `pressByKey` listens. */
+  /** Key that presses the button; only the inbox listens for it. */
   shortcut?: string | undefined;
 }
 
@@ -98,7 +97,6 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
   );
 }
 
-/** Shows what went wrong, and what to do. */
 export function ErrorNote({ error, again }: { error: unknown; again?: () => void }) {
   if (error === undefined) return null;
   const knownError = error instanceof ForecueError ? error : undefined;
@@ -117,10 +115,7 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/**
- * Describes an error in the person's language. Details of invalid fields, and codes without a sentence here, stay in
- * the server's words.
- */
+/** Leaves details of invalid fields, and codes without a sentence here, in the server's words. */
 function explanationOf(error: unknown): string {
   if (!(error instanceof ForecueError)) return t.errors.internal_error;
   const { code, message } = error;
@@ -128,13 +123,11 @@ function explanationOf(error: unknown): string {
   return sentenceOf(code, message);
 }
 
-/** Returns the sentence for an error code; `otherwise` if it has none. */
 export function sentenceOf(code: string, otherwise = t.errors.internal_error): string {
   const sentences: Partial<Record<string, string>> = t.errors;
   return sentences[code] ?? otherwise;
 }
 
-/** Returns the server's message about a field of the request, if any. */
 export function faultOf(error: unknown, field: string): string | undefined {
   if (!(error instanceof ForecueError)) return undefined;
   return error.fields.find(({ loc }) => loc.at(-1) === field)?.msg;
@@ -153,7 +146,6 @@ export function Done({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Stands in for an empty list: says why there is nothing, and what to do. */
 export function Empty({ text, href, link }: { text: string; href?: string; link?: string }) {
   return (
     <div class="empty">
@@ -181,8 +173,8 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
 const SHORTENED_LENGTH = 600;
 
 /**
- * Shows a text written by anybody as plain text, in its own direction and box. Only the beginning of a long text is
- * shown until the person asks for all of it.
+ * Isolates the text's direction from the page's. Shows only the beginning of a long text until the person asks for all
+ * of it.
  */
 export function Words({ children }: { children: string }) {
   const [isWhole, setWhole] = useState(false);
@@ -201,7 +193,6 @@ export function Words({ children }: { children: string }) {
   );
 }
 
-/** Asks before an action that cannot be undone. */
 export function ConfirmedAction({
   label,
   of,

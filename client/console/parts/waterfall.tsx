@@ -5,7 +5,6 @@ interface Stage {
   ms: number;
 }
 
-/** Shows the stages of a call one after another, each with a width in proportion to its time. */
 export function Waterfall({ label, stages }: { label: string; stages: readonly Stage[] }) {
   const all = Math.max(
     1,

@@ -7,10 +7,6 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/**
- * Shows the sources of a fact: their words, and when and in which session they were said. Also shows the facts that
- * this fact replaced.
- */
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -56,10 +52,7 @@ function Sources({ id }: { id: string }) {
   );
 }
 
-/**
- * Returns a source's words, with their time and session if it has these; undefined if the source is gone or has no
- * words.
- */
+/** Returns undefined if the source is gone or has no words. */
 async function quoteOf(client: AccountClient, { tier, id, quote }: MemorySource): Promise<Quote | undefined> {
   const { tiers } = t.memory;
   try {

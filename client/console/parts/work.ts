@@ -41,10 +41,7 @@ export interface Action<Given = void> {
   run(given: Given): void;
 }
 
-/**
- * Returns an action that runs `work`, one run at a time: a call during a run does nothing. The error of a failed run is
- * kept until the next run.
- */
+/** A call during a run does nothing. The error of a failed run is kept until the next run. */
 export function useAction<Given = void>(work: (given: Given) => Promise<unknown>): Action<Given> {
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const latest = useRef(work);
@@ -67,7 +64,6 @@ export function useAction<Given = void>(work: (given: Given) => Promise<unknown>
   return { isBusy: state.isBusy, error: state.error, run };
 }
 
-/** Returns a submit handler for a form: it calls `run`, in place of the browser's own submission. */
 export function submitHandler(run: () => void): (event: Event) => void {
   return (event) => {
     event.preventDefault();
