@@ -36,7 +36,7 @@ describe('command line', () => {
   const makeApp = () =>
     createApp(database.orm.em.fork(), { name: 'test', redirectUris: [], plan: 'sandbox', capCents: null });
 
-  it('the command line creates an app whose key works, and shows the app without its key', async () => {
+  it('`app create` issues a working key, which `app show` and `app list` do not show', async () => {
     const uris = ['https://app.example/callback?x=1', 'http://127.0.0.1:3000/'];
     const { app_id, key, ...rest } = await result(
       ...['app', 'create', '--name', 'Écran 1', '--cap-cents', '2500', '--plan', 'paid'],
@@ -66,7 +66,7 @@ describe('command line', () => {
     assert.deepEqual(list, [{ ...app, created_at, refused_lately: 0 }]);
   });
 
-  it('the command line creates a sandbox app without a cap by default, and says that the key is shown only once', async () => {
+  it('`app create` creates a sandbox app without a cap by default, and says that the key is shown only once', async () => {
     const { code, stdout } = await admin('app', 'create', '--name', 'plain');
     assert.equal(code, 0);
     assert.match(stdout, /^app_id {2}[0-9a-f-]{36}\nkey {5}fc_\S+\n\nThe key is shown only this once\.\n$/);
@@ -76,7 +76,7 @@ describe('command line', () => {
     assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
   });
 
-  it('the command line changes only those fields of an app that its options name', async () => {
+  it('`app update` changes only the fields that its options name', async () => {
     const { appId } = await makeApp();
     const before = await result('app', 'show', appId);
     const changed = await result(
@@ -103,7 +103,7 @@ describe('command line', () => {
     assert.deepEqual(again, { ...changed, monthly_cap_cents: null, supersede: true, disabled });
   });
 
-  it("an app's key stops working once the command line has deactivated the app, and works again once it has reactivated the app", async () => {
+  it("`app deactivate` disables an app's key, and `app update --active` enables the key again", async () => {
     const { appId, key } = await makeApp();
     assert.equal((await result('app', 'deactivate', appId)).active, false);
     assert.equal(await works(key), false);
@@ -111,7 +111,7 @@ describe('command line', () => {
     assert.ok(await works(key));
   });
 
-  it('rotating an app key on the command line ends all earlier keys at once, or with `--grace 60` lets the old key expire in a minute', async () => {
+  it("`key rotate` ends an app's earlier keys at once, or with `--grace 60` after a minute", async () => {
     const { appId, key: first } = await makeApp();
     const { key: second } = await result('key', 'rotate', appId, '--grace', '60');
     assert.deepEqual(await Promise.all([first, second].map(works)), [true, true]);
@@ -133,7 +133,7 @@ describe('command line', () => {
     assert.equal(working.filter(Boolean).length, 1);
   });
 
-  it("the command line revokes an app's key by its prefix, and refuses the prefix of another app's key", async () => {
+  it("`key revoke` revokes an app's key by its prefix, and refuses the prefix of another app's key", async () => {
     const [mine, other] = await Promise.all([makeApp(), makeApp()]);
     const prefix = mine.key.slice(0, 9);
     const refused = await admin('key', 'revoke', other.appId, '--prefix', prefix);
@@ -211,7 +211,7 @@ describe('command line', () => {
     );
   });
 
-  it('the usage report of the command line may take ten minutes to sum the provider calls of a month', async () => {
+  it('`admin usage` allows its database statements ten minutes', async () => {
     const large = await createDatabase();
     const resultThere = (...args: string[]) => adminResult(args, { DATABASE_URL: large.url });
     try {

@@ -32,7 +32,7 @@ describe('admin app show', () => {
     await call;
   });
 
-  it('`admin app show` counts recently refused calls by error code, with the time of the latest and what the code means', async () => {
+  it("`admin app show` counts recently refused calls by error code, with the latest time and the code's meaning", async () => {
     const [app, other] = [await system.app(), await system.app()];
     for (let n = 0; n < 3; n += 1) await app.predict({});
     system.provider.respond(status(500));
@@ -55,7 +55,7 @@ describe('admin app show', () => {
     assert.match(stdout, /\nRefused in the last 24 hours:\ncode +calls +last_at +means\n/);
   });
 
-  it('`admin app show` counts no refusal for a call whose caller disconnects while its prediction runs', async () => {
+  it('`admin app show` does not count a call as refused if the caller disconnects while the prediction runs', async () => {
     const app = await system.app();
     system.provider.respond(hang());
     const gone = new AbortController();

@@ -54,7 +54,7 @@ describe('command-line arguments', () => {
       refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
   });
 
-  it('the command line accepts a grace period only in whole seconds, up to 30 days, a month only as YYYY-MM, and not both an app and a user for `usage`', () => {
+  it('the command line checks `--grace`, `--month` and `--user`, and refuses `usage` of both an app and a user', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
@@ -67,7 +67,7 @@ describe('command-line arguments', () => {
     refuses(usage, [ID, '--user', ID], /^give an app or --user, not both$/);
   });
 
-  it('the command line accepts only absolute redirect URIs of printable ASCII without a fragment, with https or, on loopback hosts, http', () => {
+  it('the command line accepts only ASCII redirect URIs without a fragment, with https or, for loopback hosts, http', () => {
     const good = [
       'https://app.example',
       'https://app.example:8443/a/b?c=d&e=%C3%A9',
@@ -104,7 +104,7 @@ describe('command-line arguments', () => {
       refuses(appCreate, [`--name=${name}`], /^--name must be 1 to 200 characters/);
   });
 
-  it('the command line refuses missing, unknown and contradictory arguments, and values that an option does not list', () => {
+  it('the command line refuses missing, unknown, contradictory and invalid arguments', () => {
     refuses(appCreate, [], /^--name is missing$/);
     refuses(
       appCreate,
@@ -151,7 +151,7 @@ describe('command-line help', () => {
       assert.ok([...line].length <= 100, line);
   });
 
-  it("the command line's help has an example of each command, which that command accepts", () => {
+  it('each command accepts the example in its help', () => {
     for (const [name, command] of COMMANDS) {
       const [, example = ''] = /\nExample: npm run -s admin -- (.*)\n$/.exec(helpOf(name, command)) ?? [];
       assert.ok(example.startsWith(name), example);

@@ -26,7 +26,6 @@ async function linkCheckout(folder: string): Promise<void> {
     if (!name.startsWith('.')) await symlink(join(CHECKOUT, name), join(folder, name));
 }
 
-/** Finds sessions of this database that wait for a lock. */
 const WAITING_SESSIONS = `
   select from pg_locks l join pg_database d on d.oid = l.database where not l.granted and d.datname = current_database()`;
 
@@ -65,7 +64,7 @@ describe('backup', function () {
   const countIn = async ({ pool }: TestDatabase, table: string) =>
     (await pool.query<{ count: number }>(`select count(*)::int from ${table}`)).rows[0]?.count;
 
-  it('a backup taken while calls run can be restored into another database, where a repeated request gets the same bytes', async () => {
+  it('a backup taken during calls restores into another database, where a repeated request gets the same answer', async () => {
     const app = await system.app({ name: 'Écran\tmit\\N "Zeilen"\n' });
     const body = predictionBody();
     const first = await app.predict(body);
@@ -121,7 +120,7 @@ describe('backup', function () {
     await system.workers.at(-1)?.stop();
   });
 
-  it('a restored database has as many rows in each of its main tables as the original, and all of its triggers are enabled', async () => {
+  it('a restored database has as many rows in its main tables as the original, and all triggers enabled', async () => {
     const file = await backUp();
     assert.equal((await restore(file)).code, 0);
     const tables = [
@@ -142,7 +141,7 @@ describe('backup', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('an event that is recorded after a restore is numbered after every event of the backup', async () => {
+  it('an event recorded after a restore gets a higher arrival number than every event of the backup', async () => {
     const { pool } = system.database;
     const session = newId();
     const add = (to: TestDatabase) =>
@@ -162,7 +161,7 @@ describe('backup', function () {
     assert.equal((await add(elsewhere)).rows[0]?.arrival, 5001);
   });
 
-  it("a backup can be restored to a checkout's embedded database unless `npm start` runs, and that database can be moved to another server", async () => {
+  it('a backup can be restored into the embedded database unless `npm start` runs, and then moved to another server', async () => {
     const file = await backUp();
     const data = join(folder, 'data');
     await using target = await openTarget({}, data);
@@ -184,7 +183,7 @@ describe('backup', function () {
     });
   });
 
-  it('moving a database writes its temporary copy next to the data, not to TMPDIR, and deletes the copy when interrupted', async () => {
+  it('`admin move` keeps its temporary copy in the data folder, not in TMPDIR, and deletes the copy when interrupted', async () => {
     const [checkout, temporary] = [join(folder, 'checkout'), join(folder, 'temporary')];
     await Promise.all([linkCheckout(checkout), mkdir(temporary)]);
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
@@ -222,7 +221,7 @@ describe('backup', function () {
     assert.deepEqual(await filesOf(file), []);
   });
 
-  it('moving a database requires DATABASE_URL, the address of the target database', async () => {
+  it('`admin move` requires DATABASE_URL, the address of the target database', async () => {
     const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
     assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });
@@ -237,7 +236,7 @@ describe('backup', function () {
     assert.equal(await countIn(elsewhere, 'history'), before);
   });
 
-  it('restoring a damaged or truncated backup, or a file that is no backup, is refused before anything is stored', async () => {
+  it('`admin restore` refuses a damaged or truncated backup, or any other file, before anything is stored', async () => {
     const whole = await readFile(await backUp());
     const flipped = Buffer.from(whole);
     const middle = flipped.length >> 1;

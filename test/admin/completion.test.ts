@@ -30,7 +30,7 @@ describe('shell completion', () => {
     ]);
   });
 
-  it('shell completion leaves words that it does not know to the shell, which completes file names', async () => {
+  it('shell completion leaves unknown words to the shell, which completes file names', async () => {
     assert.deepEqual(await complete('backup', 'x'), ['']);
     assert.deepEqual(await complete('no', 'such', ''), ['']);
     assert.match(await scriptFor('bash'), /complete -o default /);

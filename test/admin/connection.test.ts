@@ -22,7 +22,7 @@ describe('command line for connections', () => {
     runAdmin(['connection', 'create', ...args], { DATABASE_URL: system.database.url, ...more });
   const who = () => ['--email', person.email, '--user-id', 'u-1'];
 
-  it("`connection create` without an app id connects the only app to an account, and the app's predictions on the connection then use the account's memory", async () => {
+  it("`connection create` without an app id connects the only app, whose predictions then use the account's memory", async () => {
     await add(person, 'facts', { text: 'Deploys on Tuesdays' });
     const { stdout } = await admin([...who(), '--json']);
     const { connection_id, status, grant_revision } = JSON.parse(stdout) as ExchangeResponse;
@@ -33,7 +33,7 @@ describe('command line for connections', () => {
     assert.deepEqual(call.record.known?.facts, ['Deploys on Tuesdays']);
   });
 
-  it('`connection revoke` ends the running prediction of a connection, which `connection list` then shows as revoked, but not for another account', async () => {
+  it("`connection revoke` ends a connection's running prediction, and `connection list` shows the connection as revoked", async () => {
     const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as ExchangeResponse;
     const command = async (...args: string[]) => {
       const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {
@@ -59,7 +59,7 @@ describe('command line for connections', () => {
     system.provider.respond(ok());
   });
 
-  it('`connection create` says in one line why it cannot connect an app to an account', async () => {
+  it('`connection create` reports in one line why an app cannot be connected', async () => {
     const other = await system.app();
     const refusals: [string[], RegExp][] = [
       [who(), /^APP_ID is missing, and there is not exactly one app/],

@@ -20,7 +20,6 @@ describe('`doctor --live`', function () {
   const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '30000' } });
   beforeEach(() => system.provider.reset());
 
-  /** Runs the doctor. Returns its finding about the real prediction, and the exit code. */
   const runLiveDoctor = async (env: Record<string, string> = {}, url = system.webs[0]?.url ?? '') => {
     const { code, stdout, stderr } = await runAdmin(['doctor', '--live', '--url', url, '--json'], {
       ...system.env,
@@ -35,7 +34,7 @@ describe('`doctor --live`', function () {
     return [stage, status, code];
   };
 
-  it("`doctor --live` sends one prediction through ingress, queue and provider, and charges it to the doctor's own app", async () => {
+  it("`doctor --live` sends one prediction through ingress, queue and provider, and charges the doctor's own app", async () => {
     const app = await system.app();
     const first = await runLiveDoctor();
     // Ignores the exit code: the fake provider has no list of models, which another check reports.
@@ -61,7 +60,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(rows, [{ count: 0 }]);
   });
 
-  it('`doctor --live` names the provider as the failed stage if it answers too late or refuses the API key, and for the latter names OPENAI_API_KEY', async () => {
+  it('`doctor --live` reports the stage `provider` if the provider is too slow or refuses the API key', async () => {
     system.provider.respond(status(401));
     const refused = await runLiveDoctor();
     assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
@@ -72,7 +71,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(slow), ['provider', 504, 'prediction_timeout']);
   });
 
-  it('`doctor --live` names the queue as the failed stage when no worker starts the prediction', async () => {
+  it('`doctor --live` reports the stage `queue` if no worker starts the prediction', async () => {
     await adminResult(['queue', 'pause', 'predict'], system.env);
     try {
       const found = await runLiveDoctor();
@@ -83,7 +82,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('`doctor --live` names the connection as the failed stage when no server, or a server other than an ingress, answers', async () => {
+  it('`doctor --live` reports the stage `connection` if no server, or a server other than an ingress, answers', async () => {
     const nothing = await runLiveDoctor({}, `http://127.0.0.1:${await freePort()}`);
     assert.deepEqual(stageOf(nothing), ['connection', null, null]);
     assert.match(nothing.found, /ECONNREFUSED/);
@@ -91,7 +90,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(other), ['connection', 404, null]);
   });
 
-  it('`doctor --live` names the ingress as the failed stage, and says to check DATABASE_URL, if the ingress uses another database', async () => {
+  it('`doctor --live` reports the stage `ingress` and mentions DATABASE_URL if the ingress uses another database', async () => {
     const database = await createDatabase();
     try {
       const found = await runLiveDoctor({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });

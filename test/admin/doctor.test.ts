@@ -55,7 +55,7 @@ describe('doctor', function () {
     assert.deepEqual([...names, 'docs/operating.md#doctor-live'].sort(), PAGES.sort());
   });
 
-  it('the doctor reads the settings that ingress and worker report about themselves, which contain no addresses or secrets', async () => {
+  it('the doctor reads the settings that running processes publish, which contain no addresses or secrets', async () => {
     const { ok, found } = await check('processes');
     assert.deepEqual(
       [ok, found.replace(/version \S+,/, 'version,')],
@@ -91,7 +91,7 @@ describe('doctor', function () {
       assert.match(fault.to_do ?? '', toDo);
     });
 
-  it('a scheduler starts in production without a model or an API key, and the doctor finds no fault with it', async () => {
+  it('the doctor finds no fault with a scheduler in production that has no model and no API key', async () => {
     const missing = { DEFAULT_MODEL: '', TAB_MODEL: '', OPENAI_API_KEY: '' };
     const env = { ...bareEnvironment(), ...system.env, ...missing, NODE_ENV: 'production' };
     const scheduler = new TestProcess(fork('workers/main.ts', ['scheduler'], { env, silent: true }));
@@ -104,7 +104,7 @@ describe('doctor', function () {
     }
   });
 
-  it('the doctor detects that it uses a different queue than the processes', async () => {
+  it('the doctor detects that its settings name another queue than the running processes use', async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });
     assert.equal(ok, false);
     assert.match(found, /another queue/);
@@ -126,7 +126,7 @@ describe('doctor', function () {
     assert.equal(judgeSessions('', 90, 100).ok, true);
   });
 
-  it('the doctor counts the PostgreSQL sessions of all roles, even if its own role may not see those of other roles', async () => {
+  it("the doctor counts the PostgreSQL sessions of all roles, even without the right to see other roles' sessions", async () => {
     const { url, pool } = system.database;
     const name = `forecue_${randomBytes(6).toString('hex')}`;
     await pool.query(
@@ -203,7 +203,7 @@ describe('doctor', function () {
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 
     for (const mode of ['transaction', 'session'] as const)
-      it(`the doctor ${mode === 'transaction' ? 'accepts a pooler in transaction mode only if' : 'accepts no pooler in session mode, even if'} DATABASE_DIRECT_URL bypasses it`, async () => {
+      it(`the doctor ${mode === 'transaction' ? 'accepts a pooler in transaction mode only if' : 'accepts no pooler in session mode, even if'} DATABASE_DIRECT_URL bypasses the pooler`, async () => {
         const pooler = await startPgBouncer(process.env['FORECUE_TEST_SERVER'] ?? '', mode);
         try {
           const own = system.database.url;

@@ -34,7 +34,7 @@ describe("command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 
-  it('the command line with the embedded database takes PUBLIC_URL from the ingress of `npm start`, unless PUBLIC_URL is set', async () => {
+  it('the command line takes PUBLIC_URL from a running `npm start` unless PUBLIC_URL is set', async () => {
     await writeFile(join(dataFolder, 'address'), 'http://127.0.0.1:8080\n');
     try {
       const [local, named] = await Promise.all([

@@ -73,7 +73,7 @@ describe('transcript import', function () {
     return files[0] ?? assert.fail('no file was reported');
   };
 
-  it('transcripts of each of three formats are stored once, even if they are imported twice, and a sync adds their events to memory', async () => {
+  it('transcripts of three formats are stored once even if imported twice, and a sync adds their events to memory', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
     // The file names do not show the format.
     const paths = await Promise.all([
@@ -129,7 +129,7 @@ describe('transcript import', function () {
       assert.ok(roles.includes(expected), expected);
   });
 
-  it('importing a transcript again stores the lines that were added to its file since the first import', async () => {
+  it('a second import of a transcript stores the lines that were added since the first import', async () => {
     const session = newSession();
     const record = (number: number, content: object) =>
       `${JSON.stringify(claudeRecord(session, number, content))}\n`;
@@ -151,7 +151,7 @@ describe('transcript import', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('an import interrupted by several SIGINTs still prints its report, and repeating the import stores the remaining events, none twice', async () => {
+  it('an import interrupted by several SIGINTs prints its report, and a second import stores only the remaining events', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -194,7 +194,7 @@ describe('transcript import', function () {
     assert.deepEqual(await countOf(system, ann), { events: count + 2, ids: count + 2 });
   });
 
-  it('importing a transcript reports the lines that cannot be stored, and stores the other lines', async () => {
+  it('an import reports the lines that cannot be stored, and stores the other lines', async () => {
     const session = newSession();
     const userLine = (number: number, more: object) =>
       JSON.stringify(
@@ -228,7 +228,7 @@ describe('transcript import', function () {
     assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
   });
 
-  it('importing a directory skips files that are not transcripts; importing such a file by name reports it', async () => {
+  it('an import skips files in a directory that are not transcripts, and reports such files if named directly', async () => {
     const session = newSession();
     await mkdir(join(directory, 'project', 'deep'), { recursive: true });
     await file('project/deep/x.jsonl', claudeCodeFile(session));
@@ -248,7 +248,7 @@ describe('transcript import', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
-  it('importing a directory reports a file that is deleted meanwhile as failed, and imports the other files', async () => {
+  it('an import of a directory reports a file deleted meanwhile as failed, and imports the other files', async () => {
     await file('a.jsonl', claudeCodeFile(newSession()));
     const gone = await file('b.jsonl', claudeCodeFile(newSession()));
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
@@ -269,7 +269,7 @@ describe('transcript import', function () {
     assert.match(files[1]?.failed ?? '', /ENOENT/);
   });
 
-  it('a pipe or device among imported files is refused, since reading it may never end; the other files are imported', async () => {
+  it('an import refuses pipes and devices, and imports the other files', async () => {
     const pipe = join(directory, 'pipe.jsonl');
     execFileSync('mkfifo', [pipe]);
     const path = await file('a', claudeCodeFile(newSession()));
@@ -284,7 +284,7 @@ describe('transcript import', function () {
     );
   });
 
-  it('importing transcripts prints a table with a row per file, and exits with 1 if a file cannot be read', async () => {
+  it('an import prints a table with a row per file, and exits with 1 if a file cannot be read', async () => {
     const path = await file('a', claudeCodeFile(newSession()));
     const { code, stdout, stderr } = await run([
       '--user',
@@ -301,7 +301,7 @@ describe('transcript import', function () {
     assert.match(note ?? '', /b: ENOENT/);
   });
 
-  it("importing transcripts stops at the account's quota, and stores no events of a session that belongs to another account", async () => {
+  it("an import stops at the account's quota, and stores no events of another account's session", async () => {
     const bob = await signUp(system);
     const session = newSession();
     const path = await file('a', claudeCodeFile(session));
@@ -319,7 +319,7 @@ describe('transcript import', function () {
     assert.match(files[0]?.problems[0] ?? '', /session belongs to another user$/);
   });
 
-  it('importing transcripts refuses invalid arguments in one line', async () => {
+  it('an import reports invalid arguments in one line', async () => {
     const refusals: [string[], RegExp][] = [
       [['--user', 'nobody@example.com', 'a'], /^there is no active user with this e-mail address: /],
       [['a'], /^--user is missing$/],

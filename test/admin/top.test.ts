@@ -37,7 +37,7 @@ describe('`admin top`', function () {
     return pools[0];
   };
 
-  it('`admin top` lists the pools, and shows the waiting and running work, slots and workers of the pool `predict`, and whether it is paused', async () => {
+  it('`admin top` lists the pools with their state, waiting and running work, slots and workers', async () => {
     const app = await system.app();
     const idle = await predictPool();
     const { state, slots, workers, rate_per_s } = idle;

@@ -14,7 +14,6 @@ const PASSWORD = 'a horse with 9 staples';
 describe('users and invitations', () => {
   const system = useSystem({ env: { INVITE_ONLY: 'true' } });
 
-  /** Runs a command with `input` on its standard input. */
   const admin = (args: string[], input?: string) =>
     runAdmin(args, { DATABASE_URL: system.database.url }, input);
   const result = (args: string[], input?: string) =>
@@ -22,6 +21,18 @@ describe('users and invitations', () => {
 
   const login = (email: string, password: string) =>
     anonymously<{ access: string; refresh: string }>(system, 'POST', '/api/auth/login/', { email, password });
+
+  const userWithKey = async () => {
+    const email = someEmail();
+    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
+    const { access, refresh } = (await login(email, PASSWORD)).body;
+    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
+    const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    const headers = { 'x-service-api-key': body.key };
+    const statusByKey = async () =>
+      (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
+    return { id, email, refresh, person, statusByKey };
+  };
 
   it('the command line creates a user with a random password, which is shown once', async () => {
     const email = someEmail();
@@ -48,7 +59,7 @@ describe('users and invitations', () => {
     assert.deepEqual((await system.database.pool.query('select from waitlist')).rows, []);
   });
 
-  it("the command line can read a new user's password from standard input, and then does not show the password", async () => {
+  it('`user create --password-stdin` reads the password from standard input, and does not print the password', async () => {
     const email = someEmail();
     const made = await result(['user', 'create', '--email', email, '--password-stdin'], `${PASSWORD}\n`);
     assert.deepEqual(Object.keys(made), ['id', 'email', 'name', 'active', 'created_at']);
@@ -95,12 +106,8 @@ describe('users and invitations', () => {
     assert.deepEqual([(await join()).status, (await join()).code], [201, 'invite_required']);
   });
 
-  it("disabling a user ends the user's credentials within two seconds, and ends predictions that run on the user's connections", async () => {
-    const email = someEmail();
-    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
-    const { access, refresh } = (await login(email, PASSWORD)).body;
-    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
-    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+  it("`user disable` ends a user's credentials within two seconds, and the predictions on the user's connections", async () => {
+    const { id, email, refresh, person, statusByKey } = await userWithKey();
     const app = await connectingApp(system);
     const connection = await connect(system, app, person);
     system.provider.respond(hang());
@@ -109,14 +116,13 @@ describe('users and invitations', () => {
 
     const disabled = await result(['user', 'disable', id.toUpperCase()]);
     assert.deepEqual([disabled.id, disabled.active], [id, false]);
-    const headers = { 'x-service-api-key': key.key };
     const statuses = async () => {
-      const replies = await Promise.all([
+      const [byToken, byKey, renewal] = await Promise.all([
         person.request('GET', '/api/auth/keys/'),
-        anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers }),
+        statusByKey(),
         anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh }),
       ]);
-      return replies.map(({ status }) => status).join();
+      return [byToken.status, byKey, renewal.status].join();
     };
     await until(async () => (await statuses()) === '401,401,401', 2000);
     assert.equal((await login(email, PASSWORD)).code, 'invalid_credentials');
@@ -126,18 +132,13 @@ describe('users and invitations', () => {
     assert.equal((await result(['user', 'disable', id])).active, false);
   });
 
-  it('a user who is enabled again can log in, but keys issued before the disabling stay revoked', async () => {
-    const email = someEmail();
-    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
-    const { access, refresh } = (await login(email, PASSWORD)).body;
-    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
-    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+  it('`user enable` lets a disabled user log in again, but keys from before stay revoked', async () => {
+    const { id, email, statusByKey } = await userWithKey();
     await result(['user', 'disable', id]);
     assert.equal((await login(email, PASSWORD)).code, 'invalid_credentials');
     assert.equal((await result(['user', 'enable', id])).active, true);
     assert.equal((await login(email, PASSWORD)).status, 200);
-    const headers = { 'x-service-api-key': key.key };
-    assert.equal((await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status, 401);
+    assert.equal(await statusByKey(), 401);
     assert.equal((await result(['user', 'enable', id])).active, true);
   });
 
@@ -159,16 +160,7 @@ describe('users and invitations', () => {
   });
 
   it('the command line resets a password by a link or from standard input, and revokes keys only with --revoke-keys', async () => {
-    const email = someEmail();
-    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
-    const { access, refresh } = (await login(email, PASSWORD)).body;
-    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
-    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
-    const byKey = async () => {
-      const headers = { 'x-service-api-key': key.key };
-      return (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
-    };
-
+    const { id, email, refresh, person, statusByKey } = await userWithKey();
     const { link, ...shown } = await adminResult(['user', 'reset-password', id], {
       DATABASE_URL: system.database.url,
       PUBLIC_URL: 'https://forecue.example/here',
@@ -186,12 +178,12 @@ describe('users and invitations', () => {
     await until(async () => (await person.request('GET', '/api/auth/keys/')).code === 'token_expired', 2000);
     assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
     assert.equal((await login(email, PASSWORD)).status, 401);
-    assert.deepEqual([(await login(email, password)).status, await byKey()], [200, 200]);
+    assert.deepEqual([(await login(email, password)).status, await statusByKey()], [200, 200]);
 
     const args = ['user', 'reset-password', id, '--password-stdin', '--revoke-keys'];
     assert.ok(!('password' in (await result(args, PASSWORD))));
     assert.equal((await login(email, PASSWORD)).status, 200);
-    await until(async () => (await byKey()) === 401, 2000);
+    await until(async () => (await statusByKey()) === 401, 2000);
     assert.match((await admin(args, 'password123')).stderr, /too common/);
     assert.match(
       (await admin(['user', 'reset-password', id, '--revoke-keys'])).stderr,

@@ -137,7 +137,7 @@ describeInBrowser('suggestion in Chromium', () => {
       });
     });
 
-  it('a suggestion in a textarea is shown after the text, and only while the caret is at the end of the text', async () => {
+  it('a suggestion in a textarea follows the text, and is shown only while the caret is at the end', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await waitForSuggestion(page, ', and so on.');
@@ -152,7 +152,7 @@ describeInBrowser('suggestion in Chromium', () => {
     await page.close();
   });
 
-  it('in a textarea, Ctrl+Z undoes an accepted suggestion; after the completer is closed, no suggestion is shown and Tab leaves the field', async () => {
+  it('Ctrl+Z in a textarea undoes an accepted suggestion, and Tab leaves the field once the completer is closed', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await waitForSuggestion(page, ', and so on.');

@@ -44,7 +44,7 @@ describe('account client', () => {
     client.close();
   });
 
-  it('the account client reads the account with a service key as with an access token, but cannot issue another key with the service key', async () => {
+  it('the account client can read the account with a service key, but cannot issue further keys', async () => {
     const { client, url } = await connect();
     const { key } = await client.issueKey({ label: 'test' });
     const byKey = createAccountClient({ baseUrl: url, credential: key });
@@ -52,7 +52,7 @@ describe('account client', () => {
     await assert.rejects(byKey.issueKey({ label: 'more' }), { code: 'access_denied' });
   });
 
-  it('the account client rejects an empty credential, or one with spaces or line breaks, and does not quote it in the error', () => {
+  it('the account client rejects a credential that is empty or has white space, without quoting the credential', () => {
     for (const credential of ['service_a b', 'a\nb', ''])
       assert.throws(() => createAccountClient({ baseUrl: 'http://a.example', credential }), {
         name: 'TypeError',
@@ -125,7 +125,7 @@ describe('account client', () => {
     assert.deepEqual(followed.at(-1)?.type, 'done');
   });
 
-  it('the account client yields a streamed result unchanged if it contains U+2028 or U+2029', async () => {
+  it('the account client streams results that contain U+2028 or U+2029 unchanged', async () => {
     const { client } = await connect();
     const prompts = [{ agent: 'coder', agent_input: 'Tabs\u2028or\u2029spaces?' }];
     const [item] = (await collect(client.stream('predictReplies', { prompts }))).flatMap((event) =>
@@ -135,7 +135,7 @@ describe('account client', () => {
     assert.equal(item.prediction.predicted_response, 'Re: Tabs\u2028or\u2029spaces?');
   });
 
-  it('the account client resumes an interrupted stream after the last event received, renewing its tokens if necessary', async () => {
+  it('the account client resumes a cut stream after the last event, and renews its tokens if necessary', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(
       forPrompts((one) => one === 'Prompt 0?', when(answered.promise, echoPrompt), echoPrompt),
@@ -170,7 +170,7 @@ describe('account client', () => {
   });
 
   for (const way of ['waits for', 'streams'] as const)
-    it(`the account client cancels a job that it ${way} when the call's signal is aborted`, async () => {
+    it(`the account client cancels a job that the caller ${way} when the caller's signal is aborted`, async () => {
       system.provider.respond(hang());
       const { client } = await connect();
       const left = new AbortController();
@@ -189,7 +189,7 @@ describe('account client', () => {
       });
     });
 
-  it("the account client lets a reply prediction go on when the call's signal is aborted, and finds it stored later", async () => {
+  it("a reply prediction of the account client continues on the server after the caller's signal is aborted", async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoPrompt));
     const { client } = await connect();
@@ -217,7 +217,7 @@ describe('account client', () => {
     assert.equal(calls, 0);
   });
 
-  it('following an unknown or cancelled job, the account client rejects with the error code not_found or job_cancelled', async () => {
+  it('following a job with the account client fails with not_found if unknown, and job_cancelled if cancelled', async () => {
     const { client } = await connect();
     await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
       code: 'not_found',

@@ -11,7 +11,6 @@ async function pass(ms: number): Promise<void> {
   await settlePromises();
 }
 
-/** Returns a completer with its calls, which the test answers, and with the events and errors that it reported. */
 function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = {}) {
   const calls: {
     draft: string;
@@ -111,7 +110,7 @@ describe('completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
-  it('a completer does not report a suggestion as dismissed if the draft becomes the whole suggestion and a space', async () => {
+  it('a completer does not report a suggestion as dismissed if the person types all of the suggestion and a space', async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -121,7 +120,7 @@ describe('completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
-  it('a completer shows a late answer only if it continues what the person has typed meanwhile', async () => {
+  it('a completer shows a late answer only if the answer continues the text typed meanwhile', async () => {
     const { completer, calls } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -138,7 +137,7 @@ describe('completer', () => {
     assert.equal(completer.suggestion, '');
   });
 
-  it('a completer aborts its call once the draft no longer begins with the text that was sent, or nothing should be suggested', async () => {
+  it('a completer aborts its call when the draft no longer begins with the sent text, or is null', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -153,7 +152,7 @@ describe('completer', () => {
     assert.deepEqual([calls.length, errors], [2, []]);
   });
 
-  it("a completer sends a higher revision with each call, and begins at the clock's time, so that a session can be used again", async () => {
+  it("a completer's revisions start at the current time and rise with each call, so that a session can be reused", async () => {
     const { completer, calls } = completerFor({ sessionId: 'old' });
     for (const text of ['a', 'ab', 'abc']) {
       completer.update(text);
@@ -185,7 +184,7 @@ describe('completer', () => {
     assert.equal(completer.accept(), '');
   });
 
-  it("a completer does not split a word with combining marks or joiners when a person accepts a suggestion's next word", async () => {
+  it("accepting a suggestion's next word from a completer does not split words with combining marks or joiners", async () => {
     for (const word of ['cafe\u0301s', 'नमस्ते', 'می\u200cخواهم']) {
       const { completer, calls } = completerFor();
       completer.update('a');
@@ -195,7 +194,7 @@ describe('completer', () => {
     }
   });
 
-  it('a completer reports suggestions that are dismissed, edited after they were accepted in part or whole, or accepted in part and typed to the end', async () => {
+  it('a completer reports suggestions as dismissed, edited, accepted and submitted', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);
@@ -256,7 +255,7 @@ describe('completer', () => {
     }
   });
 
-  it('a completer waits longer before calls if answers take longer, between `minDelayMs` and `maxDelayMs`', async () => {
+  it("a completer's delay before a call grows with the latency, between `minDelayMs` and `maxDelayMs`", async () => {
     const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
     let text = '';
     const delayAfter = async (latency: number) => {
@@ -289,7 +288,7 @@ describe('completer', () => {
     assert.equal(calls.length, 2);
   });
 
-  it("a completer's pause after an error, and its measure of how long calls take, do not change when the clock is set back", async () => {
+  it("setting the clock back changes neither a completer's pause after an error nor its measured latency", async () => {
     const { completer, calls } = completerFor();
     completer.update('a');
     await pass(150);
@@ -317,14 +316,14 @@ describe('completer', () => {
     assert.equal(calls.length, 1);
   });
 
-  it('a completer sends the end of a text that is too long, without splitting a character', async () => {
+  it('a completer sends only the end of a text that is too long, without splitting a character', async () => {
     const { completer, calls } = completerFor();
     completer.update(`${'a'.repeat(100)}${'😀'.repeat(4000)}b`);
     await pass(400);
     assert.equal(calls[0]?.draft, `${'😀'.repeat(3999)}b`);
   });
 
-  it('a completer shows no stale suggestion, and makes at most one call per keystroke, over a network that loses one request in twenty', async function () {
+  it('with 5 % of requests lost, a completer shows no stale suggestion and makes at most one call per keystroke', async function () {
     this.timeout(60_000);
     let seed = 7;
     const random = () => {

@@ -21,10 +21,7 @@ const REDIRECT_URI = 'https://app.example/back?tab=1';
 
 const README = join(import.meta.dirname, '../../client/README.md');
 
-/** Starts a server on a free port of this machine. */
-async function serve(listener: RequestListener) {
-  return listen(createServer(listener));
-}
+const serve = (listener: RequestListener) => listen(createServer(listener));
 
 const system = useSystem();
 
@@ -64,7 +61,7 @@ describe('connector', () => {
   const comeBack = (connector: ReturnType<typeof createConnector>, url: string, cookie: string) =>
     connector.callback(new Request(url, { headers: { cookie: `theme=dark; ${cookie}` } }));
 
-  it('the connector connects a person who approved and came back, and can revoke the connection', async () => {
+  it('the connector connects a person who approves, and can revoke the connection', async () => {
     const { connector, client, connections } = await startConnector();
     const { url, cookie } = await leave(connector);
     const back = await decide(url, 'approve');
@@ -93,7 +90,7 @@ describe('connector', () => {
     assert.deepEqual(failures, ['access_denied']);
   });
 
-  it("the connector refuses a person who comes back logged out, as another user, from another issuer, or without the attempt's cookie", async () => {
+  it('the connector refuses a return without log-in, as another user, from another issuer or without the cookie', async () => {
     let user: string | undefined = 'ada';
     const { connector, connections, failures } = await startConnector({ userOf: () => user });
     const { url, cookie } = await leave(connector);
@@ -131,7 +128,7 @@ describe('connector', () => {
     return new Function('connector', 'nodeHandler', `return ${line}`)(connector, nodeHandler);
   };
 
-  it("the connector redirects to the consent page when it is used in Koa as the client's README shows", async () => {
+  it("the connector redirects to the consent page when used in Koa as the client's README shows", async () => {
     const { connector } = await startConnector();
     const koa = new Koa();
     koa.use((await lineOf('Koa', connector)) as Middleware);
@@ -142,7 +139,7 @@ describe('connector', () => {
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-forecue=/);
   });
 
-  it("the connector redirects the person when it is used in Express and Hono as the client's README shows", async () => {
+  it("the connector redirects when used in Express and Hono as the client's README shows", async () => {
     const { connector } = await startConnector();
     const hono = (await lineOf('Hono', connector)) as (c: { req: { raw: Request } }) => Promise<Response>;
     const raw = new Request('https://app.example/forecue/connect');
@@ -188,7 +185,7 @@ describe('relay', () => {
   const input = () => ({ ...predictionBody(), mode: 'complete_draft' as const, user_id: 'somebody else' });
   beforeEach(() => system.provider.reset());
 
-  it('the relay predicts, cancels and records events for the logged-in user, whatever user the page names, without a key in the browser', async () => {
+  it('the relay predicts, cancels and records events for the logged-in user, whatever user the page names', async () => {
     await using relayed = await startRelay();
     const prediction = await relayed.client.predict(input());
     assert.equal(prediction.status, 'suggested');
@@ -227,7 +224,7 @@ describe('relay', () => {
     assert.deepEqual([answer.status, status], [200, 'suggested']);
   });
 
-  it('the relay answers 404 to endpoints that it does not relay, and refuses predictions that are malformed, too large or without a logged-in user', async () => {
+  it('the relay refuses other endpoints, and predictions that are malformed, too large or without a logged-in user', async () => {
     await using relayed = await startRelay();
     const send = (path: string, init: RequestInit) =>
       fetch(`${relayed.url}${path}`, init).then(({ status }) => status);
@@ -246,7 +243,7 @@ describe('relay', () => {
     assert.equal(await send('/v1/predictions', { ...post, body: `"${'x'.repeat(1024 * 1024)}"` }), 413);
   });
 
-  it('the relay answers 413 to a body of unknown length that exceeds 1 MiB, without reading the body to its end', async () => {
+  it('the relay answers 413 to a streamed body of more than 1 MiB, without reading the body to its end', async () => {
     await using relayed = await startRelay();
     let chunks = 0;
     const endless = new ReadableStream({

@@ -40,7 +40,6 @@ describe("client's examples", function () {
     await once(running, 'exit');
   });
 
-  /** Starts an example. `printed()` returns its output so far. */
   async function start(command: string, args: string[], more: Record<string, string> = {}) {
     const app = await system.app();
     const env = { ...process.env, FORECUE_URL: app.url, APP_KEY: app.key, PORT: '0', TERM: 'xterm', ...more };
@@ -55,7 +54,7 @@ describe("client's examples", function () {
   }
 
   describeWhere(hasScript, 'chat', 'there is no `script` of util-linux here', () => {
-    it('the example chat completes in a terminal what a person types', async () => {
+    it('the example chat completes what a person types in a terminal', async () => {
       const command = `${process.execPath} chat.ts`;
       const { app, child, printed } = await start('script', ['-qec', command, '/dev/null']);
       await until(() => printed().includes('Say something'));
@@ -76,7 +75,7 @@ describe("client's examples", function () {
   });
 
   describeInBrowser('editor', () => {
-    it('the example editor completes what a person types in a page, and no header or body that the page sends contains the app key', async () => {
+    it('the example editor completes what a person types, and the page never sends the app key', async () => {
       const { app, printed } = await start(process.execPath, ['editor.ts']);
       const url = await until(() => /http:\S+/.exec(printed())?.[0]);
       browser = await openBrowser();
@@ -121,7 +120,7 @@ describe("client's examples", function () {
       return { code, printed: printed() };
     }
 
-    it('the example agent asks the person until the reply is certain, and the example cron job makes memory of the answers', async () => {
+    it('the example agent asks the person until the example cron job has turned the answers into memory', async () => {
       for (let times = 0; times < 2; times += 1)
         assert.deepEqual(await run(['agent.ts', QUESTION], 'yes, with coverage'), {
           code: 0,
@@ -139,7 +138,7 @@ describe("client's examples", function () {
       });
     });
 
-    it('when the example cron job fails, it prints the error code and exits with 1', async () => {
+    it('the example cron job prints the error code and exits with 1 if a step fails', async () => {
       key = 'service_unknown';
       const { code, printed } = await run(['promote.ts']);
       assert.equal(code, 1);

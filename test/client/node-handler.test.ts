@@ -7,7 +7,6 @@ import { mock } from 'node:test';
 import { nodeHandler } from '../../client/src/connect.ts';
 import { listen } from '../support/listening.ts';
 
-/** Starts a server, to which `open` and `statusOf` send raw requests. */
 async function serve(listener: RequestListener) {
   const { port, close } = await listen(createServer(listener));
   const open = (request: string) => {
@@ -38,7 +37,7 @@ describe('nodeHandler', () => {
     assert.equal(await server.statusOf(GET), '200');
   });
 
-  it('nodeHandler reports no error for a request whose client disconnects while sending, or before the answer has begun', async () => {
+  it('nodeHandler reports no error if the client disconnects while sending, or before the answer has begun', async () => {
     const { promise: called, resolve: call } = Promise.withResolvers<void>();
     const handled: Promise<void>[] = [];
     const handler = nodeHandler(async ({ signal }) => {

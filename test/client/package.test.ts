@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the client package's types reject an unknown mode and reading the completion of a cancelled prediction, and describe facts and streamed events", async () => {
+  it("the client's types reject an unknown mode, and the completion of a cancelled prediction", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';
@@ -122,7 +122,7 @@ describe("client's package", function () {
       );
     });
 
-    it("the code blocks of the client's README run one after the other, and the block for a page can be bundled", async () => {
+    it("the code blocks of the client's README run in order, and the block for a page can be bundled", async () => {
       const readme = await readFile(join(ROOT, 'client/README.md'), 'utf8');
       const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, source = '']) => source);
       assert.equal(blocks.length, 11);

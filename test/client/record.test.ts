@@ -72,7 +72,6 @@ describe('npx forecue record', function () {
     await writeFile(path, content(session));
     return { path, session };
   };
-  /** Returns one line of a session's transcript, with the current time. */
   const line = (session: string, number: number, type: string, message: object) =>
     `${JSON.stringify(claudeRecord(session, number, { type, message, timestamp: new Date().toISOString() }))}\n`;
   const userLine = (session: string, number: number, content: string) =>
@@ -88,7 +87,7 @@ describe('npx forecue record', function () {
     return (body.results ?? []).map(({ type }) => type);
   };
 
-  it('without --yes, npx forecue record only shows what it masks and for whom it records, and installs nothing', async () => {
+  it('`forecue record` without --yes only shows what is masked and for whom, and installs nothing', async () => {
     await transcript(claudeCodeFile);
     const { code, stdout } = await run('npx', ['--offline', 'forecue', 'record'], {
       FORECUE_URL: ann.url,
@@ -102,7 +101,7 @@ describe('npx forecue record', function () {
     await assert.rejects(settings(), { code: 'ENOENT' });
   });
 
-  it("npx forecue record records each turn once as it ends, without secrets, and keeps the person's own hooks", async () => {
+  it("`forecue record --yes` records each turn once, without secrets, and keeps the person's own hooks", async () => {
     const own = { model: 'some-model', hooks: { Stop: [OTHER_HOOK] } };
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify(own));
     assert.equal((await record(['--yes'])).code, 0);
@@ -129,7 +128,7 @@ describe('npx forecue record', function () {
     assert.equal(body['text'], 'go on with [masked key]');
   });
 
-  it('npx forecue record reports a failed recording at the next turn of any session, and then records what was missed', async () => {
+  it('`forecue record` reports a failed recording at the next turn of any session, and then records what was missed', async () => {
     await record(['--yes']);
     const two = (one: string) => userLine(one, 1, 'hello') + agentLine(one, 2, 'Hello.');
     const [ended, next, deleted] = [
@@ -154,7 +153,7 @@ describe('npx forecue record', function () {
     assert.equal((await triggerHook('Stop', next.path)).stdout, '');
   });
 
-  it('npx forecue record with a folder records its Claude Code and Codex transcripts, each event once', async () => {
+  it("`forecue record FOLDER` records the folder's Claude Code and Codex transcripts, each event once", async () => {
     await transcript(claudeCodeFile);
     await transcript(codexFile, 'rollout.jsonl');
     const { code, stdout } = await record([join(home, '.claude/projects')]);
@@ -167,7 +166,7 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
   });
 
-  it('npx forecue record with a folder lists a file in it that cannot be read, such as one deleted meanwhile, as failed', async () => {
+  it('`forecue record FOLDER` reports a file that is deleted meanwhile as failed', async () => {
     await transcript(claudeCodeFile, 'a.jsonl');
     const gone = await transcript(claudeCodeFile, 'b.jsonl');
     const server = createServer(async (_, response) => {
@@ -182,7 +181,7 @@ describe('npx forecue record', function () {
     assert.match(stdout, /b\.jsonl: ENOENT/);
   });
 
-  it("npx forecue record --remove removes its own hooks and files, and keeps the person's own hooks", async () => {
+  it("`forecue record --remove` removes Forecue's hooks and files, and keeps the person's own hooks", async () => {
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify({ hooks: { Stop: [OTHER_HOOK] } }));
     await record(['--yes']);
     assert.equal((await record(['--remove'], { FORECUE_KEY: '' })).code, 0);
@@ -190,7 +189,7 @@ describe('npx forecue record', function () {
     await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
   });
 
-  it("npx forecue record reports invalid settings without a stack trace or the key, and leaves Claude Code's settings as they are if it cannot read them", async () => {
+  it('`forecue record` reports invalid settings without a stack trace or the key, and changes no invalid settings file', async () => {
     const refused = async (args: string[], env: Record<string, string>, message: RegExp) => {
       const { code, stderr } = await record(args, env);
       assert.equal(code, 1);

@@ -7,7 +7,6 @@ import { refusal, type ScriptedAnswer, startScriptedServer } from '../support/sc
 const ANSWER = { body: JSON.stringify({ status: 'suggested', completion: 'the team' }) };
 const GATEWAY = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' };
 
-/** Sends one call to a server with this script. Resolves to its outcome, the requests sent and the time taken. */
 async function callScripted(
   steps: ScriptedAnswer[],
   call = (client: ReturnType<typeof createAppClient>): Promise<unknown> =>
@@ -33,7 +32,7 @@ describe('client retries', () => {
     for (const { headers } of requests) assert.equal(headers['prefer'], 'wait');
   });
 
-  it('the client retries a prediction that a proxy answers with its own page (502), and at last fails with unexpected_response', async () => {
+  it('the client retries a prediction that a proxy answers with 502, and finally fails with unexpected_response', async () => {
     assert.deepEqual((await callScripted([GATEWAY, ANSWER])).answer, JSON.parse(ANSWER.body));
     const { error, requests } = await callScripted([GATEWAY]);
     assert.deepEqual([error?.code, error?.status, requests.length], ['unexpected_response', 502, 4]);
@@ -48,7 +47,7 @@ describe('client retries', () => {
     assert.ok(tookMs >= 1000, `${tookMs} ms`);
   });
 
-  it('the client fails at once if Retry-After is longer than the call may take, and reports that time', async () => {
+  it("the client fails at once if Retry-After exceeds the call's time limit, and reports the Retry-After", async () => {
     const { error, requests, tookMs } = await callScripted([
       refusal(503, 'overloaded', { 'retry-after': '60' }),
     ]);
@@ -57,7 +56,7 @@ describe('client retries', () => {
     assert.ok(tookMs < 1000);
   });
 
-  it('the client measures a date in Retry-After from the Date of the same answer', async () => {
+  it('the client measures a date in Retry-After from the Date header of the same answer', async () => {
     const anHourAgo = Date.now() - 3_600_000;
     const { error } = await callScripted([
       refusal(503, 'overloaded', {
@@ -97,7 +96,7 @@ describe('client retries', () => {
     );
   });
 
-  it('the client limits retries to a budget: when all of 60 calls fail, it makes only 20 retries', async () => {
+  it('the client makes only 20 retries in all when 60 calls fail', async () => {
     await using server = await startScriptedServer(undefined);
     const client = createAppClient({ baseUrl: server.url, retries: 2, appKey: 'fc_test' });
     const calls = Array.from({ length: 60 }, () => client.readUsage().catch(() => {}));
@@ -105,7 +104,7 @@ describe('client retries', () => {
     assert.equal(server.requests.length, 60 + 20);
   });
 
-  it('the client takes no retry from its budget if Retry-After leaves no time for it', async () => {
+  it('the client spends none of its retry budget if Retry-After leaves no time for a retry', async () => {
     const busy = refusal(503, 'overloaded', { 'retry-after': '60' });
     await using server = await startScriptedServer(
       ...Array.from({ length: 20 }, () => busy),
@@ -126,14 +125,14 @@ describe('client retries', () => {
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
 
-  it('the client treats a time limit that is longer than a timer can count, such as 2^31 ms, as no limit', async () => {
+  it('the client accepts a time limit longer than a timer can count, such as 2^31 ms', async () => {
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
       const { answer } = await callScripted([ANSWER], (client) => client.readUsage({}, { timeoutMs }));
       assert.deepEqual(answer, JSON.parse(ANSWER.body), `${timeoutMs}`);
     }
   });
 
-  it("the client throws an error of the caller's `onResponse` unchanged and without a retry, and a TypeError for input that JSON cannot express", async () => {
+  it('the client throws errors of `onResponse` without a retry, and a TypeError for input that JSON cannot express', async () => {
     const own = new Error('mine');
     const onResponse = () => {
       throw own;
@@ -168,7 +167,7 @@ describe("client's checks", () => {
       assert.throws(() => client.revokeConnection(id, { user_id: 'u' }), /connection_id: a text/);
   });
 
-  it('the client refuses an answer that is not JSON, and a redirect, which could carry its key elsewhere', async () => {
+  it('the client refuses redirects and answers that are not JSON', async () => {
     for (const step of [
       { body: 'Please log in' },
       { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
@@ -185,7 +184,7 @@ it("the client's base URL may have a path and trailing slashes", async () => {
   assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
 });
 
-it('the client generates a request_id, event_id or idempotency key that a call gives as undefined', async () => {
+it('the client generates a request_id, event_id and idempotency key if a call passes undefined', async () => {
   await using server = await startScriptedServer({ body: '{}' });
   const app = createAppClient({ baseUrl: server.url });
   await app.predict({ ...predictionBody(), mode: 'next_prompt', request_id: undefined });
@@ -202,7 +201,7 @@ it('the client generates a request_id, event_id or idempotency key that a call g
   for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
 });
 
-it('aborting a prediction whose request_id cannot be part of a path, such as `..`, ends its request with AbortError', async () => {
+it('aborting a prediction ends its request even if no path can carry its request_id, such as `..`', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const fetch = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) =>
@@ -220,13 +219,13 @@ it('aborting a prediction whose request_id cannot be part of a path, such as `..
   await ended;
 });
 
-it('the client percent-encodes the special characters of an id in a path, such as slashes, question marks and spaces', async () => {
+it('the client percent-encodes an id in a path', async () => {
   await using server = await startScriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: server.url }).cancelPrediction('a/b?c d:é', { user_id: 'u' });
   assert.equal(server.requests[0]?.url, '/v1/predictions/a%2Fb%3Fc%20d%3A%C3%A9/cancel');
 });
 
-it('a validation error of the client names the fields, and contains nothing of what was sent', async () => {
+it('a validation error of the client names the fields, and contains none of the values that were sent', async () => {
   const fault = {
     loc: ['body', 'draft', 'text'],
     msg: 'String should have at most 8000 characters',

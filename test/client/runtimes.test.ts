@@ -10,10 +10,7 @@ import { echoPrompt } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { issueKey } from '../support/tool-server.ts';
 
-/**
- * Runtimes that each have their own `fetch`, streams and timers, with the arguments that run a program. `node` is the
- * Node.js that npm uses on this machine.
- */
+/** Arguments by which each runtime runs a program. `node` is the Node.js that npm uses on this machine. */
 const RUNTIMES = {
   node: [],
   bun: ['run'],

@@ -25,7 +25,6 @@ async function startTokenServer() {
   return Object.assign(state, await listen(server));
 }
 
-/** Returns storage that several clients can share, as two tabs do. */
 function sharedStorage(kept?: object) {
   const items = new Map<string, string>(kept && [['forecue.tokens', JSON.stringify(kept)]]);
   return {
@@ -73,7 +72,7 @@ describe("client's tokens", () => {
     client.close();
   });
 
-  it("the client's tokens are dropped if they cannot be renewed: the call fails with a remedy, and the page is notified", async () => {
+  it('the client drops tokens that cannot be renewed, and then calls `onTokens` with undefined', async () => {
     await using server = await startTokenServer();
     server.takesRefresh = false;
     const seen: (Tokens | undefined)[] = [];
@@ -87,7 +86,7 @@ describe("client's tokens", () => {
     await assert.rejects(client.listSessions(), { status: 401 });
   });
 
-  it("the client's tokens do not come back if the person logs out while they are being renewed", async () => {
+  it("a renewal does not bring back the client's tokens if the person logs out meanwhile", async () => {
     await using server = await startTokenServer();
     const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
     const client = createAccountClient({ baseUrl: server.url, storage });
@@ -125,7 +124,7 @@ describe("client's tokens", () => {
     assert.equal(renewals, 2);
   });
 
-  it("the client's timer for renewing tokens is set to at most 50 minutes, even if the clock was months ahead when they were stored", async () => {
+  it("the client's renewal timer runs at most 50 minutes, even if the tokens were stored months in the future", async () => {
     await using server = await startTokenServer();
     const at = Date.now() + 100 * 24 * 3_600_000;
     const timer = mock.method(globalThis, 'setTimeout');
@@ -152,7 +151,7 @@ describe("client's tokens", () => {
     assert.deepEqual(await client.logOut(), { status: 'logged_out' });
   });
 
-  it("garbage in the client's storage counts as logged out", async () => {
+  it("invalid tokens in the client's storage count as logged out", async () => {
     await using server = await startTokenServer();
     const storage = sharedStorage();
     storage.setItem('forecue.tokens', '{');

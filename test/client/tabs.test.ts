@@ -67,7 +67,7 @@ describeInBrowser('two tabs of a page', () => {
     assert.equal(status, 401);
   });
 
-  it('two tabs of a page renew expired tokens once for both', async () => {
+  it('two tabs of a page renew expired tokens only once', async () => {
     await first().evaluate(`{
       const kept = JSON.parse(localStorage.getItem('forecue.tokens'));
       localStorage.setItem('forecue.tokens', JSON.stringify({ ...kept, access: 'expired' }));
@@ -77,7 +77,7 @@ describeInBrowser('two tabs of a page', () => {
     assert.equal(renewals, 1);
   });
 
-  it('two tabs of a page renew their tokens once for both after each sleep of the computer', async () => {
+  it('two tabs of a page renew their tokens only once after the computer has slept', async () => {
     for (const times of [1, 2]) {
       // Simulates a laptop that is closed and opened: due timers fire at once.
       await context.clock.fastForward('51:00');

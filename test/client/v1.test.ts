@@ -33,7 +33,7 @@ describe('app client', () => {
     });
   });
 
-  it('the app client whose connection is cut retries, and gets the answer of the same prediction, which costs one unit', async () => {
+  it('the app client retries after a cut connection and gets the same prediction, which costs one unit', async () => {
     system.provider.respond(delay(300));
     let calls = 0;
     const { app, client } = await connect(async (url, init) => {
@@ -101,7 +101,7 @@ describe('app client', () => {
     await until(async () => (await app.usage()).body.reserved_units === 0);
   });
 
-  it('the app client resolves cancelled and superseded predictions with their own status', async () => {
+  it('the app client resolves with the status `cancelled` or `superseded` for such predictions', async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const first = client.predict({ ...input(), session_id: 's', request_id: 'first' });
@@ -130,7 +130,7 @@ describe('app client', () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it('the app client starts a connection, and rejects with `authorization_pending` for an early exchange and `not_found` for revoking an unknown connection', async () => {
+  it('the app client starts a connection, and rejects an early exchange and the revocation of an unknown connection', async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

@@ -14,7 +14,6 @@ describe('logging in to the console', () => {
   const post = <Body = LoginResponse>(path: string, body: object, headers: Record<string, string> = {}) =>
     anonymously<Body>(system, 'POST', `/console/auth/${path}/`, body, { headers });
 
-  /** Signs up a new person. Resolves with the cookie that a browser would keep. */
   async function signUpInConsole(email = someEmail()) {
     const { status, headers, body } = await post('signup', { email, password: PASSWORD });
     assert.equal(status, 201);
@@ -22,7 +21,7 @@ describe('logging in to the console', () => {
     return { email, given, cookie: given.split(';')[0] ?? '', ...body };
   }
 
-  it("signing up in the console puts the refresh token in a cookie for the console's endpoints, and not in the answer's body", async () => {
+  it("signing up in the console puts the refresh token into an HttpOnly cookie, not into the answer's body", async () => {
     const { given, refresh, access, email } = await signUpInConsole();
     assert.match(
       given,
@@ -64,7 +63,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
   });
 
-  it('a log-out from the console with `all` ends all log-ins of the person, in the console and in /api', async () => {
+  it('logging out of the console with `all` ends all log-ins of the person, in the console and in /api', async () => {
     const { email, cookie, access } = await signUpInConsole();
     const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
       email,
@@ -81,7 +80,7 @@ describe('logging in to the console', () => {
     assert.equal(refresh.status, 401);
   });
 
-  it("the console's log-in takes a refresh token only from its cookie, and /api takes no token from that cookie", async () => {
+  it('the console takes a refresh token only from its cookie, which /api ignores', async () => {
     const { refresh, access } = await signUp(system);
     assert.equal((await post('token/refresh', { refresh })).status, 401);
     const { cookie } = await signUpInConsole();
@@ -99,7 +98,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it("the console's log-in answers 403 to requests from pages of sibling hosts (Sec-Fetch-Site: same-site)", async () => {
+  it("the console's log-in endpoints answer 403 to pages of sibling hosts (Sec-Fetch-Site: same-site)", async () => {
     const { cookie, access, email } = await signUpInConsole();
     const calls: [string, object][] = [
       ['signup', { email: someEmail(), password: PASSWORD }],
@@ -116,7 +115,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it('the console answers a wrong password with 401, a taken e-mail address with 409, and a misnamed field with 422 without its value', async () => {
+  it('the console answers 401 to a wrong password, 409 to a taken e-mail address and 422 to a misnamed field', async () => {
     const { email } = await signUpInConsole();
     const wrong = await post('login', { email, password: 'not the password' });
     assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_credentials']);

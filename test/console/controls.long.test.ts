@@ -9,9 +9,8 @@ import {
   loadSample,
   PASSWORD,
   type Person,
-  personIn,
   press,
-  signUp,
+  signUpInBrowser,
   useConsole,
 } from './visit.ts';
 
@@ -28,9 +27,7 @@ describeInBrowser('controls of the console', () => {
 
   before(async function () {
     this.timeout(60_000);
-    person = await personIn(at);
-    page = await person.open();
-    await signUp(page, person.email);
+    ({ person, page } = await signUpInBrowser(at));
   });
 
   /** Answers the page's calls of this method and address with an error, until the returned function is called. */
@@ -43,7 +40,7 @@ describeInBrowser('controls of the console', () => {
     return () => page.unroute(address);
   }
 
-  it('the button "Skip to the content" of the console moves the focus to the content, and leaves the address of the page as it is', async () => {
+  it('the console\'s button "Skip to the content" moves the focus without changing the page\'s address', async () => {
     await goTo(page, 'Account');
     await page.getByRole('button', { name: 'Skip to the content' }).focus();
     await page.keyboard.press('Enter');
@@ -64,7 +61,7 @@ describeInBrowser('controls of the console', () => {
     assert.equal(await done.count(), 0);
   });
 
-  it('after a wrong password for an erasure, the console stays signed in, and asks no other tab for tokens', async () => {
+  it('a wrong password for an erasure leaves the console signed in, without asking other tabs for tokens', async () => {
     const accept = await refuse('**/api/auth/me/', 'DELETE', 403, 'fresh_login_required');
     await page.evaluate(`heard = [];
       new BroadcastChannel('forecue.console').onmessage = ({ data }) => heard.push(Object.keys(data)[0]);`);
@@ -79,7 +76,7 @@ describeInBrowser('controls of the console', () => {
     await accept();
   });
 
-  it('the question that the console asks before it ends a key gets the focus, and cancelling it returns the focus to the button', async () => {
+  it('the console focuses its question before revoking a key, and cancelling returns the focus to the button', async () => {
     await page.getByLabel('What it is for').fill('an importer');
     await press(page, 'Issue a key');
     const revoke = page.getByRole('button', { name: 'Revoke: an importer' });
@@ -91,7 +88,7 @@ describeInBrowser('controls of the console', () => {
     await revoke.and(page.locator(':focus')).waitFor();
   });
 
-  it('the console shows since when an app is connected, and shows a revoked connection only as revoked', async () => {
+  it('the console shows when an app was connected, and shows a revoked connection as revoked', async () => {
     const connection = { app_name: 'Editor', created_at: '2026-01-02T10:00:00Z' };
     const results = [
       { ...connection, connection_id: 'one', status: 'connected' },
@@ -104,7 +101,7 @@ describeInBrowser('controls of the console', () => {
     await page.unroute('**/api/connections/');
   });
 
-  it('the console shows the error of an upload that fails, or of learning from it, and no longer the progress', async () => {
+  it('the console replaces the progress by an error when an upload, or learning from the upload, fails', async () => {
     const accept = await refuse('**/api/recording/events/', 'POST', 500, 'internal_error');
     await goTo(page, 'First minute');
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
@@ -118,7 +115,7 @@ describeInBrowser('controls of the console', () => {
     await page.unrouteAll();
   });
 
-  it('the console shows an error if a file that was dropped on it cannot be read', async () => {
+  it('the console shows an error if a dropped file cannot be read', async () => {
     await page.reload();
     await page.locator('.drop').waitFor();
     await page.evaluate(`{
@@ -130,21 +127,21 @@ describeInBrowser('controls of the console', () => {
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   });
 
-  it('the console says how many messages it has considered when learning leaves others for later', async () => {
+  it('the console says how many messages learning considered if others are left for later', async () => {
     await addMany(await clientOf(at.system, person), 150);
     await goTo(page, 'Memory');
     await press(page, 'Learn now');
     await page.getByText(/Considered: [1-9]\d* messages/).waitFor();
   });
 
-  it('the console says how many questions it leaves out of a batch of more than 100', async () => {
+  it('the console says how many questions of a batch are beyond the limit of 100', async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill('Run tests?\n'.repeat(103));
     await page.getByText('Only the first 100 are predicted: 3 lines are left out.').waitFor();
   });
 
-  it("a decision on the console's overview updates the thresholds there, and the list of waiting predictions says when it is empty", async () => {
+  it("a decision on the console's overview updates the threshold, and empties the list of waiting predictions", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     const client = await clientOf(at.system, person);

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
-import { clientOf, goTo, personIn, press, signUp, useConsole } from './visit.ts';
+import { clientOf, goTo, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const WORDS = 'Only the unit tests.';
 
@@ -14,10 +14,9 @@ describeInBrowser('decisions in the console', () => {
 
   before(async function () {
     this.timeout(60_000);
-    const person = await personIn(at);
-    page = await person.open();
-    await signUp(page, person.email);
-    client = await clientOf(at.system, person);
+    const opened = await signUpInBrowser(at);
+    page = opened.page;
+    client = await clientOf(at.system, opened.person);
   });
   beforeEach(() => at.system.database.pool.query('delete from replies'));
 
@@ -31,7 +30,6 @@ describeInBrowser('decisions in the console', () => {
   }
   const question = (nth: number) => page.locator('blockquote').getByText(`Question ${nth}`, { exact: true });
 
-  /** Replies to the prediction in view with the person's own words. */
   async function reply(): Promise<void> {
     await page.keyboard.press('e');
     await page.getByLabel('What you would reply').fill(WORDS);
@@ -43,7 +41,7 @@ describeInBrowser('decisions in the console', () => {
     assert.equal(await page.getByLabel('What you would reply').inputValue(), WORDS);
   }
 
-  it("when a batch adds newer predictions, the console's inbox still shows the prediction that the person looks at", async () => {
+  it("the console's inbox keeps the current prediction in view when a batch adds newer predictions", async () => {
     await openInbox(1);
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill('Wie spät ist es?');
@@ -53,7 +51,7 @@ describeInBrowser('decisions in the console', () => {
     assert.equal(await page.locator('.waiting li').nth(1).locator('[aria-current=true]').count(), 1);
   });
 
-  it("the console's inbox goes on to the predictions that wait beyond its first page", async () => {
+  it("the console's inbox continues with further predictions after its first page", async () => {
     await page.route(/\/api\/predictions\/\?.*limit=50/, (route, request) =>
       route.continue({ url: request.url().replace('limit=50', 'limit=2') }),
     );
@@ -68,14 +66,14 @@ describeInBrowser('decisions in the console', () => {
     await page.unroute(/\/api\/predictions\/\?.*limit=50/);
   });
 
-  it("undoing a decision in the console's inbox brings back the words that the person typed", async () => {
+  it("undoing a decision in the console's inbox restores the text that the person typed", async () => {
     await openInbox(1);
     await reply();
     await press(page, 'Undo');
     await assertWordsAreBack();
   });
 
-  it("a prediction whose decision could not be sent comes back to the console's inbox, with the words that the person typed", async () => {
+  it("a prediction returns to the console's inbox, with the typed text, if the decision cannot be sent", async () => {
     await openInbox(1);
     await page.route('**/feedback/', (route) => route.fulfill({ status: 500, json: {} }));
     await reply();

@@ -4,7 +4,7 @@ import type { UserClient } from '../support/account.ts';
 import { faultsOn } from '../support/axe.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { add } from '../support/memory.ts';
-import { clientOf, goTo, type Person, personIn, press, signUp, useConsole } from './visit.ts';
+import { clientOf, goTo, type Person, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
@@ -60,9 +60,7 @@ describeInBrowser('hostile texts', () => {
   before(async function () {
     this.timeout(60_000);
     assert.equal(new Set(HOSTILE_TEXTS).size, 100);
-    person = await personIn(at);
-    page = await person.open();
-    await signUp(page, person.email);
+    ({ person, page } = await signUpInBrowser(at));
     client = await clientOf(at.system, person);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
-import { goTo, type Person, personIn, press, signUp, useConsole } from './visit.ts';
+import { goTo, type Person, press, signUpInBrowser, useConsole } from './visit.ts';
 
 describeInBrowser('interruptions', () => {
   const at = useConsole();
@@ -11,11 +11,9 @@ describeInBrowser('interruptions', () => {
 
   before(async function () {
     this.timeout(60_000);
-    person = await personIn(at);
-    page = await person.open();
-    await signUp(page, person.email);
+    ({ person, page } = await signUpInBrowser(at));
   });
-  it('the console renews an expired access token by itself, and shows the page whose request was refused', async () => {
+  it('the console renews an expired access token, and repeats the refused request', async () => {
     await goTo(page, 'Account');
     let sent = 0;
     await page.route('**/api/auth/keys/', async (route, request) => {
@@ -35,7 +33,6 @@ describeInBrowser('interruptions', () => {
     await page.unroute('**/api/auth/keys/');
   });
 
-  /** Returns the same access token, but expired. */
   function expire(authorization: string): Promise<string> {
     const token = authorization.replace('Bearer ', '');
     const { alg = '', ...header } = decodeProtectedHeader(token);
@@ -45,7 +42,7 @@ describeInBrowser('interruptions', () => {
       .then((signed) => `Bearer ${signed}`);
   }
 
-  it('an offline console says that no answer came, and loads the page by itself once it is online again', async () => {
+  it('an offline console says that no answer came, and loads the page when the connection is back', async () => {
     await person.context.setOffline(true);
     await goTo(page, 'Memory');
     await page.getByText('No answer came.').first().waitFor();
@@ -54,7 +51,7 @@ describeInBrowser('interruptions', () => {
   });
 
   for (const step of ['sync', 'promote/facts'])
-    it(`a sample person loaded in the console is recorded only once, even if ${step} fails after the recording, and can be removed`, async () => {
+    it(`the console records its sample person only once even if ${step} fails, and can remove the sample person`, async () => {
       await goTo(page, 'First minute');
       await page.route(`**/api/memory/${step}/`, (route) => route.fulfill({ status: 500, json: {} }));
       await press(page, 'Load the sample person');

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
-import { clientOf, goTo, loadSample, personIn, signUp, useConsole } from './visit.ts';
+import { clientOf, goTo, loadSample, signUpInBrowser, useConsole } from './visit.ts';
 
 describeInBrowser('latest predictions and facts in the console', () => {
   const at = useConsole();
@@ -12,13 +12,12 @@ describeInBrowser('latest predictions and facts in the console', () => {
 
   before(async function () {
     this.timeout(60_000);
-    const person = await personIn(at);
-    page = await person.open();
-    await signUp(page, person.email);
-    client = await clientOf(at.system, person);
+    const opened = await signUpInBrowser(at);
+    page = opened.page;
+    client = await clientOf(at.system, opened.person);
   });
 
-  /** Makes a prediction that failed with this error, or has not ended if the error is null. Opens it in the page. */
+  /** Opens a prediction that failed with this error, or has not ended if the error is null. */
   async function openPending(error: string | null) {
     const { id } = await predictSuccessfully(client);
     await at.system.database.pool.query(
@@ -44,7 +43,7 @@ describeInBrowser('latest predictions and facts in the console', () => {
     assert.equal(await running.locator('.badge').textContent(), 'running');
   });
 
-  it("if none of the latest facts is from a session, the console's timeline says only that, not that the session has no facts", async () => {
+  it("the console's timeline says of an older session only that none of the latest facts is from the session", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     const later = Array.from({ length: 200 }, (_, nth) => ({ text: `Fact ${nth}` }));

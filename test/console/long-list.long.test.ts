@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
-import { addMany, clientOf, personIn, press, signUp, useConsole } from './visit.ts';
+import { addMany, clientOf, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const ROWS = 2000;
-/** Limit for the elements in the page. A card has about twenty. */
+/** A card has about twenty elements. */
 const ELEMENTS_MAX = 2000;
 
-/** Matches requests for a further page of a list. */
 const FURTHER_PAGE = /\/api\/memory\/.*[?&]cursor=/;
 
 /** Lets the page show what it has received, and request what it then needs. */
@@ -16,10 +15,8 @@ const settle = (page: Page) =>
 
 describeInBrowser('long list in the console', () => {
   const at = useConsole();
-  it(`a list of ${ROWS} rows in the console can be scrolled to its last row, with fewer than ${ELEMENTS_MAX} elements in the page at any time`, async () => {
-    const person = await personIn(at);
-    const page = await person.open();
-    await signUp(page, person.email);
+  it(`a console list of ${ROWS} rows scrolls to its end with fewer than ${ELEMENTS_MAX} elements in the page`, async () => {
+    const { person, page } = await signUpInBrowser(at);
     await addMany(await clientOf(at.system, person), ROWS);
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/raw`);
     await page.getByText(`Row ${ROWS - 1} `).waitFor();
@@ -34,11 +31,8 @@ describeInBrowser('long list in the console', () => {
     assert.deepEqual(person.complaints, []);
   }).timeout(90_000);
 
-  /** Signs up a person with these rows of raw memory or facts, and opens the list of them. */
   async function openList(tier: 'raw' | 'facts', rows: object[]): Promise<Page> {
-    const person = await personIn(at);
-    const page = await person.open();
-    await signUp(page, person.email);
+    const { person, page } = await signUpInBrowser(at);
     const client = await clientOf(at.system, person);
     assert.equal((await client.request('POST', `/api/memory/${tier}/`, rows)).status, 201);
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/${tier}`);
@@ -48,7 +42,7 @@ describeInBrowser('long list in the console', () => {
   const rawRows = (count: number) =>
     Array.from({ length: count }, (_, nth) => ({ content: `Row ${nth} of the list` }));
 
-  it('a long list in the console asks once for rows that fail to load, and again only when the person presses Try again', async () => {
+  it('the console requests rows that failed to load again only when the person presses Try again', async () => {
     const page = await openList('raw', rawRows(150));
     let asked = 0;
     let isDown = true;
@@ -68,7 +62,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(asked, 2);
   }).timeout(60_000);
 
-  it('a search in the console shows only its results, even if rows that were requested before the search arrive later', async () => {
+  it('a search in the console shows only its results, even if rows requested before the search arrive later', async () => {
     const page = await openList('raw', [{ content: 'A needle' }, ...rawRows(150)]);
     const { promise: found, resolve: release } = Promise.withResolvers<void>();
     await page.route(FURTHER_PAGE, async (route) => {
@@ -87,7 +81,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(await page.locator('.long > li').count(), 1);
   }).timeout(60_000);
 
-  it('a fact at the end of a long list in the console stays in its place when it is corrected and pinned', async () => {
+  it('a fact at the end of a long list in the console keeps its place when corrected and pinned', async () => {
     const page = await openList(
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),
@@ -103,7 +97,7 @@ describeInBrowser('long list in the console', () => {
     assert.equal(await last.getAttribute('aria-setsize'), '120');
   }).timeout(60_000);
 
-  it('text that a person typed into a search or a correction in the console stays there while the list scrolls and after they press Learn now', async () => {
+  it('unsaved text in a search or a correction in the console survives scrolling and learning', async () => {
     const page = await openList(
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),

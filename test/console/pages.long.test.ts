@@ -23,7 +23,6 @@ describeInBrowser('console pages', () => {
     page = await person.open();
   });
 
-  /** Asserts that axe finds no fault in the page, and that it fits the window, in each of the `LOOKS`. */
   async function assertAccessible(what: string): Promise<void> {
     for (const { colorScheme, size } of LOOKS) {
       await page.setViewportSize(size);
@@ -34,7 +33,7 @@ describeInBrowser('console pages', () => {
     }
   }
 
-  it("axe finds no accessibility fault in the console's empty pages, which fit the window, light on a desktop and dark on a phone", async () => {
+  it("the console's empty pages pass axe's accessibility checks and fit the window of a desktop and a phone", async () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await assertAccessible('signing in');
     await signUp(page, person.email);
@@ -45,7 +44,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("axe finds no accessibility fault in the console's prediction, overview and memory pages with data, light on a desktop and dark on a phone", async () => {
+  it("the console's pages with data pass axe's accessibility checks and fit the window of a desktop and a phone", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');
@@ -77,7 +76,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it('the table of a console chart labels a day with its own date, even in a time zone west of Greenwich', async () => {
+  it('the table of a console chart shows the right date even in a time zone west of Greenwich', async () => {
     const western = await personIn(at, { timezoneId: 'America/Los_Angeles' });
     const tab = await western.open();
     await signUp(tab, western.email);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
-import { clientOf, personIn, press, signUp, useConsole } from './visit.ts';
+import { clientOf, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const PROFILE = '/api/memory/profile/';
 
@@ -13,13 +13,11 @@ describeInBrowser('profile in the console', () => {
 
   before(async function () {
     this.timeout(60_000);
-    const person = await personIn(at);
-    page = await person.open();
-    await signUp(page, person.email);
-    client = await clientOf(at.system, person);
+    const opened = await signUpInBrowser(at);
+    page = opened.page;
+    client = await clientOf(at.system, opened.person);
   });
 
-  /** Stores this profile, opens it in the page, and adds a field there. */
   async function addTo(profile: object, name: string, value: string): Promise<void> {
     await client.request('POST', PROFILE, { summary: '', ...profile });
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/profile`);
@@ -34,7 +32,7 @@ describeInBrowser('profile in the console', () => {
     return (await client.request<{ data: object; summary: string }>('GET', PROFILE)).body;
   }
 
-  it('saving the profile in the console keeps stored values and every digit of typed numbers, and stores a typed true as a boolean', async () => {
+  it("the console's profile keeps every digit of a typed number, and stores a typed `true` as a boolean", async () => {
     const data = { answer: '42', tools: ['vim', 1] };
     await addTo({ data }, 'version', '3.10');
     assert.partialDeepStrictEqual(await save(), { data: { ...data, version: '3.10' } });
@@ -44,7 +42,7 @@ describeInBrowser('profile in the console', () => {
     assert.partialDeepStrictEqual(await save(), { data: { ...data, version: true } });
   });
 
-  it('saving the profile in the console stores only the part that the person changed: the summary or the fields', async () => {
+  it('the console saves only the changed part of a profile, the summary or the fields', async () => {
     await addTo({ summary: 'Before', data: {} }, 'editor', 'vim');
     await client.request('POST', PROFILE, { summary: 'Written elsewhere' });
     assert.partialDeepStrictEqual(await save(), { summary: 'Written elsewhere', data: { editor: 'vim' } });
@@ -53,7 +51,7 @@ describeInBrowser('profile in the console', () => {
     assert.partialDeepStrictEqual(await save(), { summary: 'After', data: { editor: 'emacs' } });
   });
 
-  it('the console keeps unsaved changes of the profile while the person is on another page, and saves only these', async () => {
+  it('the console keeps unsaved changes of a profile while the person is on another page', async () => {
     await addTo({ summary: 'Before', data: {} }, 'editor', 'vim');
     await page.getByRole('link', { name: 'Facts' }).click();
     await page.getByLabel('About you').waitFor({ state: 'detached' });

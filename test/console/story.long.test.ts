@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
 import { claudeCodeFile } from '../support/transcripts.ts';
-import { goTo, loadSample, type Person, personIn, press, signUp, useConsole } from './visit.ts';
+import {
+  goTo,
+  loadSample,
+  type Person,
+  personIn,
+  press,
+  signUp,
+  signUpInBrowser,
+  useConsole,
+} from './visit.ts';
 
 const REPLY = 'yes, I always want coverage';
 const SECRET = 'sk-proj-abcdefghijklmnop0123456789';
@@ -18,7 +27,7 @@ describeInBrowser('person in the console', () => {
     page = await person.open();
   });
 
-  it('a person in the console signs up, and is led to the page First minute', async () => {
+  it('signing up in the console leads to the page First minute', async () => {
     await signUp(page, person.email);
     await page.getByText('Nothing yet: begin with step 1.').waitFor();
   });
@@ -31,7 +40,7 @@ describeInBrowser('person in the console', () => {
     ),
   };
 
-  it('a person in the console uploads a session: before anything is sent, its secrets are masked, and the person sees where', async () => {
+  it('the console masks the secrets of an uploaded session, and shows the masks before sending anything', async () => {
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
     await page.getByText('2 secrets were masked:').waitFor();
     await page.getByText('Use [masked key]').waitFor();
@@ -43,17 +52,15 @@ describeInBrowser('person in the console', () => {
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
   });
 
-  it("a person in the console who uploads another account's session learns how many messages were refused", async () => {
-    const other = await personIn(at);
-    const tab = await other.open();
-    await signUp(tab, other.email);
+  it("the console says how many messages were refused when a person uploads another account's session", async () => {
+    const { person: other, page: tab } = await signUpInBrowser(at);
     await tab.locator('input[type=file]:not([webkitdirectory])').setInputFiles(session);
     await press(tab, 'Send and learn from them');
     await tab.getByText(/^\d+ messages were refused/).waitFor();
     await other.context.close();
   });
 
-  it('a person in the console loads the sample person, and sees what was learnt', async () => {
+  it('the console shows what was learnt from the sample person', async () => {
     await loadSample(page);
     await goTo(page, 'Memory');
     await page.getByText(REPLY).first().waitFor();
@@ -65,7 +72,7 @@ describeInBrowser('person in the console', () => {
     await page.locator('.stages li', { hasText: 'Facts' }).getByText(REPLY).waitFor();
   });
 
-  it('a person in the console sees completions while typing, and how they were made', async () => {
+  it('the console completes a reply while a person types, and shows how the completion was made', async () => {
     await goTo(page, 'Try it');
     const draft = page.getByLabel('Your reply to it');
     await draft.pressSequentially('yes, I al', { delay: 30 });
@@ -84,7 +91,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('await forecue.predictDraft({').waitFor();
   });
 
-  it('a person in the console adds a field to their profile, and the field is there after a reload', async () => {
+  it('a field added to the profile in the console is still there after a reload', async () => {
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByText('All of it is locked').waitFor();
@@ -101,7 +108,7 @@ describeInBrowser('person in the console', () => {
     assert.deepEqual(rows, [{ data: { editor: 'vim' } }]);
   });
 
-  it('a person in the console predicts a reply, sees the memory it rests on, and accepts it', async () => {
+  it('the console predicts a reply, shows the memory behind the reply, and counts its acceptance', async () => {
     await goTo(page, 'Try it');
     await press(page, 'Predict my reply');
     await page.locator('.candidates').getByText(REPLY).waitFor();
@@ -119,7 +126,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('There are not enough decisions of yours yet to say.').waitFor();
   });
 
-  it('a person in the console forgets a fact, and it is no longer among the valid facts', async () => {
+  it('a fact forgotten in the console is no longer among the valid facts', async () => {
     await goTo(page, 'Memory');
     const fact = page.locator('.card', { hasText: REPLY }).first();
     await fact.getByRole('button', { name: 'Forget' }).click();
@@ -134,7 +141,7 @@ describeInBrowser('person in the console', () => {
     );
   });
 
-  it('a person in the console opens a second tab without signing in, and signing out there signs out both tabs', async () => {
+  it('a second tab of the console needs no sign-in, and signing out there signs out both tabs', async () => {
     const other = await person.open('#/account');
     await other.getByText(`You are ${person.email}.`).waitFor();
     await press(other, 'Sign out');

@@ -9,7 +9,6 @@ export const PASSWORD = 'a horse with 9 staples';
 const DESKTOP = { width: 1440, height: 900 };
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Starts an installation with the built-in predictor and every worker. */
 export function startConsole(env: Record<string, string> = {}): Promise<System> {
   return startSystem({
     workerEntry: ['workers/main.ts', 'all'],
@@ -17,7 +16,7 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
   });
 }
 
-/** Starts a console and a browser during a suite. Only hooks and tests may use what is returned. */
+/** Only hooks and tests may use what is returned. */
 export function useConsole(): AsyncDisposable & { system: System; browser: Browser } {
   return duringSuite(async () => {
     const [system, browser] = await Promise.all([startConsole(), openBrowser()]);
@@ -29,7 +28,7 @@ export function useConsole(): AsyncDisposable & { system: System; browser: Brows
   });
 }
 
-/** One person's browser, with the errors and warnings that its pages logged. */
+/** `complaints` are the errors and warnings that the person's pages logged. */
 export interface Person {
   context: BrowserContext;
   email: string;
@@ -61,13 +60,20 @@ export async function personIn(
   };
 }
 
-/** Signs up in the page, and waits for a new account's first page. */
 export async function signUp(page: Page, email: string): Promise<void> {
   await press(page, 'Create an account');
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
   await press(page, 'Create an account');
   await page.getByRole('heading', { name: 'Your first minute' }).waitFor();
+}
+
+/** Opens a page in which a new person has signed up. */
+export async function signUpInBrowser(at: Parameters<typeof personIn>[0]) {
+  const person = await personIn(at);
+  const page = await person.open();
+  await signUp(page, person.email);
+  return { person, page };
 }
 
 /** Returns a client of `/api` that is logged in as the person, for what they do outside the page. */
@@ -90,13 +96,11 @@ export async function addMany(client: UserClient, count: number): Promise<void> 
   }
 }
 
-/** Presses the button that loads the sample person, and waits until it is loaded. */
 export async function loadSample(page: Page): Promise<void> {
   await press(page, 'Load the sample person');
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
 }
 
-/** Opens a page by its link in the header. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }
