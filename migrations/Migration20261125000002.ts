@@ -17,8 +17,4 @@ export class Migration20261125000002 extends Migration {
       create index password_resets_expires_at_index on password_resets (expires_at);
     `);
   }
-
-  override down(): void {
-    this.addSql('drop table password_resets');
-  }
 }

@@ -16,8 +16,4 @@ export class Migration20261125000003 extends Migration {
       )
     `);
   }
-
-  override down(): void {
-    this.addSql('drop table refusals');
-  }
 }

@@ -7,8 +7,4 @@ export class Migration20261125000004 extends Migration {
   override up(): void {
     this.addSql('alter table accounts add column precision_target float8');
   }
-
-  override down(): void {
-    this.addSql('alter table accounts drop column precision_target');
-  }
 }

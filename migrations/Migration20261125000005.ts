@@ -14,8 +14,4 @@ export class Migration20261125000005 extends Migration {
     this.addSql('create index concurrently raw_memories_created on raw_memories (account_id, created_at)');
     this.addSql('reset lock_timeout');
   }
-
-  override down(): void {
-    this.addSql('drop index concurrently raw_memories_created');
-  }
 }

@@ -14,8 +14,4 @@ export class Migration20261125000006 extends Migration {
     this.addSql('create index concurrently episodes_created on episodes (account_id, created_at)');
     this.addSql('reset lock_timeout');
   }
-
-  override down(): void {
-    this.addSql('drop index concurrently episodes_created');
-  }
 }

@@ -16,8 +16,4 @@ export class Migration20261125000007 extends Migration {
     );
     this.addSql('reset lock_timeout');
   }
-
-  override down(): void {
-    this.addSql('drop index concurrently facts_created');
-  }
 }

@@ -20,11 +20,4 @@ export class Migration20261125000008 extends Migration {
     this.addSql('drop index concurrently if exists provider_calls_account');
     this.addSql('reset lock_timeout');
   }
-
-  override down(): void {
-    this.addSql(
-      'create index concurrently provider_calls_account on provider_calls (account_id, id) where account_id is not null',
-    );
-    this.addSql('drop index concurrently provider_calls_account_at');
-  }
 }

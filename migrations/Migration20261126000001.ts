@@ -7,8 +7,4 @@ export class Migration20261126000001 extends Migration {
   override up(): void {
     this.addSql('alter table facts add column ended_by uuid');
   }
-
-  override down(): void {
-    this.addSql('alter table facts drop column ended_by');
-  }
 }

@@ -14,8 +14,4 @@ export class Migration20261126000002 extends Migration {
     this.addSql('create index concurrently facts_ending on facts (ended_by) where ended_by is not null');
     this.addSql('reset lock_timeout');
   }
-
-  override down(): void {
-    this.addSql('drop index concurrently facts_ending');
-  }
 }

@@ -7,8 +7,4 @@ export class Migration20261126000003 extends Migration {
   override up(): void {
     this.addSql('alter table connections add column account_grant int not null default 0');
   }
-
-  override down(): void {
-    this.addSql('alter table connections drop column account_grant');
-  }
 }
