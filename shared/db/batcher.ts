@@ -4,35 +4,30 @@ import { isLockTimeout, isUnavailable } from './faults.ts';
 /** Time after which a statement in flight counts as slow. It is most likely waiting for a lock. */
 const SLOW_MS = 200;
 /**
- * Maximum number of a party's items that are tried alone at the same time. Also the number of consecutive lock
- * time-outs, of a lane or of a party's items without a lane, after which the items still waiting to be tried alone in
- * that lane, or without a lane, fail too.
+ * Maximum number of a party's items that are tried alone at the same time. After as many consecutive lock time-outs in
+ * a lane, or without a lane, the other items that wait to be tried alone there fail too.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
 const NAMES_MAX = 1000;
 
 export interface BatcherOptions<In> {
-  /** Maximum number of items in one statement. */
   maxItems: number;
-  /** Party of an item. A batch holds items of one party, and a slow party delays no other. By default, one party. */
+  /** A batch holds items of one party, and a slow party delays no other. By default, all items are of one party. */
   partyOf?: (item: In) => string;
-  /**
-   * Lane of an item in its party. All items of a lane take a lock that no other item takes. By default, or if null, the
-   * item is in no lane.
-   */
+  /** All items of a party's lane take a lock that no other item takes. By default, or if null, an item has no lane. */
   laneOf?: (item: In) => string | null;
   /** Size of an item, in bytes or characters. A batch holds at most `maxBytes` of them, or a single larger item. */
   bytesOf?: (item: In) => number;
   maxBytes?: number;
-  /** Keys of an item. Items of one party that have a key in common never share a batch; the later one waits. */
+  /** Items of one party that have a key in common never share a batch; the later one waits. */
   keysOf?: (item: In) => readonly string[];
   /**
    * Maximum number of statements in flight over all parties, each on a connection of its own: by default 1, or 4 with
    * `partyOf`. Twice as many while some are stuck.
    */
   maxInFlight?: number;
-  /** Checks whether the process has other work to do. While it has, a statement waits for more items to share it. */
+  /** While the process has other work to do, a statement waits for more items to share it. */
   isBusy?: () => boolean;
   /**
    * Maximum time that an item waits for others while `isBusy`; by default, to the end of the event loop's turn.
@@ -42,13 +37,12 @@ export interface BatcherOptions<In> {
 }
 
 /**
- * Batches calls: callers that arrive while a statement of their party is in flight share the next one. A lone caller is
- * not delayed: its statement starts at once, unless `isBusy`.
+ * Lets callers that arrive while a statement of their party is in flight share the next one. A lone caller's statement
+ * starts at once, unless `isBusy`. When `signal` aborts, an item that still waits is withdrawn.
  *
- * `run` takes up to `maxItems` items and returns one output for each, in the same order. When a shared statement fails,
- * its items are retried alone, so that the error of one never fails another. There are two exceptions: if the database
- * is unreachable, all of them fail at once, and after `LONE_ITEMS_MAX` lock time-outs in a row, those not retried yet
- * fail. When `signal` aborts, an item that still waits is withdrawn.
+ * `run` returns one output for each item, in the same order. When a shared statement fails, its items are retried
+ * alone, so that the error of one fails no other. But if the database is unreachable, all of them fail at once, and
+ * after `LONE_ITEMS_MAX` lock time-outs in a row, those not retried yet fail.
  */
 export function createBatcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
@@ -105,7 +99,6 @@ class Batcher<In, Out> {
   /** The parties whose next statement may count as stuck, and possibly others; next in turn first. */
   readonly #suspects = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
-  /** The lock time-outs of parties and lanes. */
   readonly #timeouts = new LockTimeouts();
   readonly #startLater = new DelayedCall(() => this.#start());
 
@@ -159,10 +152,7 @@ class Batcher<In, Out> {
     else this.#start();
   }
 
-  /**
-   * Starts every statement that may start now; parties take turns. Called for each item, so it must not look at many
-   * parties that have nothing to start.
-   */
+  /** Called for each item, so it must not look at many parties that have nothing to start. */
   #start(): void {
     for (const stuck of [false, true]) {
       // A party whose statement starts moves to the end, where this loop meets it again.
@@ -187,7 +177,7 @@ class Batcher<In, Out> {
   #nextFlight(party: Party<In, Out>, alone: boolean, stuck: boolean): Flight<In, Out> | undefined {
     const next = { party, alone, batch: [], slow: false };
     if (this.#isStuck(next) !== stuck) return undefined;
-    // Each consecutive time-out allows one fewer item at the same time.
+    // Each consecutive time-out allows one item fewer at the same time.
     const maxFlights = alone ? LONE_ITEMS_MAX - this.#timeouts.count(party.name) : 1;
     if (countOf(party.inFlight, (flight) => flight.alone === alone) >= maxFlights) return undefined;
     // Skips the search in `#takeBatch` for most parties, which have nothing to try alone.
@@ -196,7 +186,6 @@ class Batcher<In, Out> {
     return batch.length === 0 ? undefined : { ...next, batch };
   }
 
-  /** Takes the first items that may share a statement: at most `maxBytes`, or a single larger item. */
   #takeBatch(party: Party<In, Out>, alone: boolean): WaitingItem<In, Out>[] {
     const { maxItems, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
     const batch: WaitingItem<In, Out>[] = [];
@@ -295,26 +284,22 @@ function countOf<One>(all: Iterable<One>, predicate: (one: One) => boolean): num
   return [...all].filter(predicate).length;
 }
 
-/** Checks whether the party has no item that waits or is in flight. */
 function isIdle<In, Out>({ waiting, inFlight }: Party<In, Out>): boolean {
   return waiting.length === 0 && inFlight.size === 0;
 }
 
-/** Returns the keys that an item reserves. An item tried alone reserves its lane as well. */
+/** Returns the keys that an item reserves: an item tried alone reserves its lane as well. */
 function keysOf<In, Out>({ keys, lane }: WaitingItem<In, Out>, alone: boolean): readonly string[] {
   return alone && lane !== undefined ? [...keys, lane] : keys;
 }
 
-/**
- * Returns the names for which the outcome of a statement counts: the party and the lanes of its items or, for an item
- * tried alone in a lane, only that lane.
- */
+/** Returns the party and lanes for which a statement's outcome counts: only the lane for an item tried alone in one. */
 function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
   const lanes = batch.flatMap(({ lane }) => lane ?? []);
   return alone && lanes.length > 0 ? lanes : [party.name, ...lanes];
 }
 
-/** Remembers the parties and lanes whose latest statement ended in a lock time-out. */
+/** The parties and lanes whose latest statement ended in a lock time-out. */
 class LockTimeouts {
   /**
    * Number of consecutive lock time-outs of items tried alone, by name of party or lane; 0 if only a shared statement
@@ -342,7 +327,6 @@ class LockTimeouts {
     }
   }
 
-  /** Counts the consecutive time-outs from 0 again. */
   restart(name: string): void {
     this.#counts.set(name, 0);
   }

@@ -11,11 +11,8 @@ const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
  */
 const UNAVAILABLE_STATES = /^(08...|53...|57P..|58...|25006|25P03|25P04)$/;
 
-/** SQLSTATE of a statement that was cancelled, by `statement_timeout` or by an operator. */
+const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
-
-/** SQLSTATEs of a statement whose `lock_timeout` expired, or that was cancelled. */
-const LOCK_TIMEOUTS = ['55P03', QUERY_CANCELED];
 
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
@@ -59,22 +56,19 @@ export function isAnswerLost(error: unknown): boolean {
   );
 }
 
-/**
- * Checks whether a statement timed out, most likely while it waited for a lock on its rows: the database itself is not
- * at fault. The statement changed nothing, and a later retry may help.
- */
+/** Checks whether a statement timed out, most likely waiting for a lock. It changed nothing, and a retry may help. */
 export function isLockTimeout(error: unknown): boolean {
-  return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
+  return hasCode(error, LOCK_NOT_AVAILABLE, QUERY_CANCELED);
 }
 
 /** Checks whether a statement was cancelled, by `statement_timeout` or by an operator. */
 export function isCancelled(error: unknown): boolean {
-  return causes(error).some(({ code }) => code === QUERY_CANCELED);
+  return hasCode(error, QUERY_CANCELED);
 }
 
 /** Checks whether a transaction conflicted with another (serialization failure, deadlock): it is safe to run again. */
 export function isSerializationConflict(error: unknown): boolean {
-  return causes(error).some(({ code }) => code !== undefined && SERIALIZATION_CONFLICTS.includes(code));
+  return hasCode(error, ...SERIALIZATION_CONFLICTS);
 }
 
 /** Checks whether a retry may help: nothing is wrong with the statement or its values. */
@@ -86,14 +80,17 @@ const NO_DATA_FOUND = 'P0002';
 
 /** Checks whether an SQL function did not find a row that it needs. */
 export function isNoDataFound(error: unknown): boolean {
-  return causes(error).some(({ code }) => code === NO_DATA_FOUND);
+  return hasCode(error, NO_DATA_FOUND);
 }
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Checks whether a row with the same unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
-  return causes(error).some(({ code }) => code === UNIQUE_VIOLATION);
+  return hasCode(error, UNIQUE_VIOLATION);
+}
+
+function hasCode(error: unknown, ...codes: string[]): boolean {
+  return causes(error).some(({ code }) => code !== undefined && codes.includes(code));
 }
 
 const CAUSES_MAX = 5;

@@ -56,13 +56,12 @@ export const HASHES = [
   '15907b4ae17c481f',
   'ebd39ca51c8ec9e8',
   '0cedc6c7949b97ab',
+  '0022f25b62b7ed60',
 ];
 
 /**
- * Reads the SQL functions and triggers of this version, which are in the files of `sql/`. A function whose parameters
- * or results change gets a new version number in its name: the installed one stays, for old processes during a deploy,
- * until a migration of a later release drops it. Any other change replaces the body in place, for old processes as
- * well.
+ * Reads the SQL functions and triggers of this version. A function whose parameters or results change gets a new name;
+ * the old one stays for old processes until a later migration drops it. Other changes apply to old processes too.
  */
 export async function functionsOfThisVersion(): Promise<{ text: string; version: number; hash: string }> {
   const folder = new URL('./sql/', import.meta.url);

@@ -16,7 +16,6 @@ export const HOT_PATH_LOCK_TIMEOUT_MS = 500;
  */
 const PLANNER = { enable_seqscan: 'off', jit: 'off' };
 
-/** Settings of the service's own statements. */
 const SETTINGS = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   lock_timeout: 2000,

@@ -9,18 +9,15 @@ import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
 import { MIGRATIONS_FOLDER, ormOptions } from './orm.ts';
 
 /**
- * Time for which a migration waits for a lock. Every later statement on the table waits behind it, even a read. So a
- * migration waits for less time than statements of the service do, gives up, and tries again.
+ * Shorter than the waits of the service's statements, because every later statement on a table waits behind a migration
+ * that waits for its lock, even a read. The migration then tries again.
  */
 const LOCK_TIMEOUT_MS = 0.6 * HOT_PATH_LOCK_TIMEOUT_MS;
 const BACKOFF = { firstMs: 1000, longestMs: 1000 };
 const POLL_MS = 100;
 const APPLICATION_NAME = 'forecue migrate';
 
-/**
- * Limits how long a migration waits for others. While another process migrates, it waits without a limit, unless
- * `signal` aborts.
- */
+/** While another process migrates, a migration waits without a limit, unless `signal` aborts. */
 export interface Patience {
   /** Time to keep trying while others hold the tables: in each of the three steps, 2 minutes by default. */
   patienceMs?: number | undefined;
@@ -30,7 +27,7 @@ export interface Patience {
 
 interface MigrateOptions extends Patience {
   directUrl: string;
-  /** Brings other tables of the same database up to date, under the same lock. Safe to repeat. */
+  /** Brings other tables of the database up to date, under the same lock. Must be safe to repeat. */
   migrateOthers: (client: pg.Client) => Promise<unknown>;
 }
 

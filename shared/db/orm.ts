@@ -16,11 +16,6 @@ import * as reply from './entities/reply.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { mendPool, usePooler } from './pool.ts';
 
-/**
- * MikroORM and the pool that it uses. Access the database by **entities** for single rows that people manage, by
- * **`em.execute`** for a statement that checks and changes in one step, locks, or touches many rows, and by **named
- * statements on the pool** (`query`) for whatever each request or each tick of a process runs.
- */
 export interface Database {
   orm: MikroORM;
   pool: Pool;
@@ -70,7 +65,7 @@ export async function openDatabase(
   };
 }
 
-/** Exports of the entity files, which export nothing but entities. */
+// The entity files export nothing but entities.
 const entities = [account, app, connection, memory, processes, provider, recording, reply].flatMap((file) =>
   Object.values(file),
 );
@@ -91,15 +86,14 @@ export function ormOptions(clientUrl: string) {
     allowGlobalContext: false,
     // Maximum rows per statement: indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
-    // Functions and triggers are created by `installFunctions`, and not by migrations.
+    // `installFunctions` creates functions and triggers.
     schemaGenerator: { skipTables: PLAIN_SQL_TABLES, ignoreRoutines: true, ignoreTriggers: true },
     migrations: {
       path: MIGRATIONS_FOLDER,
       pathTs: MIGRATIONS_FOLDER,
       // No snapshot file: `checkSchema` would compare the entities with the file instead of the database.
       snapshot: false,
-      // Each migration has a transaction of its own: a single one would hold every lock until the last migration is
-      // done.
+      // A transaction for each migration: a single one would hold every lock until the last migration is done.
       transactional: true,
       allOrNothing: false,
     },

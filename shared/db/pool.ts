@@ -5,7 +5,7 @@ import { LOCAL_SETTINGS } from './limits.ts';
 
 const ROLLBACK_RESULT = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
 
-/** Message of the driver's error after `query_timeout`. */
+/** Message of pg's error after `query_timeout`. */
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 
 /**
@@ -73,9 +73,7 @@ export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number
   });
 }
 
-/**
- * Fraction of `query_timeout` after which a statement is cancelled; at the end of the timeout, `mendPool` disconnects.
- */
+/** Fraction of `query_timeout` after which a statement is cancelled. After all of it, `mendPool` disconnects. */
 const CANCEL_FRACTION = 0.9;
 
 function timeoutOf(statement: unknown): number {

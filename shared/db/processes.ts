@@ -7,9 +7,9 @@ import { every, type Repetition } from '../timing/every.ts';
 import { query } from './statement.ts';
 
 /**
- * Stores a heartbeat. `since` is when the current unbroken run of heartbeats began. Only a process whose run is at
- * least a lease long may declare others dead. A silence of half a lease ends the run: after an outage of nearly a
- * lease, others may not have had time for their next heartbeat yet.
+ * `since` is when the current unbroken run of heartbeats began. Only a process whose run is at least a lease long may
+ * declare others dead. A silence of half a lease ends the run: after an outage of nearly a lease, others may not have
+ * had time for their next heartbeat yet.
  */
 const STORE_HEARTBEAT = {
   name: 'beat_v6',
@@ -34,10 +34,7 @@ const HEARTBEAT_INTERVAL_MAX_MS = 700;
 /** Pools that a worker serves: its slots in each, and the number of pieces that it has claimed since it started. */
 export type ServedPools = Record<string, { slots: number; claimed: number }>;
 
-/**
- * Heartbeat of this process: the lease on everything that it runs, and the sign that its callers still wait. When the
- * process stops or dies, others take over its work.
- */
+/** The lease on everything that this process runs. When the process stops or dies, others take over its work. */
 export class Heartbeat {
   readonly id = newId();
   readonly #pool: Pool;
@@ -62,7 +59,7 @@ export class Heartbeat {
     this.#log = options.log;
   }
 
-  /** Starts the heartbeat. Resolves when the row is stored: only then may the process admit or claim anything. */
+  /** Resolves when the row is stored: only then may the process admit or claim anything. */
   async start(): Promise<void> {
     await this.#beat();
     const intervalMs = Math.min(this.#leaseMs / HEARTBEATS_PER_LEASE, HEARTBEAT_INTERVAL_MAX_MS);
@@ -81,15 +78,12 @@ export class Heartbeat {
     );
   }
 
-  /** Milliseconds since the last heartbeat that was stored. */
+  /** Milliseconds since the last stored heartbeat. */
   get silentMs(): number {
     return performance.now() - this.#storedAt;
   }
 
-  /**
-   * Milliseconds since a heartbeat succeeded again after one had failed; Infinity if none has failed, 0 while they
-   * fail.
-   */
+  /** Milliseconds since heartbeats began to succeed again: Infinity if none has failed, 0 while they fail. */
   get recoveredMs(): number {
     return this.#isFailing ? 0 : performance.now() - this.#recoveredAt;
   }
@@ -99,9 +93,7 @@ export class Heartbeat {
     return this.#pausedPools;
   }
 
-  /**
-   * Milliseconds that this machine's clock is ahead of the database's (negative: behind), as of the latest heartbeat.
-   */
+  /** Milliseconds by which this machine's clock is ahead of the database's, as far as known; negative if behind. */
   get clockAheadMs(): number {
     return this.#clockAheadMs;
   }
@@ -149,9 +141,8 @@ export class Heartbeat {
 }
 
 /**
- * Returns the minimum number of milliseconds by which this machine's clock is ahead of another clock: negative if it is
- * behind, 0 if the two may agree. The other clock showed `other` at some moment between `before` and `after` of this
- * one.
+ * Returns the milliseconds by which this machine's clock is at least ahead of another clock: negative if it is behind,
+ * 0 if the two may agree. The other clock showed `other` when this one was between `before` and `after`.
  */
 export function clockAheadMs(before: number, other: number, after: number): number {
   return Math.max(before - other, 0) + Math.min(after - other, 0);
@@ -170,15 +161,13 @@ export async function openHeartbeat(
 
 /** Description that a process stores of itself with each heartbeat. */
 export interface ProcessDescription extends PublishedSettings {
-  /**
-   * Seconds by which its clock was ahead of the database's at the previous heartbeat. Earlier versions do not store it.
-   */
+  /** Seconds by which its clock was ahead of the database's at the previous heartbeat; unset in earlier versions. */
   clock_ahead_s?: number;
 }
 
-/** A living process and its description of itself, which is null for processes of earlier versions. */
 export interface LivingProcess {
   kind: string;
+  /** Null for processes of earlier versions. */
   settings: ProcessDescription | null;
 }
 
@@ -187,7 +176,6 @@ const LIVING_PROCESSES = {
   text: 'select kind, settings from processes where alive_until > clock_timestamp() order by kind, id',
 };
 
-/** Reads the living processes, ordered by kind. */
 export function livingProcesses(pool: Pool): Promise<LivingProcess[]> {
   return query<LivingProcess>(pool, LIVING_PROCESSES, []);
 }

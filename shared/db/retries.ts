@@ -3,7 +3,6 @@ import { isSerializationConflict, isTransient } from './faults.ts';
 
 const CONFLICT_TRIES = 4;
 
-/** Retry options for work that conflicts with other transactions. */
 export const RETRY_ON_CONFLICT = {
   firstMs: 15,
   longestMs: 60,

@@ -6,9 +6,7 @@ export const ROWS_AT_ONCE = 1000;
 /** Pause after a step, as a multiple of its duration. It leaves disk and cores to callers who wait for an answer. */
 const PAUSE_FACTOR = 2;
 
-/**
- * Repeats a step, each time in its own transaction, until it finds fewer than `pageSize` rows. Yields after each step.
- */
+/** Repeats a step until it finds fewer than `pageSize` rows. Yields after each step. */
 export async function* repeatStep(
   step: () => Promise<number>,
   pageSize = ROWS_AT_ONCE,
@@ -20,8 +18,8 @@ export async function* repeatStep(
 }
 
 /**
- * Takes steps for about `withinMs`, with a pause after each. Takes no further step once `stopping` has aborted. Returns
- * false if some may be left.
+ * Takes steps for about `withinMs` or until `stopping` aborts, with a pause after each. Returns false if some may be
+ * left.
  */
 export async function takeSteps(
   steps: AsyncIterable<unknown>,
@@ -43,7 +41,6 @@ export async function takeSteps(
   return true;
 }
 
-/** Splits values into pages of `size`, in order. Yields no page for no values. */
 export function* inPages<Value>(values: readonly Value[], size: number): Generator<Value[]> {
   for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size);
 }

@@ -2,10 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Scope } from '../../schemas/accounts.ts';
 import { TextArray } from './text-array.ts';
 
-/**
- * A person. Erased as a whole: rows that belong to an account reference it with `on delete cascade`, or the erasure
- * deletes them.
- */
+/** A person. Erased with all rows that belong to it, by `on delete cascade` or by the erasure's own statements. */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'accounts',
@@ -13,17 +10,14 @@ export const Account = defineEntity({
     id: p.uuid().primary(),
     /** The address as the person wrote it, in NFC, trimmed. */
     email: p.text(),
-    /** The normalized address, by which accounts are found. */
+    /** The normalized address. */
     emailKey: p.text().unique(),
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
-    /**
-     * Precision to aim at: the share of correct replies among those at or above the suggested threshold. Null for the
-     * default.
-     */
+    /** Aimed-at share of correct replies among those at or above the suggested threshold; null for the default. */
     precisionTarget: p.double().$type<number>().nullable(),
-    /** False if an operator has disabled the account, or it is being erased: its credentials do not work. */
+    /** False if an operator has disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
     /** Number of times that all log-ins were ended: an access token of an earlier generation does not work. */
     loginGeneration: p.integer().default(0),
@@ -32,7 +26,7 @@ export const Account = defineEntity({
     createdAt: p.datetime(3),
     /** Time of the last change; of an account that is being erased, the beginning of the erasure. */
     updatedAt: p.datetime(3),
-    /** Null unless the account is being erased. Renewed, as a lease, by the process that erases the account. */
+    /** Null unless the account is being erased. The process that erases it renews the time, as a lease. */
     erasingAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -44,10 +38,7 @@ export const Account = defineEntity({
 });
 export type Account = InferEntity<typeof Account>;
 
-/**
- * Usage of an account, which quotas limit. Storing or deleting recorded sessions or events updates this row in the same
- * transaction: shared/db/sql/account-usage.sql.
- */
+/** Usage that quotas limit. Storing or deleting recorded sessions or events updates the row in the same transaction. */
 export const AccountUsage = defineEntity({
   name: 'AccountUsage',
   tableName: 'account_usage',
@@ -55,23 +46,24 @@ export const AccountUsage = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     sessions: p.bigint('number').default(0),
     events: p.bigint('number').default(0),
-    /** Size of the recorded events' JSON, in UTF-8. */
+    /** Size of the recorded events' JSON in UTF-8. */
     bytes: p.bigint('number').default(0),
   },
+});
+
+const expiringCredential = () => ({
+  hash: p.blob().primary(),
+  account: () => p.manyToOne(Account).deleteRule('cascade').index(),
+  createdAt: p.datetime(3),
+  expiresAt: p.datetime(3).index(),
 });
 
 /** A token that renews access tokens. Revoked by deletion. */
 export const RefreshToken = defineEntity({
   name: 'RefreshToken',
   tableName: 'refresh_tokens',
-  properties: {
-    hash: p.blob().primary(),
-    account: () => p.manyToOne(Account).deleteRule('cascade').index(),
-    createdAt: p.datetime(3),
-    expiresAt: p.datetime(3).index(),
-  },
+  properties: expiringCredential(),
 });
-export type RefreshToken = InferEntity<typeof RefreshToken>;
 
 /** A long-lived key of an account. Revoked by deletion. */
 export const ServiceKey = defineEntity({
@@ -97,25 +89,14 @@ export type ServiceKey = InferEntity<typeof ServiceKey>;
 export const WebSession = defineEntity({
   name: 'WebSession',
   tableName: 'web_sessions',
-  properties: {
-    hash: p.blob().primary(),
-    account: () => p.manyToOne(Account).deleteRule('cascade').index(),
-    createdAt: p.datetime(3),
-    expiresAt: p.datetime(3).index(),
-  },
+  properties: expiringCredential(),
 });
-export type WebSession = InferEntity<typeof WebSession>;
 
 /** A one-time link to set a new password. Deleted whenever all log-ins are ended, so a new password uses it up. */
 export const PasswordReset = defineEntity({
   name: 'PasswordReset',
   tableName: 'password_resets',
-  properties: {
-    hash: p.blob().primary(),
-    account: () => p.manyToOne(Account).deleteRule('cascade').index(),
-    createdAt: p.datetime(3),
-    expiresAt: p.datetime(3).index(),
-  },
+  properties: expiringCredential(),
 });
 
 /** An invitation to sign up. It works once; only the hash of its code is stored. */
@@ -142,10 +123,7 @@ export const WaitlistEntry = defineEntity({
   },
 });
 
-/**
- * A network from which an account has logged in. Wrong passwords from elsewhere do not lock out log-ins from this
- * network.
- */
+/** A network from which an account has logged in. Wrong passwords from elsewhere do not lock out log-ins from here. */
 export const LoginNetwork = defineEntity({
   name: 'LoginNetwork',
   tableName: 'login_networks',

@@ -72,7 +72,6 @@ export const Usage = defineEntity({
     },
   ],
 });
-export type Usage = InferEntity<typeof Usage>;
 
 /** Number of an app's calls that ended with an error, by hour and error code. Kept for a week. */
 export const Refusal = defineEntity({

@@ -2,9 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
 import { App } from './app.ts';
 
-/**
- * An app's permission to use an account's memory for one of its users. Kept when revoked: connecting again revives it.
- */
+/** An app's permission to use an account's memory for one of its users. Connecting again revives a revoked one. */
 export const Connection = defineEntity({
   name: 'Connection',
   tableName: 'connections',
@@ -27,10 +25,7 @@ export const Connection = defineEntity({
 });
 export type Connection = InferEntity<typeof Connection>;
 
-/**
- * One attempt to connect a user, from its start by the app through the person's decision to the exchange of the code
- * (RFC 6749, 4.1; RFC 7636). `answer` is the body that answered the exchange, kept for repetitions of the exchange.
- */
+/** One attempt to connect a user: started by the app, decided by the person (RFC 6749, 4.1; RFC 7636). */
 export const ConnectionAttempt = defineEntity({
   name: 'ConnectionAttempt',
   tableName: 'connection_attempts',
@@ -54,6 +49,7 @@ export const ConnectionAttempt = defineEntity({
     mismatches: p.smallint().default(0),
     connection: () => p.manyToOne(Connection).nullable(),
     grantRevision: p.integer().nullable(),
+    /** Body of the answer to the code's exchange, kept for repetitions of the exchange. */
     answer: p.text().nullable(),
   },
   indexes: [
@@ -64,12 +60,8 @@ export const ConnectionAttempt = defineEntity({
     },
   ],
 });
-export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
-/**
- * A connection whose grant ended at `endedAt`, and under which some of the work that was admitted until then has still
- * to be ended, because one step could not end all of it.
- */
+/** A connection whose grant has ended. Work admitted until `endedAt` has still to be ended, in steps. */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',
   tableName: 'ending_connections',
@@ -78,12 +70,11 @@ export const EndingConnection = defineEntity({
     endedAt: p.datetime(3),
   },
 });
-export type EndingConnection = InferEntity<typeof EndingConnection>;
 
 /**
  * Predictions that an account's erasure has to erase: those of a connection that were admitted before its grant ended.
- * Stored when the account is erased or loses the connection to another account, because the connection then no longer
- * shows whose they were. Nobody can read their answers any more.
+ * Stored when the account is erased or loses the connection to another account, because the connection's row then no
+ * longer shows whose they were. Their answers cannot be read any more.
  */
 export const ErasingGrant = defineEntity({
   name: 'ErasingGrant',
@@ -93,12 +84,8 @@ export const ErasingGrant = defineEntity({
     connectionId: p.uuid().primary(),
     /** Number of a grant that another account's take-over ended; 0 for all grants, if the account itself is erased. */
     grantRevision: p.integer().primary(),
-    /**
-     * Time by which the grant had ended. Lowered as the erasure proceeds: predictions admitted later are already
-     * erased.
-     */
+    /** End of the grant. Lowered as the erasure proceeds: predictions admitted later are already erased. */
     endedAt: p.datetime(3),
   },
   indexes: [{ name: 'erasing_grants_connection', properties: ['connectionId'] }],
 });
-export type ErasingGrant = InferEntity<typeof ErasingGrant>;

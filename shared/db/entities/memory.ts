@@ -14,7 +14,6 @@ export const RawMemory = defineEntity({
     account: () => p.manyToOne(Account).deleteRule('cascade'),
     content: p.text(),
     kind: p.text(),
-    /** The speaker. */
     role: p.text().nullable(),
     /** The author of the words: `MESSAGE_ORIGINS`. Only `human` is evidence for a fact. */
     origin: p.text(),
@@ -27,7 +26,7 @@ export const RawMemory = defineEntity({
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of consecutive promotions that failed on this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of consecutive promotions that failed on this row. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -84,11 +83,11 @@ export const Episode = defineEntity({
     /** The author of the summary: `DERIVED_ORIGINS`. */
     origin: p.text(),
     tags: p.type(TextArray).$type<string[]>(),
-    /** Importance of the episode, from 0 to 1. */
+    /** Importance, from 0 to 1. */
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of consecutive promotions that failed on this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of consecutive promotions that failed on this row. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     /** Time at which its text was erased, because one of its sources was deleted. */
@@ -115,8 +114,7 @@ export type Episode = InferEntity<typeof Episode>;
 
 /**
  * One statement about the account. World time (`validFrom`, `validTo`) is when it holds; system time (`recordedAt`,
- * `invalidatedAt`) is when memory believed it. A contradicting fact supersedes it. If the fact itself gets another
- * wording, the former one is kept as a row of its own.
+ * `invalidatedAt`) is when memory believed it. A contradicting fact supersedes it.
  */
 export const Fact = defineEntity({
   name: 'Fact',
@@ -140,16 +138,13 @@ export const Fact = defineEntity({
     supersededBy: p.uuid().nullable(),
     /** The announced fact that will replace this one at `validTo`. Until then this one holds, and is not superseded. */
     endedBy: p.uuid().nullable(),
-    /**
-     * Set on a former wording, which a PATCH or a promotion replaced: the fact with the new wording, which also
-     * supersedes this row.
-     */
+    /** Set on a row that keeps a fact's former wording: the fact, with its new wording, which supersedes the row. */
     revisionOf: p.uuid().nullable(),
     /** Time at which its text was erased, because it may have repeated a deleted source. */
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
-    /** Number of consecutive promotions that failed on this row; `retryAt`: when the scheduler tries it again. */
+    /** Number of consecutive promotions that failed on this row. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -205,9 +200,8 @@ export const Profile = defineEntity({
 export type Profile = InferEntity<typeof Profile>;
 
 /**
- * A link from a memory row to one of its sources: `from` is derived from `to`. Provenance is stored only here; answers
- * read their source ids from here. There are no foreign keys to the rows, which are in three tables: a deletion removes
- * the links of the rows that it deletes (`stores/memory/delete.ts`).
+ * A link from a memory row to one of its sources. There are no foreign keys to the rows, which are in three tables: a
+ * deletion removes the links of the rows that it deletes (`stores/memory/delete.ts`).
  */
 export const MemoryLink = defineEntity({
   name: 'MemoryLink',

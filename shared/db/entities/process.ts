@@ -1,9 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { PublishedSettings } from '../../config/published-settings.ts';
 
-/**
- * A process. While it lives, its row is the lease on everything that it runs, and the sign that its callers still wait.
- */
+/** While a process lives, its row is the lease on all that it runs, and the sign that its callers still wait. */
 export const Process = defineEntity({
   name: 'Process',
   tableName: 'processes',
@@ -11,9 +9,7 @@ export const Process = defineEntity({
     id: p.uuid().primary(),
     kind: p.text(),
     aliveUntil: p.datetime(3),
-    /**
-     * Time since which its heartbeats have been unbroken. For one lease after that, it declares no other process dead.
-     */
+    /** Start of its unbroken heartbeats. For one lease after that, it declares no other process dead. */
     since: p.datetime(3).nullable(),
     /** The pools that it serves: name -> slots, and number of pieces of work claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
@@ -23,15 +19,15 @@ export const Process = defineEntity({
 });
 
 /**
- * A recurring job: when it fires, and how far its latest round has come. A round goes through the accounts by their
- * ids, a page at a time, so that any scheduler process can go on where another one died.
+ * A recurring job and the state of its latest round. A round goes through the accounts by their ids, a page at a time,
+ * so that any scheduler process can go on where another one died.
  */
 export const Schedule = defineEntity({
   name: 'Schedule',
   tableName: 'schedules',
   properties: {
     name: p.text().primary(),
-    /** Cron pattern, in UTC; null: off. */
+    /** Cron pattern in UTC; null: off. */
     pattern: p.text().nullable(),
     nextTick: p.datetime(3).nullable(),
     lastTick: p.datetime(3).nullable(),

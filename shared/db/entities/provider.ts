@@ -9,7 +9,7 @@ export const ProviderCall = defineEntity({
   name: 'ProviderCall',
   tableName: 'provider_calls',
   properties: {
-    /** Contains the time of the worker's clock (UUID version 7), which is close to `at`. */
+    /** UUID version 7: contains the time of the worker's clock, which is close to `at`. */
     id: p.uuid().primary(),
     /** Time at which the request was sent. */
     at: p.datetime(3),
@@ -17,7 +17,6 @@ export const ProviderCall = defineEntity({
     accountId: p.uuid().nullable(),
     /** App of `/v1` work. */
     appId: p.uuid().nullable(),
-    /** Kind of the work. */
     kind: p.text(),
     workId: p.uuid(),
     attempt: p.integer(),
@@ -56,9 +55,9 @@ export const ProviderCircuit = defineEntity({
     model: p.text().primary(),
     /** Number of failures since the last success. */
     failures: p.integer().default(0),
-    /** Hashes of the parties whose calls have failed since then. */
+    /** Hashes of the parties whose calls have failed since the last success. */
     parties: p.type(TextArray).$type<string[]>(),
-    /** Reason why the last call failed. */
+    /** Reason of the last failure. */
     fault: p.text(),
     /** End of the pause that the provider has asked for. */
     pausedUntil: p.datetime(3).nullable(),

@@ -37,19 +37,13 @@ export const RecordingEvent = defineEntity({
   properties: {
     accountId: p.uuid().primary(),
     id: p.text().primary(),
-    /**
-     * Grows in the order in which the events of an account are committed, so a reader that has seen one event has
-     * missed no earlier event.
-     */
+    /** Grows in the order in which an account's events are committed: a reader of one event has missed none before. */
     arrival: p.bigint('number').autoincrement(),
     sessionId: p.text(),
     type: p.text(),
     occurredAt: p.datetime(3),
     receivedAt: p.datetime(3),
-    /**
-     * JSON on one line, as posted, including unknown properties; `occurred_at` is in UTC, and there is no
-     * `received_at`.
-     */
+    /** JSON on one line, as posted, including unknown properties; `occurred_at` is in UTC. */
     body: p.text(),
   },
   indexes: [
@@ -59,4 +53,3 @@ export const RecordingEvent = defineEntity({
     { name: 'recording_events_session', properties: ['sessionId', 'occurredAt', 'arrival'] },
   ],
 });
-export type RecordingEvent = InferEntity<typeof RecordingEvent>;

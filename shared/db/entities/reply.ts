@@ -3,10 +3,9 @@ import type { Candidate } from '../../domain/replies/decide.ts';
 import type { ReplyContext } from '../../schemas/replies.ts';
 
 /**
- * A prediction of what an account's person would reply to an agent. Its id is that of its work: the row is created in
- * the transaction that admits the work, and gets its answer or its error in the one that ends the work (triggers
- * `reply_admitted` and `reply_ended`). There is no foreign key to the account, because its check would wait for a lock
- * on the account.
+ * A prediction of what an account's person would reply to an agent. Its id is that of its work: the triggers
+ * `reply_admitted` and `reply_ended` create and complete the row in the transactions that admit and end the work. There
+ * is no foreign key to the account, because its check would wait for a lock on the account.
  */
 export const Reply = defineEntity({
   name: 'Reply',
@@ -28,10 +27,7 @@ export const Reply = defineEntity({
     confidence: p.double().$type<number>().default(0),
     reasoning: p.text().default(''),
     candidates: p.json<Candidate[]>().defaultRaw(`'[]'`),
-    /**
-     * Numbers from which the confidence of the first candidate was calibrated; null if a decision on it teaches
-     * nothing.
-     */
+    /** Numbers from which the first candidate's confidence was calibrated; null if a decision on it teaches nothing. */
     features: p.json<object>().nullable(),
     latencyMs: p.integer().default(0),
     inputTokens: p.integer().default(0),
@@ -57,13 +53,9 @@ export const Reply = defineEntity({
   ],
 });
 export type Reply = InferEntity<typeof Reply>;
-/** A prediction in a list: without the question, the memory it was made from, and the features. */
 export type ListedReply = Pick<Reply, Exclude<keyof Reply & string, 'agentInput' | 'context' | 'features'>>;
 
-/**
- * Calibration of an account's confidences. Fitted to the latest labels by the first prediction after they changed, and
- * stored for the predictions that follow.
- */
+/** Calibration of an account's confidences, fitted by the first prediction after a change of the labels. */
 export const ReplyCalibrator = defineEntity({
   name: 'ReplyCalibrator',
   tableName: 'reply_calibrators',
@@ -76,4 +68,3 @@ export const ReplyCalibrator = defineEntity({
     weights: p.json<object>().nullable(),
   },
 });
-export type ReplyCalibrator = InferEntity<typeof ReplyCalibrator>;

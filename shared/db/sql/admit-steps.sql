@@ -58,7 +58,7 @@ begin
            w.deadline_at::timestamptz as live_deadline,
            h.id as past_id, h.attempt as past_attempt, h.admission as past_admission, h.state as past_state,
            h.fingerprint as past_fingerprint,
-           -- An answer made with the memory of an account that the connection has no longer is over.
+           -- An answer that was made with the memory of the connection's former account has expired.
            case when h.state in ('suggested', 'abstained') and h.connection_id = c.id
                  and (h.report::json ->> 'grantRevision')::int between 1 and c.account_grant - 1
                 then now() else h.expires_at end::timestamptz as past_expires_at,

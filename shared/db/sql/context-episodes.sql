@@ -19,7 +19,7 @@ declare
   _found int := (select count(*) from (
     select from episodes e where e.account_id = _account and e.ended_at >= _since
      limit context_count_max() + _stale) e);
-  -- More rows may be left out than were counted. Then only the rows themselves tell how few match.
+  -- `_found` may include more stale rows than `_stale` counted. If `_latest` is not full, it has all matches.
   _matched int := case when cardinality(_latest) < _most then cardinality(_latest) else _found - _stale end;
 begin
   select array_agg(a.id order by a.relevance desc), array_agg(a.relevance order by a.relevance desc)

@@ -65,7 +65,7 @@ begin
        limit context_count_max() + _stale + _expired + _not_yet) f);
     _latest := array(
       select f.id from facts f where f.account_id = _account and fact_holds_v1(f) order by f.id desc limit _most);
-    -- More rows may be left out than were counted. Then only the rows themselves tell how few match.
+    -- `_current` may include more other facts than were counted. If `_latest` is not full, it has all matches.
     _matched := case
       when cardinality(_latest) < _most then cardinality(_latest) else _current - _stale - _expired - _not_yet end;
   end if;

@@ -19,7 +19,7 @@ declare
      where r.account_id = _account and r.occurred_at >= _since
        and r.origin not in ('accepted_prediction', 'edited_prediction')
      order by r.occurred_at desc, r.id desc limit _most);
-  -- More rows may be left out than were counted. Then only the rows themselves tell how few match.
+  -- `_found` may include more predictions than `_predicted` counted. If `_latest` is not full, it has all matches.
   _matched int := case when cardinality(_latest) < _most then cardinality(_latest) else _found - _predicted end;
 begin
   select array_agg(a.id order by a.relevance desc), array_agg(a.relevance order by a.relevance desc)

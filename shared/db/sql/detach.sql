@@ -2,8 +2,8 @@
 -- admission, with the id of the work, may have been lost. Returns the work that no ingress waits for now, and whose
 -- latest caller wanted it cancelled in that case.
 --
--- Only the requests of `_disconnected` are cancelled, whose last caller's connection closed. A caller that was answered
--- may repeat its request, so the housekeeping must not cancel it later either, unless a living process has callers.
+-- Only requests in `_disconnected`, whose last caller's connection closed, are cancelled. The other requests lose
+-- `cancel_on_disconnect`, because an answered caller may repeat its request, unless another living process has callers.
 create or replace function detach_v2(_keys uuid[], _disconnected uuid[], _process uuid)
 returns table (key uuid, id uuid, party uuid, month text)
 language plpgsql

@@ -1,6 +1,6 @@
 -- Takes back work that this process still runs and no other has claimed: a crash of the database server undoes the
--- latest claims, whose commits do not wait for the disk. Returns the ids of the work that the process holds again, also
--- of that which an earlier try, whose answer was lost, has taken back: the statement is safe to repeat.
+-- latest claims, whose commits do not wait for the disk. Returns the ids of the work that the process holds again,
+-- including work that an earlier try took back but whose answer was lost: the statement is safe to repeat.
 create or replace function reclaim_v1(_ids uuid[], _attempts int[], _worker uuid) returns setof uuid
 language sql
 as $$
