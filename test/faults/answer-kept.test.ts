@@ -16,7 +16,7 @@ describe('kept answers', function () {
   // An empty LEASE_MS means the default lease.
   const system = useSystem({ env: { LEASE_MS: '', PREDICTION_TIMEOUT_MS: '20000' } });
 
-  it('answers that arrive while PostgreSQL is down are stored later: every caller gets 200, and at most a tenth of the provider calls are repeated', async () => {
+  it('answers that arrive while PostgreSQL is down reach all callers, and at most a tenth of the provider calls are repeated', async () => {
     const app = await system.app();
     const { promise: isDown, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(when(isDown, ok()));

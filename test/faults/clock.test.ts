@@ -17,8 +17,7 @@ describe('clock set back', () => {
     const [past = '', present = ''] = newIds(2);
     before(async () => {
       await makePastWeeks(database.pool);
-      // Attempt 3 belongs to an earlier request with this key. That request has expired, but its end looks recent
-      // enough to be found, since the clock was set back.
+      // Attempt 3 belongs to an expired request with the same key, whose end looks recent since the clock was set back.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
       await end({ id: present, attempt: 2, state: 'succeeded', at: '0' });
@@ -93,7 +92,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it("a caller whose deadline has passed, but not by the database's clock, causes fewer than 20 transactions, and soon hardly any", async () => {
+    it("callers whose deadline has passed, but not by the database's clock, cause fewer than 20 transactions each", async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(

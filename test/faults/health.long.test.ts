@@ -7,29 +7,19 @@ import { type SilentProxy, startSilentProxy } from '../support/silent-proxy.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/**
- * Time until an ingress with a silent database counts as stuck: ten seconds after the database's last answer, which may
- * be 5 s old when the silence begins.
- */
+/** An ingress is stuck ten seconds after the database's last answer, which may be 5 s old when the silence begins. */
 const STUCK_AFTER_MS = { min: 4000, max: 13_000 };
-/** Maximum time until silent connections are given up and replaced by new ones. */
+/** Enough to give up silent connections and open new ones. */
 const HEALTHY_WITHIN_MS = 20_000;
-/**
- * Maximum time until a process is unready: a connection's probe or a query times out, and readiness is cached for a
- * second.
- */
+/** Enough for a connection's probe or a query to time out, and for a second in which readiness is cached. */
 const UNREADY_WITHIN_MS = 6000;
 
-/** Returns the status of `path` at each of the URLs. */
 async function healthOf(urls: readonly string[], path = '/healthz'): Promise<string> {
   const answers = await Promise.all(urls.map((url) => fetch(`${url}${path}`)));
   return answers.map(({ status }) => status).join();
 }
 
-/**
- * Asserts that an ingress is unhealthy 4 to 13 s after the proxy to its database falls silent, and healthy once the
- * proxy forwards again.
- */
+/** Asserts that an ingress is unhealthy while the proxy to its database is silent, and healthy afterwards. */
 async function assertUnhealthyWhileSilent(
   system: System<TestProcess>,
   proxy: SilentProxy,

@@ -4,7 +4,6 @@ import { describeWithRedis, useRedisServer } from '../support/redis-server.ts';
 import { type System, type TestProcess, useProcesses } from '../support/system.ts';
 
 const WATCHED_MS = 12_000;
-/** Maximum number of transactions a second. */
 const MAX_PER_SECOND = { onPostgres: 20, onRedis: 10 };
 /** Time in which the processes complete the reads that they make when they start. */
 const SETTLED_MS = 10_000;
@@ -15,7 +14,6 @@ const installationOptions = (redisUrl: string) => ({
   env: { REDIS_URL: redisUrl, QUEUE_PREFIX: 'forecue', SYNC_EVERY: '', PROMOTE_EVERY: '', LEASE_MS: '' },
 });
 
-/** Asserts that no warning is logged and that the database runs at most `maxPerSecond` transactions a second. */
 async function assertIdle(
   { database, webs, workers }: System<TestProcess>,
   maxPerSecond: number,

@@ -23,7 +23,7 @@ describe('PostgreSQL faults', function () {
   const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
   const system = useProcesses({ env });
   let app: AppClient;
-  /** Resources of a test, closed even if the test fails: the next test needs the server's connection slots. */
+  /** Closed even if a test fails: the next test needs the server's connection slots. */
   let opened: AsyncDisposableStack;
   before(() => system.provider.respond(delay(SERVICE_MS, ok())));
   beforeEach(async () => {
@@ -37,7 +37,6 @@ describe('PostgreSQL faults', function () {
       assert.equal(child.exitCode ?? child.signalCode, null, `a process ended:\n${log}`);
   });
 
-  /** Terminates every connection to the product's database. */
   const terminateAll = () =>
     administer(
       server,
@@ -219,17 +218,13 @@ function assertDocumented(calls: readonly LoadCall[]): void {
   assert.ok(calls.every(({ reply }) => reply.tookMs < 11_000));
 }
 
-/** Asserts that the first answer came within three seconds after the fault was over. */
 function assertAnswersReturn(calls: readonly LoadCall[], over: number): void {
   const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
   const first = Math.min(...answered.map(({ endedAt }) => endedAt));
   assert.ok(first - over < 3000, `back after ${first - over} ms`);
 }
 
-/**
- * Asserts that wake-ups arrive again: without wake-ups most calls would wait for a poll. A busy machine delays a few
- * calls.
- */
+/** Asserts that wake-ups arrive again: without them most calls would wait for a poll. A busy machine delays a few. */
 async function assertPrompt(app: AppClient): Promise<void> {
   const isPrompt = async () => {
     const { status, tookMs } = await app.predict(predictionBody());

@@ -46,7 +46,7 @@ describeOnEachStore('silent queue connections', function (store) {
   const take = async () => {
     taken += 1;
   };
-  /** Adds a ticket. Resolves with true if the ticket reaches the worker within `withinMs`. */
+  /** Adds a ticket, and resolves with true if a ticket reaches the worker within `withinMs`. */
   const arrivesWithin = async (queue: TicketQueue, withinMs: number) => {
     const before = taken;
     queue.add(['a']);

@@ -13,14 +13,11 @@ import { until } from '../support/until.ts';
 const PER_SECOND = 50;
 const CALM_MS = 1000;
 const RECOVERED_WITHIN_MS = 20_000;
-/**
- * Maximum time without an answer: the time of the work, one poll of the worker and one of the caller, since no wake-ups
- * arrive during a failover.
- */
+/** Enough for the work, a poll of the worker and a poll of the caller, since no wake-ups arrive during a failover. */
 const SILENCE_MS = 2500;
 const NAMES = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
 
-/** An ingress and a worker whose queues and wake-ups are on the Redis at `redisUrl`. */
+/** An ingress and a worker on Redis. */
 class Installation implements AsyncDisposable {
   readonly system: System<TestProcess>;
   readonly #operators: string[];
@@ -45,7 +42,6 @@ class Installation implements AsyncDisposable {
     );
   }
 
-  /** Reports whether every process is ready. */
   async isReady(): Promise<boolean> {
     const answers = await Promise.all(this.#operators.map((url) => fetch(url)));
     return answers.every(({ status }) => status === 200);
@@ -64,7 +60,7 @@ class Installation implements AsyncDisposable {
       recoveredMs = Math.round(performance.now() - since);
       await sleep(CALM_MS);
     });
-    // Waits until wake-ups arrive again: without them, a call takes until the next poll.
+    // Waits for wake-ups to arrive again: without them, a call takes until the next poll.
     await until(async () => (await app.predict(predictionBody())).tookMs < 300);
     return { ...seen, recoveredMs };
   }

@@ -5,7 +5,7 @@ import { interruptionsIn } from '../support/under-load.ts';
 describe('rolling restart under load', function () {
   this.timeout(60_000);
 
-  it('a rolling restart of two ingresses and two workers breaks no connection, loses no request and charges no request twice', async () => {
+  it('a rolling restart of two ingresses and two workers breaks no connection, loses no request and charges none twice', async () => {
     const run = await rollingRestart({ rounds: 1, perSecond: 100 });
     assert.deepEqual(interruptionsIn(run), [], JSON.stringify(run));
     assert.deepEqual(run.exits, [0, 0, 0, 0]);

@@ -13,7 +13,7 @@ describe('a rolling upgrade under load', function () {
   });
   after(() => Promise.all(later.map((one) => one.remove())));
 
-  it('rolling upgrades that add columns to tables of the hot path, and later drop them, break no connection, lose no request and charge no request twice', async () => {
+  it('rolling upgrades that add and drop columns of hot-path tables break no connection, lose no request and charge none twice', async () => {
     const run = await rollingUpgrade([thisVersion(), ...later], { databaseUrl: database.url, perSecond: 50 });
     assert.deepEqual(interruptionsIn(run), [], JSON.stringify(run));
     assert.ok(run.exits.every((code) => code === 0));

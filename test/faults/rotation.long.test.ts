@@ -124,7 +124,7 @@ describe('the rotation of the signing secret, app keys, the database role and th
       await until(async () => (await sessionsOf(installation, 0)) === 0);
       await administer(server(), `drop role ${roles[0].name}`);
       accepted.delete(`Bearer ${PROVIDER_KEYS.old}`);
-      // Tokens signed with the old secret are refused from now on, so this gets a new token.
+      // Replaces the token, since tokens signed with the old secret are refused from now on.
       await logIn();
       return { ...later, JWT_SECRET: NEW_SECRET };
     };

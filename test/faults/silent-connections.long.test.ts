@@ -12,7 +12,6 @@ const NORMAL_P50_MS = 150;
 const CALLS = 7;
 const ROUNDS = 3;
 
-/** Describes which connections of which process fall silent, and how the process reaches the server through a proxy. */
 interface Silence {
   process: 'web' | 'worker';
   which: 'all' | 'listening';
@@ -87,13 +86,13 @@ describe('silent connections to PostgreSQL', function () {
       },
     });
 
-  it("12 s after a worker's queue connections to PostgreSQL fall silent, the median call takes under 150 ms again, or the worker is unhealthy or has exited", () =>
+  it('a worker whose queue connections to PostgreSQL fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
     fallSilent('worker', 'all'));
 
-  it("12 s after an ingress's queue connections to PostgreSQL fall silent, the median call takes under 150 ms again, or the ingress is unhealthy or has exited", () =>
+  it('an ingress whose queue connections to PostgreSQL fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
     fallSilent('web', 'all'));
 
-  it("12 s after an ingress's listening connection to PostgreSQL falls silent, the median call takes under 150 ms again, or the ingress is unhealthy or has exited", () =>
+  it('an ingress whose listening connection to PostgreSQL falls silent is as fast as before within 12 s, or is unhealthy or exits', () =>
     fallSilent('web', 'listening'));
 });
 
@@ -114,9 +113,9 @@ describeWithRedis('silent connections to Redis', function () {
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it("12 s after a worker's connections to Redis fall silent, the median call takes under 150 ms again, or the worker is unhealthy or has exited", () =>
+  it('a worker whose connections to Redis fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
     fallSilent('worker'));
 
-  it("12 s after an ingress's connections to Redis fall silent, the median call takes under 150 ms again, or the ingress is unhealthy or has exited", () =>
+  it('an ingress whose connections to Redis fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
     fallSilent('web'));
 });

@@ -24,9 +24,7 @@ import { type System, type TestProcess, useProcesses, useSystem } from '../suppo
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
-/**
- * Number of changes per second: too many for the 10 connections of an ingress, since each waits up to 2 s for the lock.
- */
+/** Too many for the 10 connections of an ingress, since each change waits up to 2 s for the lock. */
 const CHANGES_PER_SECOND = 40;
 const HELD_MS = 4000;
 /** More calls of one account than may run or wait. */
@@ -124,7 +122,7 @@ describe('account whose row a long change locks', () => {
     ];
   }
 
-  it("while 40 log-ins, approvals, new passwords and erasures per second wait for an account's locked row, no memory change of another account fails", async () => {
+  it("while 40 log-ins, approvals, new passwords and erasures per second wait for an account's lock, other accounts' memory can be changed", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const calls = await lockingCalls(person);
     const locked = await lockRow(system, 'accounts', 'id = $1', [person.id], 'no key update');
@@ -142,20 +140,16 @@ describe('account whose row a long change locks', () => {
   });
 });
 
-describe('connection with slow usage reads', () => {
+describe('slow reads of an account', () => {
   const system = useProcesses();
 
-  it("many waiting reads of a connection's usage block no changes of its owner's or another account, and further reads get 503 overloaded", async () => {
+  it("while many reads of a connection's usage wait, accounts can be changed, and further reads get 503 overloaded", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const { connection_id } = await connect(system, await connectingApp(system), person);
     await assertChangesGoOn(system, [person, other], 'history', `/api/connections/${connection_id}/`);
   });
-});
 
-describe('account whose predictions are slow to count', () => {
-  const system = useProcesses();
-
-  it("many waiting reads of an account's prediction list block no changes of this or another account, and further reads get 503 overloaded", async () => {
+  it("while many reads of an account's predictions wait, accounts can be changed, and further reads get 503 overloaded", async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     await assertChangesGoOn(system, [person, other], 'replies', '/api/predictions/');
   });
@@ -164,10 +158,7 @@ describe('account whose predictions are slow to count', () => {
 describe('app whose rows are locked', () => {
   const system = useProcesses();
 
-  /**
-   * Runs `change` at a steady pace. Returns its statuses, and those of calls by another app and another person
-   * meanwhile.
-   */
+  /** Runs `change` at a steady pace, and calls by another app and another person meanwhile. Returns the statuses. */
   const statusesDuring = async (change: () => Promise<{ status: number }>) => {
     const [app, person] = [await connectingApp(system), await signUp(system)];
     const changes = callUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
@@ -195,7 +186,7 @@ describe('app whose rows are locked', () => {
     assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
   });
 
-  it("while 40 code exchanges and revocations per second wait for the locked rows of an app's connection, no call of another app or account fails", async () => {
+  it("while 40 code exchanges and revocations per second wait for an app's locked connection, no call of others fails", async () => {
     const app = await connectingApp(system);
     const attempt = await startConnection(app);
     const code = await approve(system, attempt, await signUp(system));
@@ -216,10 +207,7 @@ describe('app whose rows are locked', () => {
   });
 });
 
-/**
- * Asserts that both people can change their accounts while as many of the first person's reads as allowed wait for a
- * locked table, and one more is refused.
- */
+/** Asserts that both people can change their accounts while the first one's reads wait for a locked table. */
 async function assertChangesGoOn(
   system: System<TestProcess>,
   people: readonly [UserClient, UserClient],

@@ -22,7 +22,6 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 8;
 
-/** Makes a request for `count` pieces of an app's work. */
 const askOf = ({ appId }: AppAndWorker, count: number): FlowAsk => ({
   kind: 'predict',
   party: appId,
@@ -44,7 +43,6 @@ describe('claim', () => {
   const claimWith = (asks: readonly FlowAsk[], more: Partial<ClaimTerms> = {}) =>
     claim(database.pool, { ...claimTerms(worker, asks), ...more });
 
-  /** Makes one app per count, with that many pieces of work queued. */
   const queueApps = async (...counts: number[]) => {
     const apps: AppAndWorker[] = [];
     for (const count of counts) {
@@ -55,7 +53,7 @@ describe('claim', () => {
     return apps as [AppAndWorker, AppAndWorker, AppAndWorker];
   };
 
-  it("a claim takes at most the requested number of each flow's queued pieces, oldest first, and reports the flows that have more work", async () => {
+  it('a claim takes at most the requested number of pieces per flow, oldest first, and reports the flows with more work', async () => {
     const [many, few, none] = await queueApps(5, 1, 0);
     const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), idsOf([many, many, many, few]).sort());
@@ -68,7 +66,7 @@ describe('claim', () => {
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
 
-  it('a claim takes no more pieces than there are free slots, and serves the flows in the order in which it names them', async () => {
+  it('a claim takes no more pieces than it has slots, and serves the flows in the order in which it names them', async () => {
     const apps = await queueApps(2, 2, 2);
     const { claims, left } = await claimWith(
       apps.map((app) => askOf(app, 2)),
@@ -95,7 +93,7 @@ describe('claim', () => {
     }
   });
 
-  it('a claim ignores work that is past its deadline or whose callers have left, and does not report the flow as having more work', async () => {
+  it('a claim neither takes nor reports work that is past its deadline or whose callers have left', async () => {
     const [overdue, left] = await queueApps(1, 1);
     const alter = (assignment: string, { appId }: AppAndWorker) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [appId]);
@@ -117,7 +115,7 @@ describe('claim', () => {
     assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('a claim stops after the piece whose input brings the total of its inputs above 256 KiB', async () => {
+  it('a claim stops after the piece that brings its inputs above 256 KiB', async () => {
     const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));
@@ -126,13 +124,12 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('a look at the queue for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
+  it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
     const apps = await queueApps(3, 1, 0);
     const [first, second] = idsOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
     assert.deepEqual(partiesOf(found).sort(), [first, second].sort());
-    // A look reads a bounded number of pieces from each end of the queue, and misses the `hidden` pieces in the
-    // middle.
+    // The search reads a bounded number of pieces at each end of the queue, and misses the `hidden` ones in the middle.
     const hidden = newId();
     await database.pool.query(
       `insert into work (
@@ -189,7 +186,7 @@ describe('claim when work ends', () => {
     assert.equal(claimed.claims.length, 1);
   });
 
-  it('a complete-and-claim statement commits durably: it keeps synchronous_commit, which a claim alone turns off', async () => {
+  it('a complete-and-claim statement keeps synchronous_commit, which a claim alone turns off', async () => {
     const single = openPool(database.url, 1);
     const settingAfter = async (work: () => Promise<unknown>) => {
       await single.query('begin');

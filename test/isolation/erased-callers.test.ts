@@ -8,9 +8,7 @@ import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/**
- * Maximum wait for an answer: much less than the deadlines of these calls, and more than polls need on a busy machine.
- */
+/** Much less than the deadlines of the calls, and more than polls need on a busy machine. */
 const ANSWERED_WITHIN_MS = 8000;
 const ROUNDS = 12;
 const CALLS = 16;
@@ -20,17 +18,14 @@ describe('callers of an erased account', () => {
 
   beforeEach(() => system.provider.reset());
 
-  /**
-   * Marks the account as if the process that erases it had died. Another process takes over, without waking the
-   * callers.
-   */
+  /** Makes another process erase the account without waking the callers, as if the first process had died. */
   const eraseSilently = ({ id }: UserClient) =>
     system.database.pool.query(
       `update accounts set active = false, erasing_at = now() - interval '1 minute' where id = $1`,
       [id],
     );
 
-  it('a call that waits for a reply, batch, promotion or prediction is answered within 8 s after another process has erased the account', async () => {
+  it('calls that wait for a reply, batch, promotion or prediction are answered within 8 s after their account is erased', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

@@ -45,7 +45,7 @@ describe('account erasure', () => {
     }
   };
 
-  it("while account erasure waits for a lock, the connected app and other apps still get predictions, but not through the account's connection", async () => {
+  it("while account erasure waits for a lock, apps still get predictions, but not through the account's connection", async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);
@@ -70,7 +70,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it('account erasure takes effect at once: neither tokens nor the password work, nothing can be added, and the e-mail address is free', async () => {
+  it("once account erasure has begun, the account's credentials do not work, and its e-mail address can sign up again", async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);
@@ -132,7 +132,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it('account erasure is completed, and ends running predictions, if the erasing process dies before it has revoked anything', async () => {
+  it('account erasure is completed, and ends running predictions, if the erasing process dies at its beginning', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

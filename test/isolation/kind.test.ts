@@ -12,14 +12,9 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 2;
 const DEADLINE_MS = 1500;
-/** Time after its deadline within which a call is answered. */
 const GRACE_MS = 1000;
-/**
- * Maximum wait without wake-ups: enough for a few polls, one a second. Without polls, callers would wait until the
- * deadline.
- */
+/** Enough for a few polls, one a second. Without polls, callers would wait until the deadline. */
 const POLLED_ANSWER_MS = 4000;
-/** Maximum duration of a prediction that finds a free slot. */
 const PROMPT_MS = 1000;
 
 describe('work', function () {

@@ -12,10 +12,9 @@ import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
-/** Just under the default rate limit. */
 const PER_SECOND = 45;
 const GROWTH_MB = 300;
-/** Maximum delay of 19 in 20 calls of another app, which would take seconds if large bodies took no turns. */
+/** If large bodies took no turns, they would delay other calls by seconds. */
 const DELAY_MAX_MS = 1000;
 
 describe('large bodies', () => {

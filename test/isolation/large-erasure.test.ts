@@ -14,7 +14,6 @@ import { until } from '../support/until.ts';
 const BATCHES = 110;
 const PARTS = 100;
 const JOBS = 50_000;
-/** Maximum number of rows that one statement may delete. */
 const STEP_ROWS_MAX = 1000;
 
 describe('large erasure', function () {
@@ -30,7 +29,7 @@ describe('large erasure', function () {
     );
     return rows[0]?.count ?? 0;
   };
-  it('erasing an account with over 60,000 rows of work is answered within a second, keeps other calls under 1.5 s, and deletes at most 1000 rows per statement', async () => {
+  it('the erasure of 60,000 rows of work is answered within 1 s, deletes at most 1000 rows at a time, and keeps other calls under 1.5 s', async () => {
     const [person, other, app] = await Promise.all([signUp(system), signUp(system), system.app()]);
     system.provider.next(hang());
     const waiting = predictReply(person);
@@ -57,7 +56,7 @@ describe('large erasure', function () {
   });
 });
 
-/** Queues batches of the account, and the parts of these batches, as an ingress and a worker would. */
+/** Queues batches of the account and their parts, as an ingress and a worker would. */
 async function queueParts(
   { database: { pool } }: System<TestProcess>,
   { id: accountId }: UserClient,
@@ -77,7 +76,6 @@ async function queueParts(
   }
 }
 
-/** Adds jobs of the account that have ended. */
 async function addHistory({ database: { pool } }: System<TestProcess>, { id }: UserClient): Promise<void> {
   await pool.query(
     `insert into history (id, kind, party, key, fingerprint, state, attempt, admission, admitted_at, ended_at, expires_at, facts)
@@ -87,10 +85,7 @@ async function addHistory({ database: { pool } }: System<TestProcess>, { id }: U
   );
 }
 
-/**
- * Repeats the calls, which must succeed, until `stop` is called. `stop` returns the time of the slowest call in
- * milliseconds.
- */
+/** Repeats the calls, which must succeed, until `stop`, which returns the milliseconds of the slowest call. */
 function slowestCall(calls: () => Promise<Reply<unknown>>[]): { stop(): Promise<number> } {
   let stopped = false;
   let slowest = 0;

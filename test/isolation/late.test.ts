@@ -6,7 +6,6 @@ import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const DEADLINE_MS = 3000;
-/** Duration of a provider call. */
 const SERVICE_MS = 2000;
 /** Time for which a retry may get `request_in_flight`. */
 const IN_FLIGHT_MS = 1000;
@@ -48,18 +47,18 @@ describe('calls that got 503', function () {
     await expectUnits(2);
   });
 
-  it('when five calls get 503 because a lock delayed their admission, none of them runs and none keeps a unit reserved', async () => {
+  it('calls that get 503 because a lock delayed their admission do not run, and keep no unit reserved', async () => {
     const lock = await lockUsage();
     const replies = await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
     await lock.release();
     for (const reply of replies) assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable']);
     assert.equal((await app.predict(predictionBody())).status, 200);
     await expectUnits(2);
-    // One call came before the lock, one after it.
+    // One call before the lock, one after it.
     assert.equal(system.provider.calls.length, 2);
   });
 
-  /** Sends a request that is refused because of a lock, and releases the lock. */
+  /** Sends a request that is refused because of a lock; returns its body. */
   async function predictRefused() {
     const body = predictionBody({ draft: { text: 'Held up ', revision: 1 } });
     const lock = await lockUsage();

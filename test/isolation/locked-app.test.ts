@@ -10,15 +10,10 @@ import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
-/** Duration of a lock that is short enough for calls to wait for its release. */
 const SHORT_LOCK_MS = 150;
 const DEADLINE_MS = 10_000;
-/**
- * Maximum delay of another app's call, much less than the time for which the row is locked.
- * `test/acceptance/locked-app.ts` measures the promised 300 ms.
- */
+/** Much less than the time for which the row is locked. `test/acceptance/locked-app.ts` measures the promised 300 ms. */
 const EXTRA_LATENCY_MAX_MS = 1500;
-/** Number of connected users who call at once, each through a connection of their own. */
 const USERS = 40;
 /** Maximum delay of the app's own calls that do not need the locked row. */
 const OWN_CALL_MAX_MS = 3000;
@@ -82,10 +77,10 @@ describe('locked rows', () => {
       });
     });
 
-    it("while an app's usage row is locked and 40 connected users of the app call, no call of another app fails", () =>
+    it("while an app's usage row is locked and its 40 connected users call, no call of another app fails", () =>
       expectAnswered(seen, 0));
 
-    it("while an app's usage row is locked and 40 connected users of the app call, calls of another app are delayed by less than 1.5 s", () =>
+    it("while an app's usage row is locked and its 40 connected users call, calls of another app are delayed by less than 1.5 s", () =>
       expectUnnoticed(seen, 0, EXTRA_LATENCY_MAX_MS));
 
     it("while an app's usage row is locked, each call of the app's 40 connected users gets a documented answer", () => {

@@ -12,10 +12,9 @@ import { predictReply, predictSuccessfully, proposeReplies } from '../support/re
 import { useProcesses } from '../support/system.ts';
 
 const CONTEXT = '/api/memory/context/';
-/** Number of reads per second: too many for the 10 connections of a process, since each read takes a second. */
+/** Too many for the 10 connections of a process, since each read takes a second. */
 const PER_SECOND = 30;
 const CALLS = 10;
-/** Maximum median duration of another party's calls. */
 const MEDIAN_MAX_MS = 500;
 
 describe('slow memory reads', function () {
@@ -42,7 +41,7 @@ describe('slow memory reads', function () {
     slow = await withSlowMemory();
   });
 
-  /** Asserts that successive calls of another party are quick in the median during the load. */
+  /** Asserts that successive calls of another party are quick in the median while the load runs. */
   const assertQuickDuring = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
     const took: number[] = [];
     const calls = (async () => {
@@ -58,7 +57,7 @@ describe('slow memory reads', function () {
     assert.ok((took[CALLS / 2] ?? Number.NaN) < MEDIAN_MAX_MS, `${took.map(Math.round)} ms`);
   };
 
-  it("while 30 replies a second are predicted with memory that is slow to read, an app's predictions take less than 0.5 s in the median", async () => {
+  it('the median prediction of an app takes under 0.5 s while 30 replies a second are predicted from slow memory', async () => {
     const app = await system.app();
     await assertQuickDuring(
       () => predictReply(slow),
@@ -66,7 +65,7 @@ describe('slow memory reads', function () {
     );
   });
 
-  it("while an app sends 30 predictions a second with the slow memory of four people, another app's predictions take less than 0.5 s in the median", async () => {
+  it('the median prediction of an app takes under 0.5 s while another app predicts 30 times a second from slow memory', async () => {
     const [app, other] = [await connectingApp(system), await connectingApp(system)];
     const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
       (await connect(system, to, person, userId)).connection_id;
@@ -84,7 +83,7 @@ describe('slow memory reads', function () {
     );
   });
 
-  it("while 30 contexts a second are read from memory that is slow to read, another account's contexts take less than 0.5 s in the median", async () => {
+  it("the median context of an account takes under 0.5 s while 30 contexts a second are read from another's slow memory", async () => {
     const other = await signUp(system);
     await assertQuickDuring(
       () => slow.request('POST', CONTEXT, {}),
@@ -111,7 +110,7 @@ describe('slow memory reads', function () {
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
 
-  it('memory that is slow to read is left out of a connected prediction, which still has the profile and reports context_truncated as false', async () => {
+  it('memory that is slow to read is left out of a connected prediction, which still uses the profile', async () => {
     const app: AppClient = await connectingApp(system);
     const { connection_id, profile_revision } = await connect(system, app, slow);
     const { status, body } = await app.predict(predictionBody({ connection_id }));
@@ -127,7 +126,7 @@ describe('large memory', function () {
   this.timeout(90_000);
   const system = useProcesses();
 
-  it('a reply prediction that searches 2000 long raw rows for a hundred words takes less than two seconds, even on an unanalyzed table', async () => {
+  it('predicting a reply from 2000 long raw rows for a question of a hundred words takes less than two seconds', async () => {
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const person = await signUp(system);
     await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');

@@ -10,9 +10,9 @@ import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
 const LEASE_MS = 2000;
-/** Time after a worker's last heartbeat within which every process counts the worker as dead. */
+/** Time within which every process counts a killed worker as dead. */
 const KNOWN_MS = LEASE_MS + 2000;
-/** Maximum duration of a refusal, much shorter than the deadline, until which accepted calls wait. */
+/** Much shorter than the deadline, until which accepted calls wait. */
 const REFUSAL_MS = 400;
 const CLEAN_MS = 20_000;
 const SLOTS = 4;

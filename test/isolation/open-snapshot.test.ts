@@ -23,7 +23,7 @@ const completeOf = (party: string) => `
   select * from complete_v1(
     '${party}', '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
     array[null], 600, 5000)`;
-/** Number of updates: more heartbeats than a process sends in two minutes. */
+/** More heartbeats than a process sends in two minutes. */
 const UPDATES = 600;
 
 describe('open snapshot', () => {
@@ -84,7 +84,7 @@ describe('open snapshot', () => {
     const served = await insertAppAndWorker(database.pool);
     const before = await blocksOf(database, completeOf(served.appId));
     for (let n = 0; n < UPDATES / 10; n += 1) await runPass(database.pool, served, 10);
-    // Autovacuum does the same whenever there is little work.
+    // As autovacuum does whenever there is little work.
     await database.pool.query('analyze work');
     const after = await blocksOf(database, completeOf(served.appId));
     assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);

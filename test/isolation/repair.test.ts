@@ -31,7 +31,7 @@ describe('repair', () => {
     await addWork('predict', locked, { deadline: '-1 second', count: MANY_PIECES });
   });
 
-  /** Adds running work of a dead worker; `deadline` is relative to now. */
+  /** Adds running work of a dead worker. */
   async function addWork(kind: string, party: string, { deadline = '1 hour', count = 1 }): Promise<void> {
     await database.pool.query(
       `insert into work (
@@ -75,7 +75,7 @@ describe('repair', () => {
     await database.pool.query("delete from work where kind = 'promote_facts'");
   });
 
-  it("while one party's overdue work cannot end, the housekeeping still takes over orphaned work and ends overdue work of other parties, round after round", async () => {
+  it("while one party's overdue work cannot end, the housekeeping still takes over and ends work of other parties", async () => {
     const [orphaned, overdue, later] = [newId(), newId(), newId()];
     await addWork('predict', orphaned, {});
     await addWork('sync', overdue, { deadline: '-1 second' });

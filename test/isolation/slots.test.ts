@@ -8,7 +8,7 @@ import { useProcesses } from '../support/system.ts';
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
 const SLOTS = 64;
-/** Maximum duration of a quick call, much shorter than a slow call. */
+/** Much shorter than a slow call. */
 const PROMPT_MS = 2500;
 const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
@@ -33,7 +33,7 @@ describe('slots of a worker', function () {
   });
   afterEach(() => enough.resolve());
 
-  it("an app whose slow calls fill its share of a worker's 64 slots leaves slots free: another app's calls are answered within 2.5 s", async () => {
+  it("while slow calls fill an app's share of a worker's 64 slots, another app's calls are answered within 2.5 s", async () => {
     const [slow, other] = [await system.app(), await system.app()];
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();
@@ -42,7 +42,7 @@ describe('slots of a worker', function () {
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("two apps whose slow calls fill their shares of a worker's 64 slots leave slots free: a third app's calls are answered within 2.5 s", async () => {
+  it("while slow calls fill two apps' shares of a worker's 64 slots, a third app's calls are answered within 2.5 s", async () => {
     const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
     const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
     await untilSlotsAreTaken();
@@ -51,7 +51,7 @@ describe('slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("an app with slow calls and no neighbours gets all but a sixteenth of a worker's 64 slots", async () => {
+  it("a lone app with slow calls gets all but a sixteenth of a worker's 64 slots", async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();

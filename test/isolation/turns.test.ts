@@ -9,7 +9,6 @@ import { until } from '../support/until.ts';
 const SLOTS = 16;
 const SERVICE_MS = 400;
 const PAST_CALLS = 400;
-/** Number of callers of a new app, most of which are waiting at any time. */
 const FLOOD_CALLERS = 120;
 
 describe('past work of an app', function () {
@@ -22,7 +21,7 @@ describe('past work of an app', function () {
     },
   });
 
-  it("work that has ended does not lower its app's share of slots, even after the worker that ran the work was replaced and forgotten", async () => {
+  it("work that has ended does not lower its app's share of slots, even after the worker that ran it was replaced", async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, PAST_CALLS)), { 200: PAST_CALLS });
@@ -47,10 +46,7 @@ describe('past work of an app', function () {
     await expectFairShare(app);
   });
 
-  /**
-   * Asserts that the app's calls overtake a new app's flood, and wait about as long as calls of an app without past
-   * work.
-   */
+  /** Asserts that, during a new app's flood, the app's calls wait about as long as calls of an app without past work. */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const [newcomer, other] = [await system.app(), await system.app()];

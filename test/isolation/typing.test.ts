@@ -12,7 +12,6 @@ const SLOTS = 16;
 const SERVICE_MS = 600;
 const LETTERS = 300;
 const LETTER_EVERY_MS = 10;
-/** Number of callers of the other app, most of which are waiting at any time. */
 const FLOOD_CALLERS = 120;
 
 describe('typing', function () {
@@ -28,7 +27,7 @@ describe('typing', function () {
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
 
-  it("a person who types 300 letters during another app's flood waits at most 1.5 s longer for the last letter's prediction than for the first letter's", async () => {
+  it("during another app's flood, the prediction for the 300th typed letter takes at most 1.5 s longer than for the first", async () => {
     const [app, flooding] = [await system.app(), await system.app()];
     const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD_CALLERS });
     const noise = measureNoise(app);

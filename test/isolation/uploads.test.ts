@@ -8,11 +8,11 @@ import { countOf, event, post } from '../support/recording.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Duration that a trigger adds to each upload's statement. */
+/** A trigger adds this time to each upload's statement. */
 const SLOW_MS = 200;
 /** Advisory lock that each running upload holds, so that running uploads can be counted. */
 const UPLOAD_LOCK = 8401;
-/** Maximum delay of another call during uploads: a tenth of the 6 s that 30 uploads take, one after another. */
+/** A tenth of the 6 s that 30 uploads take, one after another. */
 const EXTRA_LATENCY_MAX_MS = 600;
 
 describe('slow uploads of recorded events', () => {
@@ -45,7 +45,7 @@ describe('slow uploads of recorded events', () => {
   const uploadOne = (signal?: AbortSignal) =>
     user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
 
-  it('slow uploads, 30 from each of three people, are all stored, at most three at a time, and delay 19 of 20 predictions by less than 0.6 s', async function () {
+  it('30 slow uploads from each of three people are stored at most three at a time, and delay 19 of 20 predictions by under 0.6 s', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
     const before = await callUntil(20, ask, sleep(2000));
@@ -92,7 +92,7 @@ describe('slow uploads of recorded events', () => {
     assert.ok((await countOf(system, user)).events <= 3);
   });
 
-  it('a slow upload is 503 overloaded while a hundred uploads of the same person are queued', async () => {
+  it('an upload gets 503 overloaded while a hundred uploads of the same person are queued', async () => {
     const storm = new AbortController();
     const refused = await Promise.any(
       Array.from({ length: 105 }, async () => {

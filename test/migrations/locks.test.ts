@@ -8,9 +8,7 @@ import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
-/**
- * Steps of an upgrade, each with a table lock that blocks the step, and whether the migrations were run before it.
- */
+/** Steps of an upgrade, each with a table lock that blocks it. The second step needs the first. */
 const STEPS = [
   { step: 'a migration', lock: 'mikro_orm_migrations in share mode', migrated: false },
   { step: 'an installation of the SQL functions', lock: 'work in row exclusive mode', migrated: true },

@@ -29,7 +29,6 @@ describe('migrations', () => {
   });
 });
 
-/** Reports whether the tables differ from the entities. */
 async function differsFromEntities({ url }: TestDatabase): Promise<boolean> {
   const orm = new MikroORM({ ...ormOptions(url), logger: () => {} });
   try {

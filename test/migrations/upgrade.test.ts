@@ -20,7 +20,7 @@ describe('upgrade', () => {
   afterEach(() => database.drop());
   const runMigrations = () => migrate({ directUrl: database.url, queuePrefix: 'forecue' });
 
-  it('migrating one step at a time, and then replacing the functions of an older version, gives the same schema as a fresh installation', async () => {
+  it('an upgrade step by step from an older version gives the same schema as a fresh installation', async () => {
     const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     for (const name of await missingMigrations(database.pool)) await orm.migrator.up({ to: name });
     await orm.close(true);
@@ -51,7 +51,7 @@ describe('upgrade', () => {
   });
 });
 
-/** Returns a line for each table, column, index, constraint, trigger, function and type, except weekly partitions. */
+/** Describes each schema object in a line, except the weekly partitions. */
 async function schemaOf(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(`
     with tables as (

@@ -37,7 +37,7 @@ describe('admission of a batch', () => {
     };
   }
 
-  it('an admission locks the predictions that it supersedes in order of their ids, so that it cannot deadlock with a detach', async () => {
+  it('an admission locks the predictions that it supersedes in the order of their ids', async () => {
     const { id: party } = await system.app();
     const [lines, ids] = [newIds(2), newIds(2)];
     const [older = '', younger = ''] = ids;
@@ -66,7 +66,7 @@ describe('admission of a batch', () => {
     );
   });
 
-  it('work whose caller was answered is no longer cancelled on a disconnect, unless another living process has callers that wait for it', async () => {
+  it('detaching an answered caller clears cancel_on_disconnect, unless another living process has callers that wait', async () => {
     const { pool } = system.database;
     const { id: party } = await system.app();
     const leave = async (other: string): Promise<boolean> => {
@@ -82,7 +82,7 @@ describe('admission of a batch', () => {
     assert.equal(await leave(newId()), false);
   });
 
-  it('a full queue admits a draft that supersedes its earlier revision, and no other prediction', async () => {
+  it('a full queue admits a new revision of a queued draft, and no other prediction', async () => {
     const { id: party } = await system.app();
     const line = newId();
     const [earlier] = await admitAs('predict', 1, [requestOf(party, line, 1)], 1);
@@ -96,7 +96,7 @@ describe('admission of a batch', () => {
     );
   });
 
-  it('no work is admitted for an account that does not exist, for instance because it was erased', async () => {
+  it('no work is admitted for an account that does not exist', async () => {
     const [refused] = await admitAs('draft', null, [requestOf(newId())]);
     assert.equal(refused?.decision, 'not_authenticated');
   });

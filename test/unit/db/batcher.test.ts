@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createBatcher } from '../../../shared/db/batcher.ts';
 import { until } from '../../support/until.ts';
 
-/** Makes a statement whose runs the test ends one by one. */
+/** Fakes a statement whose runs the test ends one by one. */
 function statement<In extends number | string>() {
   const flights: { items: In[]; finish: () => void; fail: (error: Error) => void }[] = [];
   const run = (items: In[]) =>
@@ -20,7 +20,6 @@ const outcomesOf = async (asked: Promise<unknown>[]) =>
   (await Promise.allSettled(asked)).map((one) =>
     one.status === 'fulfilled' ? one.value : (one.reason.code ?? one.reason.message),
   );
-/** Returns the party of an item: its first letter. */
 const partyOf = (item: string) => item.slice(0, 1);
 
 describe('batcher', () => {
@@ -40,7 +39,7 @@ describe('batcher', () => {
     assert.deepEqual(batches(), [[1, 2]]);
   });
 
-  it('a batcher of a busy process collects items for a statement until one of them has waited for its `patienceMs`', async () => {
+  it('a batcher of a busy process collects items until one of them has waited for its `patienceMs`', async () => {
     const { batches, flights, run } = statement<number>();
     const ask = createBatcher(run, { maxItems: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
@@ -57,7 +56,7 @@ describe('batcher', () => {
     assert.deepEqual(batches()[1], [20, 0]);
   });
 
-  it('a batcher lets items that arrive during a statement share the next statement, and returns each item its own output', async () => {
+  it('a batcher lets items that arrive during a statement share the next one, and returns each its own output', async () => {
     const { flights, batches, run } = statement<number>();
     const ask = createBatcher(run, { maxItems: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -94,7 +93,7 @@ describe('batcher', () => {
   });
 
   describe('with parties', () => {
-    it("a batcher runs the items of other parties while one party's statement waits for a lock", async () => {
+    it("a batcher runs the items of other parties while one party's statement is in flight", async () => {
       const { flights, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf });
       ask('a1');
@@ -161,7 +160,6 @@ describe('batcher', () => {
   });
 
   describe('with lanes', () => {
-    /** Returns the lane of an item: its second letter. */
     const laneOf = (item: string) => item.slice(1, 2);
 
     it('a batcher lets items of different lanes of a party share a statement', async () => {
@@ -196,7 +194,7 @@ describe('batcher', () => {
       assert.equal(ended.at(-1), '#a59', 'the last item runs after the release');
     });
 
-    it('a batcher runs the items of a locked lane one by one until one succeeds, while items of other lanes share statements', async () => {
+    it('a batcher runs the items of a locked lane one by one until one succeeds; items of other lanes share statements', async () => {
       const { flights, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       const flight = (items: string) => {
@@ -234,7 +232,7 @@ describe('batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('once four items of a locked lane, each tried alone, have timed out, a batcher fails the rest of that lane but none of another lane', async () => {
+    it('after four lock timeouts of items tried alone, a batcher fails the rest of their lane, but no other lane', async () => {
       const runs: string[] = [];
       const ask = createBatcher(
         async (items: string[]) => {
@@ -266,7 +264,7 @@ describe('batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`a batcher retries each item of a statement that timed out (${timeout}) in a statement of its own, several at the same time`, async () => {
+      it(`a batcher retries each item of a timed-out statement (${timeout}) alone, several items at the same time`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -292,7 +290,7 @@ describe('batcher', () => {
         assert.ok(Math.max(...late) < 2 * LOCK_MS, 'the other items wait for one timeout only');
       });
 
-    it("after four items of a party, each tried alone, have timed out, a batcher fails the party's other waiting items", async () => {
+    it("after four lock timeouts of items tried alone, a batcher fails their party's other waiting items", async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
@@ -401,7 +399,7 @@ describe('batcher', () => {
       maxInFlight: fc.integer({ min: 1, max: 3 }),
     });
 
-    it("a batcher under any load keeps its limits in every batch, and fails an item only for its own fault or its party's lock timeouts", async () => {
+    it("a batcher under any load keeps its limits, and fails an item only for its own fault or its party's lock timeouts", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyItem, { maxLength: 40, size: 'max' }),

@@ -5,7 +5,7 @@ import { deleteFacts } from '../../../shared/db/stores/memory/forget-derived.ts'
 const FACTS = 30_000;
 
 describe('deleting facts', () => {
-  it('deleting a chain of 30,000 facts follows the chain once, not once from each fact', async () => {
+  it('a chain of 30,000 facts, each superseded by the next, is deleted within 5 s', async () => {
     const chain = Array.from({ length: FACTS }, (_, n) => ({
       id: `${n}`,
       successor: n + 1 < FACTS ? `${n + 1}` : 'last',
@@ -22,7 +22,7 @@ describe('deleting facts', () => {
     ['supersede each other', { a: 'b', b: 'a' }],
     ['supersede themselves', { a: 'a' }],
   ] as const)
-    it(`deleting facts that ${name} comes to an end, and finds no successor that remains`, async () => {
+    it(`deleting facts that ${name} ends, and finds no remaining successor`, async () => {
       const facts = Object.entries(circle).map(([id, successor]) => ({ id, successor, revisionOf: null }));
       const { tx, successors } = storeOf(facts);
       const { deleted } = await deleteFacts(tx, 'account', Object.keys(circle));

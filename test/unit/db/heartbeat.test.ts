@@ -35,11 +35,11 @@ describe('heartbeat', () => {
     return row.unbroken;
   }
 
-  it('a run of heartbeats goes on, and keeps its `since`, after a silence shorter than half of the lease', async () => {
+  it('a heartbeat after a silence of less than half a lease continues the run of heartbeats', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 - 10), true);
   });
 
-  it('a run of heartbeats ends, and another begins with a new `since`, after a silence longer than half of the lease', async () => {
+  it('a heartbeat after a silence of more than half a lease begins a new run of heartbeats', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
   });
 });

@@ -5,7 +5,7 @@ import { useDatabase } from '../../support/database.ts';
 describe('probe claim', () => {
   const database = useDatabase();
 
-  it("of four concurrent claims of a provider's circuit breaker probe, exactly one is granted per interval", async () => {
+  it("exactly one of four concurrent claims to probe a provider's open circuit breaker is granted", async () => {
     const { pool } = database;
     const terms = { provider: 'p', failuresToOpen: 1, probeEveryMs: 60_000 };
     const news = { model: 'm', failures: 1, parties: [], fault: 'failed', pauseMs: null, succeeded: false };

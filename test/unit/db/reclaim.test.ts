@@ -21,7 +21,7 @@ describe('reclaim', () => {
     return pool as unknown as Pool;
   };
 
-  it("a worker that reclaims its work again, because the database's reply was lost, still gets the work's id, and no other worker gets it", async () => {
+  it('a reclaim whose first answer is lost still returns the work, which no other worker can reclaim afterwards', async () => {
     const id = newId();
     await database.pool.query(
       `insert into work (

@@ -4,7 +4,7 @@ import { compareWith, findRepeating, newBudget } from '../../../shared/db/stores
 import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
-/** A text of 4000 words of one letter. */
+/** 4000 words, each a single letter. */
 const LONG_TEXT = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
 
 describe('comparison with deleted texts', () => {
@@ -51,7 +51,7 @@ describe('comparison with deleted texts', () => {
     assert.equal(all.length, 3);
   }).timeout(30_000);
 
-  it('the comparisons of one deletion share one time budget: once it is spent, they read no more sources', async () => {
+  it('the comparisons of one deletion share a time budget, and read no more sources once the budget is spent', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const budget = newBudget();
     await findRepeating(tx, 'account', rowsOf(2000, SECRET), compareWith([SECRET], budget));

@@ -4,7 +4,7 @@ import { takeSteps } from '../../../shared/db/steps.ts';
 import { deleteOldHistory } from '../../../shared/db/stores/work/forget.ts';
 
 describe('steps of housekeeping', () => {
-  it('a run of housekeeping steps that is told to stop ends after its current step, and takes no step if it is started again', async () => {
+  it('housekeeping steps that are told to stop end after the current step, and take no step when started again', async () => {
     const stopping = new AbortController();
     let steps = 0;
     async function* endless() {

@@ -22,7 +22,6 @@ describe('pages of a sync', () => {
     account = (await signUp(system)).id;
   });
 
-  /** Records this many sessions, each of EVENTS_PER_SESSION notes. */
   async function record(sessions: number): Promise<void> {
     await system.database.pool.query(
       `with recorded as (
@@ -59,7 +58,7 @@ describe('pages of a sync', () => {
     return preparePage(page);
   }
 
-  it("a page of a sync that is stored again, because the database's answer was lost, counts its rows once", async () => {
+  it('a page of a sync that is stored twice counts its rows once', async () => {
     await record(1);
     const [claim, page] = [await claimSync(), await nextPage()];
     const store = () =>
@@ -85,7 +84,7 @@ describe('pages of a sync', () => {
     assert.equal(await storeSyncPage(pool, claim, second, after), size);
   });
 
-  it('two pages of a sync that are sent concurrently are stored one after the other in page order, even if the later page is sent first', async () => {
+  it('concurrently stored pages of a sync take effect in page order, even if the later page is sent first', async () => {
     await record(2);
     const { pool } = system.database;
     const claim = await claimSync();

@@ -15,7 +15,7 @@ describe('waiting parties', () => {
       [newId(), kind, party, state, deadline],
     );
 
-  it('a party with queued, unexpired work of a kind and no running work of that kind counts as waiting, once for each kind', async () => {
+  it('a party counts as waiting once for each kind of which it has unexpired queued work and no running work', async () => {
     const [waiting, busy, late] = [newId(), newId(), newId()];
     for (const kind of ['sync', 'promote_facts']) await addWork(kind, waiting, 'queued');
     await addWork('sync', waiting, 'queued');
