@@ -13,18 +13,14 @@ import { openBus } from '../shared/queue/bus.ts';
 import { openQueues, type TicketWorker } from '../shared/queue/queues.ts';
 import { type Kinds, kindNamesOfPool } from '../shared/work/kind.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
-import type { ProviderOf } from './providers/providers.ts';
-import { openProviders } from './providers/providers.ts';
+import { openProviders, type ProviderOf } from './providers/providers.ts';
 import { openScheduler } from './schedules/scheduler.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
-/**
- * Services that a worker process can run: one pool, the scheduler of recurring work, or all pools and the scheduler.
- */
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
 
-/** Returns the pools of a service that serve at least one of the kinds; undefined for an unknown service. */
+/** Returns undefined for an unknown service. */
 export function poolsOf(kinds: Kinds, service: string): PoolName[] | undefined {
   if (!SERVICES.some((known) => known === service)) return undefined;
   return POOLS.filter(
@@ -32,14 +28,10 @@ export function poolsOf(kinds: Kinds, service: string): PoolName[] | undefined {
   );
 }
 
-/** Reports whether a service schedules recurring work. */
 export function isScheduler(service: string): boolean {
   return service === 'scheduler' || service === 'all';
 }
 
-/**
- * The work of a worker process: a table of kinds with their handlers, and the pools whose kinds the process performs.
- */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
@@ -49,9 +41,8 @@ export interface Service<Table extends Kinds> {
 }
 
 /**
- * Builds a worker from its configuration, and opens its parts in the order of their dependencies. Each part is
- * registered for disposal when it is opened: a start that fails closes the opened parts, a stop closes all parts in
- * reverse order, and a part that fails to close does not keep the others from closing.
+ * A start that fails closes the opened parts. A stop closes all parts in reverse order, even if one of them fails to
+ * close.
  */
 export async function startWorker<Table extends Kinds>(
   config: WorkerConfig,
@@ -81,7 +72,7 @@ export async function startWorker<Table extends Kinds>(
   );
   const providerOf = await openProviders(opening, { config, pool, bus, log });
   const stores = { pool: handlerDatabase.pool, em: () => handlerDatabase.orm.em.fork() };
-  // The types make sure that each kind of the table has a handler.
+  // The type of `createHandlers` requires a handler for each kind of the table.
   const handlers = createHandlers(config, { ...stores, providerOf }) as Handlers<Kinds>;
   const dependencies = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = openWork(opening, dependencies);
@@ -97,17 +88,12 @@ export async function startWorker<Table extends Kinds>(
   return { stop: () => opened.disposeAsync() };
 }
 
-/** Returns the slots of each pool of this process, for the load estimates of all ingresses. */
 function slotsOf({ pools }: Work) {
   return Object.fromEntries(
     pools.map(({ name, slots }) => [name, { slots: slots.slots, claimed: slots.claimed }]),
   );
 }
 
-/**
- * Leaves the housekeeping to other processes, stops claiming, waits for running work, and releases the work that did
- * not finish in time.
- */
 async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;
   void work.housekeeper.close();

@@ -16,7 +16,6 @@ import { createReplyHandler } from './replies/reply.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { createFairReads } from './work/reads.ts';
 
-/** Creates the handler of every kind of work. */
 export function createHandlers(
   config: WorkerConfig,
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },

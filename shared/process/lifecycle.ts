@@ -2,16 +2,14 @@ import { ConfigError } from '../config/env.ts';
 import { createLog, type Log } from '../log.ts';
 import { STOP_LIMITS } from './stop-limits.ts';
 
-/** A process that has started. `stop` finishes or releases running work; it is called once. */
+/** `stop` finishes or releases running work; it is called once. */
 export interface RunningProcess {
-  /** Address at which it serves. */
   url?: string;
-  /** Address of its operators' port. */
   operatorUrl?: string;
   stop(): Promise<void>;
 }
 
-/** Message to the supervisor of a process, over IPC, that the process has started. */
+/** Sent to the supervisor over IPC. */
 export interface ReadyMessage {
   type: 'ready';
   url?: string;
@@ -20,8 +18,7 @@ export interface ReadyMessage {
 
 /**
  * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in an orderly
- * way within 25 s, or at once if it has not started yet; further signals change nothing. An uncaught error is logged,
- * and stops the process with exit code 1, unless the process is already stopping.
+ * way within 25 s. An uncaught error stops it with exit code 1.
  */
 export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
   kind: string,
@@ -42,7 +39,8 @@ export async function runMain<Config extends { logLevel: string; tracing?: boole
   }
 
   try {
-    const traces = config.tracing ? await startTracing(kind, log) : undefined;
+    // Loads the SDK only if it is needed.
+    const traces = config.tracing ? (await import('../tracing/start.ts')).startTracing(kind, log) : undefined;
     const startedProcess = await start(config, log);
     running =
       traces === undefined
@@ -58,18 +56,12 @@ export async function runMain<Config extends { logLevel: string; tracing?: boole
   process.send?.({ type: 'ready', url, operatorUrl } satisfies ReadyMessage);
 }
 
-/** Starts tracing. The SDK is loaded only here. */
-async function startTracing(kind: string, log: Log): Promise<{ stop(): Promise<void> }> {
-  const tracing = await import('../tracing/start.ts');
-  return tracing.startTracing(kind, log);
-}
-
-/** Closes a part. `opening.adopt(await openPart(), closePart)` registers a part for disposal where it is opened. */
+/** Disposes of a part in `opening.adopt(await openPart(), closePart)`. */
 export function closePart(part: { close(): void | Promise<void> }): void | Promise<void> {
   return part.close();
 }
 
-/** Yields the errors of a disposal in the order in which they occurred. Each later error wraps the earlier ones. */
+/** Yields the errors of a disposal in their order; each later error wraps the earlier ones. */
 export function* errorsOf(error: unknown): Generator<unknown> {
   if (error instanceof SuppressedError) {
     yield* errorsOf(error.suppressed);

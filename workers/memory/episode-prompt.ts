@@ -7,7 +7,7 @@ import { maskSecrets } from '../../shared/text/secrets.ts';
 import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/** Words for salience from which a model chooses, with their values. Models judge words better than numbers. */
+/** Words for salience, with their values. Models judge words better than numbers. */
 const SALIENCE = { trivial: 0.1, minor: 0.3, ordinary: 0.5, important: 0.7, decisive: 0.9 } as const;
 type Salience = keyof typeof SALIENCE;
 
@@ -16,10 +16,6 @@ const TAGS_MAX = 8;
 const TAG_MAX = 80;
 const CITES_MAX = 100;
 
-/**
- * Schema of the answer, within the limits of strict structured output: closed objects, all properties required, no
- * bounds except on lists.
- */
 const Answer = closedObject({
   title: Type.String(),
   summary: Type.String(),
@@ -45,7 +41,6 @@ Answer with:
 - salience: how much it will matter to the person later.
 - cites: the numbers of the rows that the summary rests on.`;
 
-/** Builds the question for the rows of one episode. The rows are data between tags that no text in them can close. */
 export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuestion<EpisodeAnswer> {
   return {
     name: 'episode',
@@ -64,10 +59,7 @@ function rowOf({ occurredAt, role, origin, agent, content }: RawToPromote, at: n
   return { n: at + 1, at: occurredAt.toISOString(), by, agent, words: origin, text: content };
 }
 
-/**
- * Returns the episode in a model's answer; undefined if the answer cites none of the rows that the model was shown, or
- * has no title or summary. Secrets are masked. A known outcome becomes a tag.
- */
+/** Returns undefined if the answer has no title or no summary, or cites none of the rows that the model was shown. */
 export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]): EpisodeText | undefined {
   const shownCount = capToClusterSize(rows).length;
   const title = truncateWithEllipsis(maskSecrets(answer.title).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX);

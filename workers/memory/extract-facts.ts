@@ -13,16 +13,14 @@ import { containsSecret } from '../../shared/text/secrets.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { lastingKindOf } from './lasting.ts';
 
-/** Confidence in a fact that was found by a pattern. */
 const CONFIDENCE = 0.6;
 const SENTENCE_CHARS_MAX = 240;
 const WORDS_MIN = 3;
 
-/** Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` such lines is a pasted document. */
+/** Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` such lines counts as a pasted document. */
 const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
 
-/** White space and quotation marks escaped as in a programming language's strings. */
 const ESCAPED_CHARACTER = /\\[nrt"]/;
 
 /**
@@ -33,8 +31,8 @@ const SENSITIVE_WORDS =
   /(?<!\p{L})(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/iu;
 
 /**
- * Finds a person's statements about themselves in a row, by patterns and without a model. Each sentence is its own
- * evidence. Covers English, German, French and Spanish.
+ * Finds a person's statements about themselves by patterns, without a model. Covers English, German, French and
+ * Spanish.
  */
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
@@ -67,14 +65,12 @@ export function statementsIn(row: SourceRow): Statement[] {
     });
 }
 
-/** Conjunctions between two main clauses. */
 const CONJUNCTION = /[,;]? (?:and|but|und|aber|et|mais|y|pero) |; /gi;
-/** Number of a sentence's first conjunctions that may split it. A sentence with more conjunctions is mostly a list. */
+/** A sentence with more conjunctions is mostly a list. */
 const CONJUNCTIONS_MAX = 6;
 
 /**
- * Splits a sentence into parts that state something lasting about different topics. A fact is superseded as a whole, so
- * it must not also state something that stays valid. Returns no part if the sentence states nothing lasting.
+ * Splits a sentence by topic, because a fact is superseded as a whole. Returns no part if nothing lasting is stated.
  */
 function splitByTopic(sentence: string): string[] {
   if (kindOf(sentence) === undefined) return [];
@@ -88,7 +84,7 @@ function splitByTopic(sentence: string): string[] {
   return [sentence.slice(0, separator.index), ...splitByTopic(rest)];
 }
 
-/** Returns the kind of fact that a sentence states; undefined if it states nothing lasting. */
+/** Returns undefined if the sentence states nothing lasting. */
 function kindOf(sentence: string): string | undefined {
   if (sentence.length > SENTENCE_CHARS_MAX || normalizeWords(sentence).split(' ').length < WORDS_MIN)
     return undefined;
@@ -100,7 +96,7 @@ function kindOf(sentence: string): string | undefined {
   return lastingKindOf(ownWords);
 }
 
-/** Splits a text at line breaks and after sentence ends. A dot inside a word ends no sentence. */
+/** A dot inside a word ends no sentence. */
 function sentencesOf(text: string): string[] {
   return text
     .split(/(?<=[.!?])\s+|\n+/)

@@ -6,13 +6,8 @@ import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.
 import type { StructuredQuestion } from '../providers/provider.ts';
 import { EVIDENCE_MAX, FACT_KINDS, RELATIONS } from './gate.ts';
 
-/** Maximum number of facts in one answer, and of facts from one source, so that only telling facts are kept. */
 export const FACTS_MAX = { inAll: 12, ofSource: 3 };
 
-/**
- * Schema of the answer, within the limits of strict structured output: closed objects, all properties required, no
- * bounds except on lists.
- */
 const Answer = closedObject({
   facts: Type.Array(
     closedObject({
@@ -51,13 +46,12 @@ Answer with facts, the most telling first, at most ${FACTS_MAX.ofSource} of an e
 - target: the number of that known fact, or null.
 - salience: from 1 (trivial) to 5 (says much about the person).`;
 
-/** Memory that is shown to a model: sources with their rows, numbered across all sources, and known facts. */
+/** Sources with their rows, which are numbered across all sources, and known facts. */
 export interface FactsMaterial {
   sources: readonly FactSource[];
   known: readonly { text: string; slot: string | null }[];
 }
 
-/** Builds the question for some sources. The sources are data between tags that no text in them can close. */
 export function factsQuestion({ sources, known }: FactsMaterial): StructuredQuestion<FactsAnswer> {
   let number = 0;
   const numberRow = (row: SourceRow) => {

@@ -29,7 +29,6 @@ export const FACT_KINDS = [
 ] as const;
 export const RELATIONS = ['new', 'duplicate', 'supersedes', 'contradicts'] as const;
 
-/** A fact that a model proposes. */
 export interface ProposedFact {
   text: string;
   kind: (typeof FACT_KINDS)[number];
@@ -40,33 +39,29 @@ export interface ProposedFact {
   relation: (typeof RELATIONS)[number];
   /** Number of a known fact, counted from 1. */
   target: number | null;
-  /** Amount that the fact says about the person, from 1 (little) to 5 (much). */
+  /** Number from 1 (says little about the person) to 5 (says much). */
   salience: number;
 }
 
-/** Memory that a model was shown: rows and known facts, in the order of their numbers. */
+/** Memory that a model was shown, in the order of the numbers it saw. */
 export interface ShownMemory {
   rows: readonly SourceRow[];
   known: readonly { id: string }[];
-  /** Titles of the episodes that the model was shown. A quote from a title is no evidence. */
+  /** Titles of episodes. A quote from a title is no evidence. */
   titles: readonly string[];
 }
 
-/** Maximum number of proposals that are considered in an answer. */
 const PROPOSALS_MAX = 40;
 /** Maximum number of quotes that are considered for a fact. */
 export const EVIDENCE_MAX = 8;
 const TEXT_MAX = 500;
 const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
 const SLOT_MAX = 80;
-/** Confidence in a fact that the person's own words support. */
 const CONFIDENCE = 0.9;
 
 /**
  * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words, must
- * not rest mainly on words of others, and must not contain a secret. An instruction passes only if the person gave it,
- * and becomes a statement about the person. The model is never simply believed: a proposal that cannot be checked is
- * dropped.
+ * not rest mainly on words of others or contain a secret, and may be an instruction only if the person gave it.
  */
 export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
   const record = new EvidenceTexts(shown.rows, shown.titles);
@@ -110,14 +105,14 @@ function checkProposal(
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** Returns a date or time that a model wrote, in Unix milliseconds; undefined for anything else or a time too early. */
+/** Returns undefined for a text that is no date or time, or one too early. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const moment = parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
   return moment === undefined || moment < EARLIEST_TIME_MS ? undefined : moment;
 }
 
-/** Maximum length of a quote, in code points. */
+/** Number of code points. */
 const QUOTE_MAX = 240;
 
 /** Evidence that a model cites: the number of a row, counted from 1, and words in that row. */
@@ -126,31 +121,25 @@ export interface CitedEvidence {
   quote: string;
 }
 
-/** Minimum length of a word that is compared, in UTF-16 units. */
+/** Number of UTF-16 units. */
 const WORD_CHARS_MIN = 3;
 /**
- * Maximum number of words of others in a statement, for each of the person's own words in it. A statement may take its
- * topic from a question ("Which package manager?") that the person answered in one word.
+ * Maximum number of other people's words in a statement for each of the person's own: a statement may take its topic
+ * from a question that the person answered in one word.
  */
 const BORROWED_MAX = 2;
 
 interface AnalysedRow {
   id: string;
-  /** Time of the row in Unix milliseconds. */
   at: number;
-  /** True if the person wrote the row. */
   own: boolean;
   passages: readonly QuotedText[];
   stems: ReadonlySet<string>;
 }
 
-/**
- * The texts that a model was shown, against which its quotes are checked. `others` are the texts besides the rows. Each
- * text is analysed once, however many quotes are checked.
- */
+/** The texts that a model was shown, against which its quotes are checked. `others` are the texts besides the rows. */
 export class EvidenceTexts {
   readonly #rows: readonly AnalysedRow[];
-  /** Stems of the words of everyone except the person. */
   readonly #othersStems: ReadonlySet<string>;
 
   constructor(rows: readonly SourceRow[], others: readonly string[]) {
@@ -159,9 +148,8 @@ export class EvidenceTexts {
   }
 
   /**
-   * Returns the cited quotes that really occur in their rows, with the spelling of the rows: one for each row, the
-   * person's own words first. Returns undefined if no quote is the person's own: words of an agent, and words that the
-   * person only accepted or pasted, state nothing about the person.
+   * Returns the quotes that really occur in their rows, in the spelling of the rows: one for each row, the person's own
+   * first. Returns undefined if no quote is the person's own.
    */
   checkQuotes(evidence: readonly CitedEvidence[]): CheckedQuote[] | undefined {
     const foundQuotes = evidence.flatMap(({ source, quote }) => {
@@ -177,9 +165,8 @@ export class EvidenceTexts {
   }
 
   /**
-   * Reports whether a statement rests on the words of others rather than the person's own. For example, an agent asks
-   * to remember something, and the only quote is the person's "fine, thanks". Words that nobody said are a paraphrase,
-   * and do not count.
+   * Reports whether a statement rests mainly on the words of others. Words that nobody said are a paraphrase, and do
+   * not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
     const citedRows = this.#citedBy(quotes);
@@ -190,17 +177,14 @@ export class EvidenceTexts {
     return borrowedCount > BORROWED_MAX * ownCount;
   }
 
-  /** Returns the time of the latest quoted row that the person wrote, in Unix milliseconds. */
   latestTimeOf(quotes: readonly Quote[]): number {
     return Math.max(...this.#citedBy(quotes).map(({ at }) => at));
   }
 
-  /** Reports whether the text is the person's own words in a quoted row. */
   isStated(text: string, quotes: readonly Quote[]): boolean {
     return this.#citedBy(quotes).some((row) => quotedIn(row, text) !== undefined);
   }
 
-  /** Returns the quoted rows that the person wrote. */
   #citedBy(quotes: readonly Quote[]): AnalysedRow[] {
     return this.#rows.filter(({ id, own }) => own && quotes.some(({ rawId }) => rawId === id));
   }
@@ -217,13 +201,13 @@ function analyseRow(row: SourceRow): AnalysedRow {
   };
 }
 
-/** Returns the passage of a row that a quote refers to, cut to `QUOTE_MAX`. */
+/** Returns the quoted passage in the spelling of the row, cut to `QUOTE_MAX`. */
 function quotedIn({ passages }: AnalysedRow, quote: string): string | undefined {
   const [found] = passages.flatMap((text) => text.passageOf(quote) ?? []);
   return found && truncate(found, QUOTE_MAX);
 }
 
-/** Returns the texts of a row that can be quoted. In the person's own row, these are the parts that are not pasted. */
+/** Leaves out the pasted parts of the person's own rows. */
 function quotableTexts(row: SourceRow): string[] {
   return isEvidence(row) ? spokenParts(row.content) : [row.content];
 }
@@ -234,7 +218,6 @@ function textsOfOthers(row: SourceRow): string[] {
 
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 
-/** Returns the stems of the meaningful words of texts. */
 function stemsOf(texts: readonly string[]): Set<string> {
   const isMeaningful = (word: string) =>
     (word.length >= WORD_CHARS_MIN || IS_UNSPACED.test(word)) && !COMMON_WORDS.has(word);

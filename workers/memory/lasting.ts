@@ -1,7 +1,7 @@
-/** The kind of a lasting fact, and a pattern of the sentences in which people state such a fact about themselves. */
+/** The kind of a lasting fact, and how people state such a fact about themselves. */
 type Pattern = readonly [kind: string, pattern: RegExp];
 
-/** Matches statements about things that seldom change for a person, such as their name or editor. */
+/** Matches statements about things that seldom change, such as a person's name or editor. */
 const LASTING_THING =
   /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
 
@@ -156,9 +156,9 @@ const SPANISH: readonly Pattern[] = [
 
 const LASTING_PATTERNS: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
 
-/** Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
+/** Sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
 const PASSING_PATTERNS = [
-  // Words that point at something at hand ("above"), and experience up to now ("habe nie").
+  // Words that point at something at hand ("above"), or tell of the past ("habe nie").
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
   /\b(?:mag|hasse|liebe|bevorzuge|aime|adore|déteste|préfère|gustan?|encantan?|odio|prefiero) (?:(?:sehr|wirklich|echt|bien|beaucoup|mucho) )?(?:diese?[nmrs]?|die|das|den|cet(?:te)?|ces?|cela|la|le|l['’]|es[aeo]s?|est[aeo]s?|l[ao]s?|el) ?(?:idee|ergebnis|weg|vorschlag|aussehen|idée|résultat|proposition|rendu|façon|idea|resultado|propuesta|manera)(?!\p{L})/iu,
@@ -186,29 +186,24 @@ const PASSING_PATTERNS = [
   /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:\p{L}+ )?(?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
 ];
 
-/** Beginning of a subordinate clause, whose subject is removed so that the clause matches no pattern. */
+/** Beginning of a subordinate clause. Its subject is removed, so that the clause matches no pattern. */
 const SUBORDINATE_START =
   /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
 
 /** Words that may introduce a statement. Also matches words that are composed of these: `yet`, `soy`. */
 const LEADING_WORD =
   '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
-/** Phrase that limits a statement: `for Python`. */
 const LIMITING_PHRASE = "(?:for (?!the |this |that |these |those |an? )[\\p{L}'’+#-]+(?: [\\p{L}'’+#-]+)? )?";
 const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*${LIMITING_PHRASE}$`, 'iu');
-/** Leading words, then one to four words. */
 const ASIDE = new RegExp(`^(?:${LEADING_WORD} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
-/**
- * Reports whether words may stand before a statement; true for an empty text. Checks part by part, because a single
- * pattern would try every way to read each part, in exponential time.
- */
+/** Checks part by part, because a single pattern would take exponential time. */
 function isOpening(words: string): boolean {
   const parts = words.split(/[,:] ?/);
   return LEADING_WORDS_ONLY.test(parts.pop() ?? '') && parts.every((part) => ASIDE.test(part));
 }
 
-/** Returns the kind of the lasting fact that a short sentence states about its writer; undefined if it states none. */
+/** Returns undefined if the sentence states nothing lasting about its writer. */
 export function lastingKindOf(sentence: string): string | undefined {
   if (PASSING_PATTERNS.some((pattern) => pattern.test(sentence))) return undefined;
   const mainClauses = sentence.replaceAll(SUBORDINATE_START, '$1');

@@ -1,24 +1,20 @@
 import { ProviderError, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
-/** Number of consecutive calls without an answer after which the provider counts as the cause, not the pieces. */
+/** Consecutive calls without an answer after which the provider counts as the cause. */
 const OUTAGES_MAX = 2;
 
-/** Steps by which one piece after the other is promoted. */
 export interface PieceSteps<Piece> {
   /** Promotes a piece. Resolves with whether a model was asked. */
   promote(piece: Piece): Promise<boolean>;
   /** Splits the unfinished rest of a piece into pieces that can be promoted separately. */
   split(piece: Piece): readonly Piece[];
-  /** Marks a piece that caused its own failure. */
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
 
 /**
- * Promotes one piece after the other. A piece causes its own failure if the answer cannot be used or takes too long.
- * Such a piece does not delay the others: it is set aside, split, and tried again after all others. If the model
- * answers for some of the smaller pieces, those that fail are split again, and so on, because a single row may be the
- * cause. Throws a `ProviderError` that no piece caused. If the model never answered, throws the last failure, whatever
- * its cause. `answerMs` returns the maximum time for an answer that begins now.
+ * Promotes one piece after the other. A piece with an unusable or late answer is set aside, split, and tried again
+ * after all others, because a single row may be the cause. Throws a `ProviderError` that no piece caused, or the last
+ * one if the model never answered. `answerMs` returns the maximum time for an answer that begins now.
  */
 export function promoteEach<Piece>(
   pieces: readonly Piece[],
@@ -31,13 +27,12 @@ export function promoteEach<Piece>(
 class PieceTries<Piece> {
   readonly #steps: PieceSteps<Piece>;
   readonly #answerMs: () => number;
-  /** Time for an answer below which a timeout is not the fault of the piece. */
+  /** Time for an answer below which a timeout is not the piece's fault. */
   readonly #fairMs: number;
   #hasAnswer = false;
-  /** Number of consecutive calls without an answer. */
   #outages = 0;
   #failure: ProviderError | undefined;
-  /** The last failure of a piece that did not cause it and will not be tried again. */
+  /** The last failure of a piece that neither caused the failure nor will be tried again. */
   #unexplainedFailure: ProviderError | undefined;
 
   constructor(steps: PieceSteps<Piece>, answerMs: () => number) {
@@ -53,7 +48,7 @@ class PieceTries<Piece> {
     if (failure !== undefined) throw failure;
   }
 
-  /** Tries all pieces. Resolves with the pieces for another round: each failed piece, split into a group. */
+  /** Resolves with the pieces for the next round: each failed piece, split into a group. */
   async #round(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
     this.#outages = 0;
     const nextGroups: (readonly Piece[])[] = [];
@@ -87,7 +82,7 @@ class PieceTries<Piece> {
     return { failedPieces, hasAnswer };
   }
 
-  /** Reports whether a failed piece may be tried again. Throws the failure if it would hit any other piece as well. */
+  /** Throws the failure if it would hit any other piece as well. */
   async #mayTryAgain(
     piece: Piece,
     failure: ProviderError,

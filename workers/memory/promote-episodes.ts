@@ -23,9 +23,8 @@ import {
 } from './promotion.ts';
 
 /**
- * Creates the handler that summarises raw rows in episodes: it divides the rows into clusters, and asks the model once
- * for each cluster. Each episode is stored in one transaction with the progress, so that a later attempt continues
- * where this attempt ended.
+ * Each episode is stored in one transaction with the progress, so that a later attempt continues where this attempt
+ * ended.
  */
 export function createPromoteEpisodesHandler(
   dependencies: PromotionDependencies,
@@ -66,7 +65,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
     return piece.kind !== 'summarised';
   }
 
-  /** Returns the halves of a cluster. An episode is not split, since it is rewritten as a whole. */
+  /** Halves a cluster. An episode is not split, since it is rewritten as a whole. */
   split(piece: Piece): Piece[] {
     if (piece.kind !== 'new' || piece.rows.length === 1) return [piece];
     const middle = Math.floor(piece.rows.length / 2);
@@ -84,13 +83,13 @@ class EpisodeSteps implements PromotionSteps<Piece> {
 }
 
 interface PieceFilter extends RowFilter {
-  /** Maximum number of rows. The last episode may exceed the limit, since an episode is rewritten as a whole. */
+  /** Maximum number of rows. The last episode may exceed it, since an episode is rewritten as a whole. */
   limit: number;
 }
 
 /**
- * Returns the pieces of a promotion: first episodes whose text was erased, then episodes whose rows are promoted again,
- * then clusters of rows. Pieces that failed in an earlier promotion come last. No row is in two new episodes.
+ * Returns episodes whose text was erased, then episodes whose rows are promoted again, then clusters of rows; pieces
+ * that failed in an earlier promotion come last.
  */
 export async function piecesToPromote(
   em: EntityManager,
@@ -127,7 +126,7 @@ export async function piecesToPromote(
   const pieces: Piece[] = [
     ...firstPieces,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
-    // Rows that already belong to an episode are only marked, cluster by cluster.
+    // Rows that an episode already covers are only marked.
     ...clustersOf(summarisedRows).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
     ...settledClusters.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
@@ -149,14 +148,14 @@ function rowsIn(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { rows }) => sum + rows.length, 0);
 }
 
-/** Returns the episodes of the rows that are promoted again, except stale episodes, which are rewritten anyway. */
+/** Leaves out stale episodes, which are rewritten anyway. */
 function episodesOf(rows: readonly RowToPromote[], stale: readonly EpisodeVersion[]): EpisodeVersion[] {
   const episodes = new Map(rows.flatMap(({ episode }) => (episode === null ? [] : [[episode.id, episode]])));
   for (const { id } of stale) episodes.delete(id);
   return [...episodes.values()];
 }
 
-/** Returns the first episodes, each with all its rows, until these are `limit` rows or more. */
+/** Reads the first episodes with all their rows, until there are `limit` rows or more. */
 async function piecesOf(
   em: EntityManager,
   accountId: string,
@@ -175,8 +174,8 @@ async function piecesOf(
 }
 
 /**
- * Returns the clusters of the rows that belong to no episode. `beyond` is the first row beyond the limit: a cluster
- * that contains it is left to the next promotion; if there is no other cluster, the rest of that cluster is returned.
+ * `beyond` is the first row beyond the limit. A cluster that contains it is left to the next promotion, unless it is
+ * the only cluster.
  */
 function clustersIn(foundRows: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
   const clusters = clustersOf(foundRows.filter(({ isSummarised }) => !isSummarised));
@@ -186,9 +185,8 @@ function clustersIn(foundRows: readonly RowToPromote[], beyond: RowToPromote | u
 }
 
 /**
- * Writes the episode of a piece: by a model or, without one, as an extract of the rows. If the model refuses, or
- * `readEpisode` finds no episode in its answer, a stale episode gets an extract, and any other piece yields no episode.
- * Rows without displayable text never make an episode.
+ * Without a model, the episode is an extract of the rows. If a model writes no usable episode, a stale episode gets an
+ * extract, and any other piece yields none.
  */
 async function writeEpisode(
   piece: Piece,
@@ -206,7 +204,7 @@ async function writeEpisode(
   return { draft: isStale ? extract : undefined, usage: answer.usage };
 }
 
-/** Returns the counts after a piece was stored as the episode `id`, or yielded no episode. */
+/** `id` is undefined if the piece yielded no episode. */
 function progressAfter(
   { steps, considered, created, updated, skipped, ids }: PromotionProgress,
   { rows, kind }: Piece,

@@ -27,21 +27,17 @@ import {
   TRIES_MAX,
 } from './promotion.ts';
 
-/** Maximum number of sources in one question. */
 const SOURCES_PER_QUESTION = 8;
-/** Maximum length of the rows in one question, in UTF-16 units: about 10,000 tokens. */
+/** Number of UTF-16 units: about 10,000 tokens. */
 const ROWS_CHARS_MAX = 40_000;
-/** Maximum number of known facts that a model is shown. */
 const KNOWN_FACTS_MAX = 10;
-/** Maximum number of facts found in a source by patterns, without a model. All of them are stored at once. */
 const EXTRACTED_FACTS_MAX = 40;
 
 type Sources = readonly SourceToPromote[];
 
 /**
- * Creates the handler that extracts facts from episodes, and rewrites stale facts. It asks the model once for several
- * sources. The results of an answer are stored in one transaction with the progress, so that a later attempt continues
- * where this attempt ended.
+ * Stores the results of an answer in one transaction with the progress, so that a later attempt continues where this
+ * attempt ended.
  */
 export function createPromoteFactsHandler(dependencies: PromotionDependencies): Handler<typeof promoteFacts> {
   return async (claim, context) => {
@@ -98,7 +94,7 @@ class FactSteps implements PromotionSteps<Sources> {
     return sources.filter(({ id }) => !this.#doneIds.has(id));
   }
 
-  /** Promotes the first of these sources; none if memory changes meanwhile. Resolves with whether a model was asked. */
+  /** Stores nothing if memory changes meanwhile. Resolves with whether a model was asked. */
   async #promoteSome(candidates: Sources): Promise<boolean> {
     const { accountId } = this.#promotion;
     const sources = await sourcesOf(this.#promotion.em(), accountId, candidates);
@@ -126,10 +122,7 @@ class FactSteps implements PromotionSteps<Sources> {
   }
 }
 
-/**
- * Groups sources into questions. A source whose question failed before gets a separate question, since another source
- * may have caused the failure.
- */
+/** A source whose question failed before gets a separate question, since another source may have caused the failure. */
 function chunksOf(found: Sources): Sources[] {
   const fresh = found.filter(({ hasFailed }) => !hasFailed);
   const chunks = Array.from({ length: Math.ceil(fresh.length / SOURCES_PER_QUESTION) }, (_, at) =>
@@ -138,7 +131,6 @@ function chunksOf(found: Sources): Sources[] {
   return [...chunks, ...found.filter(({ hasFailed }) => hasFailed).map((source) => [source])];
 }
 
-/** Returns the counts after some sources were promoted. A fact counts once, however often it was changed. */
 function progressAfter(
   { steps, considered, created: before, skipped, ids }: PromotionProgress,
   sources: number,
@@ -157,9 +149,8 @@ function progressAfter(
 }
 
 /**
- * Extracts the statements of the first sources. A model is asked about as many sources as fit into one question, and
- * its answer is checked; without a model, patterns search the first source alone. Sources without the person's own
- * words state nothing, so no model is asked about them. `usage` is null if no model was asked.
+ * Extracts the statements of the first sources: with a model, of as many as fit into one question; without one, of the
+ * first source. `usage` is null if no model was asked.
  */
 async function extractStatements(
   sources: readonly FactSource[],
@@ -175,7 +166,6 @@ async function extractStatements(
   const spokenTexts = rows.filter(isEvidence).map(({ content }) => content);
   const related = await relatedFacts(promotion.em(), accountId, spokenTexts.join('\n'), KNOWN_FACTS_MAX);
   const answer = await ask(factsQuestion({ sources: shownSources, known: related }));
-  // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const titles = shownSources.map(({ title }) => title);
   const statements = bySource(checkProposals(proposals, { rows, known: related, titles }), shownSources);
@@ -197,7 +187,7 @@ function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements 
   return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
 }
 
-/** Groups statements by the source of their first quote, which is the person's. */
+/** Groups by the source of the first quote, which is the person's. */
 function bySource(statements: readonly Statement[], shown: readonly FactSource[]): Statement[][] {
   return shown.map(({ rows }) =>
     statements.filter(({ quotes: [first] }) => rows.some(({ id }) => id === first?.rawId)),

@@ -22,12 +22,11 @@ import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 /** Time reserved at the end of a job to store the last answer. */
 const STORING_MS = 250;
 /**
- * Maximum number of tries with rows that change while a model is asked about them. Each try reads the rows again. Rows
- * that change during the last try as well are left to the next promotion.
+ * Maximum number of tries with rows that change while a model is asked. After the last try, such rows are left to the
+ * next promotion.
  */
 export const TRIES_MAX = 3;
 
-/** Services that the handlers of promotions use. */
 export interface PromotionDependencies {
   em: () => EntityManager;
   providerOf: (model: string) => Provider;
@@ -36,45 +35,40 @@ export interface PromotionDependencies {
 
 type PromotionKind = typeof promoteEpisodes | typeof promoteFacts;
 
-/** One attempt at a promotion. */
 interface PromotionRun extends PromotionDependencies {
   claim: ClaimOf<PromotionKind>;
   context: HandlerContext;
 }
 
-/** Progress of a promotion, over all its attempts. */
 export interface PromotionProgress extends PromoteResult {
   steps: Steps;
   /** Start of the first attempt. With `force`, rows that were promoted before this time are promoted again. */
   begunAt: string;
 }
 
-/** Stores the progress, changed by `advance`, in the transaction that stores the results of an answer. */
+/** Stores the progress in the transaction that stores the results of an answer. */
 export type KeepProgress = (
   tx: EntityManager,
   advance: (progress: PromotionProgress) => Partial<PromotionProgress>,
 ) => Promise<void>;
 
-/** Steps of one kind of promotion. */
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   find(): Promise<readonly Piece[]>;
-  /** True if pieces have changed since `find` returned them. Then `find` is called again, `TRIES_MAX` times in all. */
+  /** True if pieces have changed since `find` returned them, so that `find` must be called again. */
   readonly hasChanged: boolean;
-  /** Resolves with the number of rows that are set aside, counted up to the number that may still be looked at. */
+  /** Counts rows that are set aside, up to the number of rows that may still be promoted. */
   countSetAside(): Promise<number>;
 }
 
-/** Thrown in a transaction that would store results again, so that it has no effect. */
+/** Rolls back a transaction that would store results again. */
 class AlreadyStored extends Error {
   override readonly name = 'AlreadyStored';
 }
 
-/** A promotion in progress: asks the model, and stores each answer in one transaction with the progress. */
 export class Promotion {
   readonly model: string;
-  /** Filter for the rows that the promotion takes. */
   readonly selection: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
-  /** Asks the model; null if the provider is no language model. */
+  /** Null if the provider is no language model. */
   readonly ask: (<Answer>(question: StructuredQuestion<Answer>) => Promise<StructuredAnswer<Answer>>) | null;
   readonly #run: PromotionRun;
   readonly #limit: number;
@@ -93,7 +87,7 @@ export class Promotion {
     this.#progress = progress;
   }
 
-  /** Opens a promotion, which continues where an earlier attempt ended. */
+  /** Continues where an earlier attempt ended. */
   static async open(run: PromotionRun): Promise<Promotion> {
     const { em, claim, settings } = run;
     const request = claim.input.take();
@@ -103,7 +97,7 @@ export class Promotion {
     return new Promotion(run, request, progress);
   }
 
-  /** Promotes all pieces that the steps find. If the provider fails, stored results are kept. */
+  /** Promotes all pieces that the steps find. Results that are stored before a failure are kept. */
   async perform<Piece>(
     kind: PromotionKind,
     steps: PromotionSteps<Piece>,
@@ -128,23 +122,19 @@ export class Promotion {
     return this.#run.claim.party;
   }
 
-  /**
-   * Number of rows that may still be looked at. The last episode may exceed the limit, since it is rewritten as a
-   * whole.
-   */
+  /** Number of rows that may still be promoted. */
   get left(): number {
     return Math.max(0, this.#limit - this.#progress.considered);
   }
 
-  /** Sets the number of steps that are still to be done. */
   expectSteps(steps: number): void {
     const { done } = this.#progress.steps;
     this.#progress = { ...this.#progress, steps: { done, total: done + steps } };
   }
 
   /**
-   * Stores the results of an answer. `work` passes its transaction to `keep`, and resolves with false if memory has
-   * changed since it was read. Resolves with whether the results are stored. Safe to repeat.
+   * Resolves with whether the results are stored; safe to repeat. `work` passes its transaction to `keep`, and resolves
+   * with false if memory has changed since it was read.
    */
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
     const { claim, context } = this.#run;
@@ -169,17 +159,12 @@ export class Promotion {
     return hasAdvanced(storedProgress, before);
   }
 
-  /** Sets rows aside for a while, because the model fails on them. */
   async setAside(affectedRows: AffectedRows, { fault, message }: ProviderError): Promise<void> {
     const rows = Object.values(affectedRows).flat().length;
     this.#run.context.log.warn({ fault, reason: message, rows }, 'set aside');
     await this.#retry(() => setAside(this.em(), this.accountId, affectedRows));
   }
 
-  /**
-   * Returns the maximum milliseconds for an answer: the provider's time limit or, if less, the time left minus
-   * `STORING_MS`.
-   */
   #answerMs(): number {
     return Math.min(this.#run.settings.providerTimeoutMs, this.#run.context.leftMs() - STORING_MS);
   }
@@ -194,7 +179,7 @@ export class Promotion {
     return retryUntil(work, performance.now() + this.#run.context.leftMs());
   }
 
-  /** Adds the usage of an answer to the progress, and the time since the previous call; at first, since the start. */
+  /** Adds the usage of an answer, and the time since the previous call. */
   #addUsage({ inputTokens, outputTokens }: Usage): void {
     const { usage, latency_ms } = this.#progress;
     const since = this.#measuredAt;
@@ -210,7 +195,7 @@ export class Promotion {
   }
 }
 
-/** Reports whether results were stored since `before`. Each stored answer covers at least one row. */
+/** Each stored answer covers at least one row. */
 function hasAdvanced(storedProgress: PromotionProgress | undefined, before: PromotionProgress): boolean {
   return storedProgress !== undefined && storedProgress.considered > before.considered;
 }
@@ -221,7 +206,6 @@ function initialProgress(model: string, begunAt: string): PromotionProgress {
   return { steps: { done: 0, total: 0 }, ...counts, model, usage, latency_ms: 0, begunAt };
 }
 
-/** Returns the end of a promotion that has nothing left to do. `setAside` is the number of rows that stay set aside. */
 function successOf(
   { steps, begunAt, ...result }: PromotionProgress,
   setAside: number,

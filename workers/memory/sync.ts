@@ -18,7 +18,6 @@ import type { SyncRequest, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { sync } from '../../shared/work/kinds.ts';
 import type { Handler, Stores } from '../work/handler.ts';
 
-/** Progress of a sync. */
 interface SyncProgress extends Omit<SyncResult, 'skipped'> {
   steps: Steps;
   /** Number of events before the latest page. */
@@ -27,9 +26,7 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 }
 
 /**
- * Creates the handler that takes recorded events into an account's memory in pages, of which it stores up to two at a
- * time. Each page is stored in one transaction with the progress, so that a later attempt continues where this attempt
- * ended.
+ * Stores each page in one transaction with the progress, so that a later attempt continues where this attempt ended.
  */
 export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
@@ -83,7 +80,7 @@ async function* pagesToSync(
   }
 }
 
-/** Reads each item while the caller works on the item before. */
+/** Reads each item while the caller works on the previous one. */
 async function* readAhead<Item>(items: AsyncGenerator<Item, undefined>): AsyncGenerator<Item, undefined> {
   for (let next = items.next(); ; ) {
     const { value } = await next;

@@ -26,14 +26,13 @@ import {
 } from './predict.ts';
 import { predictionQuestion } from './prompt.ts';
 
-/** Reads the account's memory for a request. */
 type ReadMemory = (
   reader: Reader,
   request: MemoryRequest,
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
 
 /**
- * Creates the handler of predictions for the account itself. It asks the model the same question as for an app with a
+ * Creates the handler of predictions for the account itself. The model gets the same question as for an app with a
  * connection, and the answer shows what the model was sent.
  */
 export function createDraftHandler(
@@ -85,10 +84,9 @@ export function createDraftHandler(
       const charge = { accountId: party, appId: null, workId: id, attempt, kind: draft.name };
       const cacheKey = pseudonym(party, '', '');
       const local = { phrases, minConfidence: MIN_CONFIDENCE, ...NO_VERDICTS };
-      const guess = await retryAfterTimeouts(leftMs, () => {
-        const timeoutMs = Math.min(providerTimeoutMs, leftMs());
-        return provider.predict({ ...task, local }, { model, signal, timeoutMs, charge, cacheKey });
-      });
+      const guess = await retryAfterTimeouts(leftMs, providerTimeoutMs, (timeoutMs) =>
+        provider.predict({ ...task, local }, { model, signal, timeoutMs, charge, cacheKey }),
+      );
       const { state, completion } = decideCompletion(guess, request, MIN_CONFIDENCE);
       return end(guess, state, { completion, sent });
     } catch (error) {

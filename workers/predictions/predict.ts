@@ -18,7 +18,7 @@ import type { Reader } from '../work/reads.ts';
 
 export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
-/** A request, its question to memory, and the ends of its draft by which phrases are looked up. */
+/** A request, its search text for memory, and the ends of its draft by which phrases are looked up. */
 export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
   request: Request;
   question: string;
@@ -30,7 +30,6 @@ interface RememberedContext extends ConnectedContext {
   verdicts: Verdicts;
 }
 
-/** Reads the memory that a connection grants for a request. */
 type ReadMemory = (reader: Reader, request: MemoryRequest<PredictionRequest>) => Promise<RememberedContext>;
 
 const NOTHING_REMEMBERED: RememberedContext = {
@@ -41,10 +40,6 @@ const NOTHING_REMEMBERED: RememberedContext = {
   grantRevision: 0,
 };
 
-/**
- * Creates the handler of predictions: fits the context to the budget, asks the model, and decides whether its guess is
- * worth showing.
- */
 export function createPredictHandler(
   provider: Provider,
   readMemory: ReadMemory,
@@ -80,10 +75,9 @@ export function createPredictHandler(
       const charge = { accountId: null, appId: party, workId: id, attempt, kind: 'predict' };
       const cacheKey = pseudonym(party, request.user_id, request.session_id);
       const { tabModel: model, providerTimeoutMs } = settings;
-      const guess = await retryAfterTimeouts(leftMs, () => {
-        const timeoutMs = Math.min(providerTimeoutMs, leftMs());
-        return provider.predict(task, { model, signal, timeoutMs, charge, cacheKey });
-      });
+      const guess = await retryAfterTimeouts(leftMs, providerTimeoutMs, (timeoutMs) =>
+        provider.predict(task, { model, signal, timeoutMs, charge, cacheKey }),
+      );
       const { state, completion } = decideCompletion(guess, request, minConfidence, refused);
       return state === 'suggested'
         ? { state, settle: true, answer: completion, report: report() }
@@ -94,7 +88,7 @@ export function createPredictHandler(
   };
 }
 
-/** A completion that a person was shown, with its prediction. */
+/** A completion that was shown to the person, with its prediction. */
 export interface Suggestion {
   id: string;
   answer: string;
@@ -102,11 +96,10 @@ export interface Suggestion {
   report: PredictionReport;
   /** Returns the fingerprint of a draft, to compare with `draftHash` in the facts. */
   hashOf(draft: string): string;
-  /** True if the person dismissed the completion. */
   dismissed: boolean;
 }
 
-/** Parses the latest answer of a line, which is part of the claim. */
+/** Parses the latest answer for the same app, user and session, which is part of the claim. */
 function parseSuggestion(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
     fingerprintKey: string;
@@ -116,9 +109,8 @@ function parseSuggestion(latest: string): Suggestion {
 }
 
 /**
- * Ends a prediction with the rest of the suggestion that the person is typing, without a call to a model and without
- * charging a unit. Returns undefined if the person types something else or dismissed the same rest before, or if memory
- * has changed since.
+ * Ends a prediction with the rest of the suggestion that the person is typing, without asking a model or charging a
+ * unit. Returns undefined if the suggestion no longer applies, was dismissed, or memory has changed since.
  */
 function continuedFrom(
   { id, report, ...last }: Suggestion,
@@ -137,9 +129,8 @@ function continuedFrom(
 }
 
 /**
- * Returns the rest of a suggestion that the person is typing. It is empty if the person dismissed the suggestion, has
- * typed nothing of it or something else, if the draft is not a later one, if the context has changed, if the mode is
- * not `complete_draft`, or if the app now requires a higher confidence.
+ * Returns the rest of a suggestion that the person is typing; empty if nothing of it was typed, or if it does not apply
+ * to this draft any more.
  */
 export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
   const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
@@ -157,11 +148,10 @@ export function remainingSuggestion(last: Suggestion, draft: string, facts: Pred
 
 export interface CompletionDecision {
   state: 'suggested' | 'abstained';
-  /** Text to show; empty if the prediction abstained. */
   completion: string;
 }
 
-/** Reports whether a request has too little input for its mode. The prediction then abstains without asking a model. */
+/** Reports whether the input is too little for the mode; then no model is asked. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
 ): boolean {
@@ -171,9 +161,8 @@ export function hasNothingToWorkOn(
 }
 
 /**
- * Decides what a person is shown of a model's guess: the completion, cut to `COMPLETION_MAX`, or nothing. A guess that
- * begins with the draft may contain undisplayable characters of the draft. These are not the model's fault, so the
- * prediction abstains and does not fail.
+ * Decides whether a guess is shown, cut to `COMPLETION_MAX`. Undisplayable characters may be those of the draft, so
+ * they make the prediction abstain, not fail.
  */
 export function decideCompletion(
   guess: { completion: string; confidence: number },
@@ -196,19 +185,19 @@ export function decideCompletion(
   return { state: 'suggested', completion };
 }
 
-/** Reports whether a text is invisible: only white space, control and formatting characters. */
+/** Treats control and formatting characters as blank. */
 function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 }
 
-/** Folds the case of a text. Upper case makes ß and ss equal, lower case the forms of sigma. */
+/** Upper case makes ß and ss equal, lower case the forms of sigma. */
 function foldCase(text: string): string {
   return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
 }
 
-/** Cuts a text to `COMPLETION_MAX` code points, at the end of a word if possible. */
+/** Cuts at the end of a word if possible. The limit counts code points. */
 function cutAtWord(text: string): string {
-  // A code point has at most two UTF-16 units, so later units cannot belong to the result.
+  // A code point has at most two UTF-16 units, so these units suffice.
   const points = [...text.slice(0, 2 * COMPLETION_MAX + 2)];
   if (points.length <= COMPLETION_MAX) return text;
   const longest = points.slice(0, COMPLETION_MAX).join('');

@@ -8,8 +8,7 @@ import { encloseInTag, extractJson, OUTPUT_TOKENS, THOUGHT_TOKENS } from '../pro
 import type { Question } from '../providers/chat.ts';
 
 /**
- * Schema of the answer, within the limits of strict structured output. A person waits for every token, so the answer is
- * one short text: a digit for the likelihood, then the continuation.
+ * A person waits for every token, so the answer is one short text: a digit for the likelihood, then the continuation.
  */
 const Answer = closedObject({ next: Type.String() });
 const check = compile(Answer);
@@ -29,11 +28,7 @@ Write what this person most likely types after the draft, in their own words, la
 
 Answer with next, a text: first a digit for how likely it is that the person types just this (${GRADES.map((word, digit) => `${digit}: ${word.replaceAll('_', ' ')}`).join(', ')}), and directly after it exactly the characters that follow the draft, not the draft itself. These begin with a space only when a new word follows and the draft does not end in one. After "Let us meet on", for example: "4 Monday at ten". Only "0" when nothing is worth suggesting.`;
 
-/**
- * Builds the question for a task: fixed rules, then the context as data between tags that no text in it can close.
- * Equal tasks have equal questions. For the provider's prefix cache, the parts that change least come first: the
- * profile and lasting facts, the messages, the recalled memory, and last the draft.
- */
+/** Equal tasks have equal questions. For the provider's prefix cache, the parts that change least come first. */
 export function predictionQuestion(task: PredictionTask): Question {
   const { memory } = task;
   const record = {
@@ -59,8 +54,8 @@ export function predictionQuestion(task: PredictionTask): Question {
 }
 
 /**
- * Parses a model's answer into a completion. Returns null if the answer is malformed (not JSON, another schema, no
- * valid digit), or its continuation cannot be displayed safely. An answer without text is an empty completion.
+ * Returns null if the answer is malformed, or its continuation cannot be displayed safely. An answer without text is an
+ * empty completion.
  */
 export function readAnswer(
   content: string,
@@ -80,7 +75,7 @@ export function readAnswer(
   return { completion, confidence: LIKELIHOOD_PROBABILITIES[grade] };
 }
 
-/** Removes the draft, or its last `REPEATED_MAX` code points, from the start of a continuation that repeats it. */
+/** Removes the draft, or its last `REPEATED_MAX` code points, if the continuation begins by repeating it. */
 function withoutDraft(draft: string, continuation: string): string {
   const trimmedText = continuation.trimStart();
   const repeatedText = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
@@ -89,7 +84,6 @@ function withoutDraft(draft: string, continuation: string): string {
   return repeatedText === undefined ? continuation : trimmedText.slice(repeatedText.length);
 }
 
-/** Removes leading spaces of the continuation if the draft is empty or ends in white space. */
 function withoutExtraSpaces(draft: string, addedText: string): string {
   return draft === '' || /\s$/.test(draft) ? addedText.replace(/^[^\S\n]+/, '') : addedText;
 }

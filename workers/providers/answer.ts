@@ -4,9 +4,8 @@ import type { Fault } from '../../shared/schemas/errors.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
 
 /**
- * Maximum number of tokens of the answer to each question. A completed draft needs two sentences, a next prompt a few
- * more, in any script. The other limits are several times the usual length, because the thoughts of a reasoning model
- * count as well. Some models refuse a limit above 4096.
+ * Maximum number of tokens of each answer. From `reply` on, the limits leave room for a reasoning model's thoughts;
+ * some models refuse a limit above 4096.
  */
 export const OUTPUT_TOKENS = {
   complete_draft: 128,
@@ -20,8 +19,8 @@ export const OUTPUT_TOKENS = {
 export const THOUGHT_TOKENS = 2048;
 
 /**
- * Compiles the check of an answer. The check accepts lists longer than `maxItems`, which not every server respects:
- * ignoring the excess is better than asking again.
+ * Compiles the check of an answer. Ignores `maxItems`, which not every server respects: dropping the excess is better
+ * than asking again.
  */
 export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>> {
   const unbounded: T = JSON.parse(JSON.stringify(schema), (key, value) =>
@@ -32,7 +31,7 @@ export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>
 
 type ReadResult<Answer> = { ok: true; value: Answer } | { ok: false; faults: string[] };
 
-/** Reads the answer in a model's text. If it is invalid, returns its faults in words, to be sent to the model. */
+/** If the answer is invalid, returns its faults in words for the model. */
 export function readStructured<Answer>(text: string, check: Validator<Answer>): ReadResult<Answer> {
   const json = extractJson(text);
   if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
@@ -48,7 +47,6 @@ function describeFault({ loc, msg }: Fault): string {
   return place === '' ? msg : `${place}: ${msg}`;
 }
 
-/** Reports whether all strings in a JSON value pass a check. */
 function everyText(root: unknown, passes: (text: string) => boolean): boolean {
   const pendingNodes = [root];
   while (pendingNodes.length > 0) {
@@ -66,9 +64,8 @@ export function encloseInTag(tag: string, value: object): string {
 }
 
 /**
- * Returns the JSON value in a model's text. If the text as a whole is not JSON, returns what the first braces after the
- * thoughts (`<think>`) enclose or, if that is not JSON, the first braces in a code fence. Returns undefined
- * if neither is JSON. Takes linear time.
+ * Returns the JSON value in a model's text; undefined if there is none. If the whole text is not JSON, tries the first
+ * braces after the thoughts (`<think>`), then the first braces in a code fence. Takes linear time.
  */
 export function extractJson(text: string): unknown {
   const whole = parse(text);
@@ -83,7 +80,7 @@ function firstObject(text: string): unknown {
   return end < 0 ? undefined : parse(text.slice(start, end));
 }
 
-/** Finds the end of the object that begins at `start`, by balanced braces outside of strings; -1 if there is no end. */
+/** Counts braces outside of strings; returns -1 if the object has no end. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let isInString = false;

@@ -20,21 +20,20 @@ export class BrokenAnswer extends Error {
 }
 
 /**
- * Time within which a reset means that the provider had closed the connection as idle: a round trip. After a longer
- * time, it may have worked on the request, and charge for it.
+ * Time within which a reset means that the provider had closed an idle connection. Later, it may have worked on the
+ * request, and charge for it.
  */
 const STALE_WITHIN_MS = 1000;
 
-/** A kept connection that the provider closed, most likely before the request reached it. */
+/** A kept connection that the provider closed, most likely before the request arrived. */
 class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
 
 /**
- * Stands in for `fetch` in the SDK, and takes half its CPU time, with Node's own HTTP client and connection pool.
- * Follows no redirect, because the request contains the key and a person's text. Asks for no compression, and reads at
- * most `BODY_MAX` bytes. `timeoutMs` limits the time for the whole answer. If the provider closes a kept connection at
- * once, without a byte of an answer, sends the request once more, on a new connection.
+ * Stands in for `fetch` in the SDK with Node's own HTTP client, which takes half the CPU time. Follows no redirect,
+ * because the request contains the key and a person's text. If the provider closes a kept connection at once, sends the
+ * request once more, on a new connection.
  */
 export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
   const { method, body, signal } = init;
@@ -80,9 +79,7 @@ function open(url: string, options: RequestOptions): ClientRequest {
   return url.startsWith('https:') ? https.request(url, options) : httpRequest(url, options);
 }
 
-/**
- * Returns an agent that opens a new connection and keeps none. For HTTPS it uses the same proxy as the global agent.
- */
+/** Returns an agent that keeps no connection. For HTTPS it uses the same proxy as the global agent. */
 function agentForNewConnection(url: string): https.Agent | false {
   return url.startsWith('https:') && new https.Agent({ ...https.globalAgent.options, keepAlive: false });
 }
@@ -105,9 +102,7 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return promise;
 }
 
-/**
- * Returns the status. An invalid status counts as a 5xx (RFC 9110, 15), since a `Response` cannot have such a status.
- */
+/** Counts an invalid status as a 5xx (RFC 9110, 15), since a `Response` cannot have such a status. */
 function statusOf({ statusCode = 0 }: IncomingMessage): number {
   return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
 }
@@ -120,7 +115,6 @@ function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   message.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= BODY_MAX) chunks.push(chunk);
-    // Closes the socket.
     else message.destroy(Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE }));
   });
   message.on('end', () => resolve(Buffer.concat(chunks)));

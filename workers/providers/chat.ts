@@ -1,6 +1,6 @@
 import type { CallLimits, StructuredQuestion, Usage } from './provider.ts';
 
-/** Ways to request the format of an answer from a server, the strictest first. */
+/** Formats from the strictest to the loosest. */
 export const ANSWER_FORMATS = ['json_schema', 'json_object', 'text'] as const;
 export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 
@@ -11,11 +11,10 @@ export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 export const LIMIT_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const;
 export type LimitParameter = (typeof LIMIT_PARAMETERS)[number];
 
-/** Parameters that not every server or model accepts: how long the model thinks, and which cache it uses. */
+/** Parameters that not every server accepts: how much the model thinks, and which cache it uses. */
 export const OPTIONAL_PARAMETERS = ['reasoning_effort', 'prompt_cache_key'] as const;
 export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
 
-/** A question to a model. */
 export interface Question extends Omit<StructuredQuestion<unknown>, 'check'> {
   /**
    * If set, the model is asked to think little, and a model that thinks gets this number of tokens besides `maxTokens`.
@@ -23,20 +22,17 @@ export interface Question extends Omit<StructuredQuestion<unknown>, 'check'> {
   thoughtTokens?: number;
 }
 
-/** Dialect of a server: servers differ in the parameters that they accept. */
 export interface Dialect {
   format: AnswerFormat;
   limit: LimitParameter;
   /** Optional parameters that the server accepts. */
   extras: readonly OptionalParameter[];
-  /** True if the answer needs room for thoughts. */
   thinks: boolean;
 }
 
-/** One request to a server. */
 export interface ChatRequest extends Question, Dialect {}
 
-/** A model's answer. `cut_off` means that it reached the limit of output tokens. */
+/** `cut_off` means that the answer reached the limit of output tokens. */
 export type Completion = {
   usage: Usage;
   /** The server's name for the model that answered. */

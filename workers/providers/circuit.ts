@@ -1,20 +1,18 @@
 import type { CircuitNews, CircuitSettings, CircuitState } from '../../shared/db/stores/provider-circuits.ts';
 import { LONGEST_PAUSE_MS, ProviderError, type ProviderFault } from './provider.ts';
 
-/** Consecutive failures. */
 interface FailureStreak {
   readonly failures: number;
-  /** Parties whose calls failed. If there are more than `PARTIES_MAX`, every party counts as failed. */
+  /** If there are more than `PARTIES_MAX`, every party counts as failed. */
   readonly parties: readonly string[];
 }
 
-/** Number of parties above which consecutive failures are not the fault of single parties. */
+/** Number of parties above which failures are not the fault of single parties. */
 const PARTIES_MAX = 100;
 
 const NO_FAILURE: FailureStreak = { failures: 0, parties: [] };
 
 interface UnreportedNews {
-  /** True if a call has succeeded. */
   succeeded: boolean;
   /** Failures since the last success. */
   streak: FailureStreak;
@@ -33,10 +31,9 @@ const NO_NEWS: UnreportedNews = {
 };
 
 /**
- * A circuit breaker for one model, as this worker knows it: from what all workers have reported, and from what this
- * worker has seen since. It is open only for parties whose own calls failed, because their requests may be the cause:
- * the failures of at most `PARTIES_MAX` parties must never make another party's calls fail. After failures of more
- * parties, it is open for all. Times are from `performance.now()`.
+ * A circuit breaker for one model, fed by the reports of all workers. It opens only for parties whose own calls failed,
+ * since their requests may be the cause; after failures of more than `PARTIES_MAX` parties, for all. Times are from
+ * `performance.now()`.
  */
 export class Circuit {
   readonly #model: string;
@@ -44,11 +41,9 @@ export class Circuit {
   #streak = NO_FAILURE;
   /** Fault of refused calls. A timeout counts as `failed`, because callers would retry at once after `timeout`. */
   #fault: 'failed' | 'rate_limited' = 'failed';
-  /** End of the pause for which the provider asked. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Time from which on the model may be probed; undefined while the circuit is closed. */
   #probeAt: number | undefined;
-  /** True while a call of this worker claims the probe. Meanwhile no other call may be the probe. */
   #isClaimed = false;
   #unreportedNews: UnreportedNews | undefined;
 
@@ -61,12 +56,11 @@ export class Circuit {
     return this.#probeAt !== undefined;
   }
 
-  /** Milliseconds until the end of the pause for which the provider asked. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
 
-  /** Reports whether a call of the party must be the probe. Throws if the party may not call. */
+  /** Returns whether the call must be the probe. Throws if the party may not call. */
   check(party: string): boolean {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
@@ -75,19 +69,16 @@ export class Circuit {
     return true;
   }
 
-  /** Returns the error for a call that the open circuit refuses. */
   refusal(): ProviderError {
     return this.#refusal('circuit open', Math.max(0, (this.#probeAt ?? 0) - performance.now()));
   }
 
-  /** Sets the next probe to one interval from now, because the circuit has opened or a probe is being claimed. */
+  /** Opens the circuit if it is closed. */
   postponeProbe(): void {
     this.#probeAt = performance.now() + this.#settings.probeEveryMs;
   }
 
-  /**
-   * Lets no other call probe while `claim` decides which worker may probe, even if another state is adopted meanwhile.
-   */
+  /** Lets no other call of this worker probe while `claim` decides which worker may. */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
     this.postponeProbe();
     this.#isClaimed = true;
@@ -98,7 +89,7 @@ export class Circuit {
     }
   }
 
-  /** Notes a success. Returns whether it must be reported: only if a call has failed since the last success. */
+  /** Returns whether the success must be reported: only if a call has failed since the last one. */
   noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
     const news = this.#unreportedNews ?? NO_NEWS;
@@ -113,7 +104,7 @@ export class Circuit {
     return true;
   }
 
-  /** Notes a failure. If the provider says how long it cannot answer, the failure counts as a pause instead. */
+  /** A failure for which the provider says how long it will last counts as a pause. */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
     const news = this.#unreportedNews ?? NO_NEWS;
@@ -130,7 +121,6 @@ export class Circuit {
     }
   }
 
-  /** Returns the unreported news, which counts as reported from now on. */
   takeNews(): OutgoingNews | undefined {
     if (this.#unreportedNews === undefined) return undefined;
     const { succeeded, streak, pausedUntil, urgent } = this.#unreportedNews;
@@ -139,7 +129,6 @@ export class Circuit {
     return { model: this.#model, succeeded, ...streak, fault: this.#fault, pauseMs, urgent };
   }
 
-  /** Puts back news that could not be reported. */
   returnNews({ succeeded, failures, parties, pauseMs, urgent }: OutgoingNews): void {
     const later = this.#unreportedNews ?? NO_NEWS;
     const pausedUntil = pauseMs === null ? undefined : performance.now() + pauseMs;
@@ -151,11 +140,14 @@ export class Circuit {
     };
   }
 
-  /** Adopts the state that all workers have reported, and adds the unreported news of this worker. */
+  /** Adopts the state that all workers have reported, plus the unreported news of this worker. */
   adopt(state: CircuitState | undefined): void {
     const now = performance.now();
     const own = this.#unreportedNews;
-    this.#streak = joinStreaks(own?.succeeded ? NO_FAILURE : streakOf(state), own?.streak ?? NO_FAILURE);
+    this.#streak = joinStreaks(
+      own?.succeeded ? NO_FAILURE : (state ?? NO_FAILURE),
+      own?.streak ?? NO_FAILURE,
+    );
     if (state !== undefined && own === undefined) this.#fault = faultOf(state.fault);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + plausibleMs(state?.pausedMs, LONGEST_PAUSE_MS));
     if (this.#streak.failures < this.#settings.failuresToOpen) this.#probeAt = undefined;
@@ -171,10 +163,10 @@ export class Circuit {
   }
 }
 
-/** Maximum amount by which a stored time is rounded up, because the database keeps whole milliseconds. */
+/** The database keeps whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** Returns a time left, or 0 if it is longer than possible because the database's clock was set back. */
+/** Returns 0 for a time longer than possible, because the database's clock was set back. */
 function plausibleMs(ms: number | null | undefined, longestMs: number): number {
   return typeof ms === 'number' && ms <= longestMs + ROUNDING_MS ? ms : 0;
 }
@@ -184,13 +176,8 @@ function joinStreaks(a: FailureStreak, b: FailureStreak): FailureStreak {
   return { failures: a.failures + b.failures, parties: [...parties].slice(0, PARTIES_MAX + 1) };
 }
 
-/** Reports whether a call of the party may be among the failures. */
 function includesParty({ parties }: FailureStreak, party: string): boolean {
   return parties.length > PARTIES_MAX || parties.includes(party);
-}
-
-function streakOf({ failures, parties }: FailureStreak = NO_FAILURE): FailureStreak {
-  return { failures, parties };
 }
 
 function faultOf(name: string): 'failed' | 'rate_limited' {

@@ -10,10 +10,9 @@ import {
 } from './chat.ts';
 import { type CallLimits, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
-/** A part of a dialect that a server can refuse. */
 export type RefusedPart = 'format' | 'limit' | OptionalParameter;
 
-/** The error of a server that does not know a parameter or the requested format. */
+/** Thrown if a server does not accept a parameter or the requested format. */
 export class DialectRefused extends ProviderError {
   readonly part: RefusedPart;
 
@@ -23,7 +22,6 @@ export class DialectRefused extends ProviderError {
   }
 }
 
-/** Asks a question in the strictest format that the model's server accepts. */
 export type AskModel = (question: Question, call: CallLimits) => Promise<Completion>;
 
 const FIRST_DIALECT: Dialect = {
@@ -34,11 +32,8 @@ const FIRST_DIALECT: Dialect = {
 };
 
 /**
- * Finds the dialect of each model's server. Not every server knows strict schemas, or the same parameters, and some
- * models think before they answer. If a dialect is refused, the next one is tried. If the answer is cut off, the same
- * dialect is tried with more tokens for thoughts. The dialect that worked and the need for more tokens are remembered
- * for each model while the process runs. A refusal alone is not remembered, since a person's text in a server's error
- * may look like a refusal.
+ * Tries the next dialect after a refusal, and the same dialect with room for thoughts after a cut-off answer. Remembers
+ * the dialect that worked, but not a refusal alone, since a person's text in a server's error may look like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
   const knownDialects = new Map<string, Dialect>();

@@ -2,15 +2,14 @@ import type { Completion, Question } from './chat.ts';
 import type { AskModel } from './dialects.ts';
 import { type CallLimits, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
-/** Asks a question, and names the model that answered. */
 export type AskWithFallback = (
   question: Question,
   call: CallLimits,
 ) => Promise<Completion & { model: string }>;
 
 /**
- * Asks the requested model, then the other models in their order, as long as the provider has an outage and there is
- * time. If no model answers, throws the first model's error.
+ * Asks the requested model, then the others in order, while the provider has an outage and there is time. If no model
+ * answers, throws the first model's error.
  */
 export function withFallback(ask: AskModel, others: readonly string[]): AskWithFallback {
   return async (question, call) => {
@@ -30,10 +29,7 @@ export function withFallback(ask: AskModel, others: readonly string[]): AskWithF
   };
 }
 
-/**
- * Predicts with the built-in predictor during an outage of the provider. Structured questions are not answered by it,
- * and fail.
- */
+/** Predicts with the built-in predictor during an outage of the provider. Structured questions still fail. */
 export function withLocalFallback(provider: Provider, local: Provider): Provider {
   return {
     ask: provider.ask,

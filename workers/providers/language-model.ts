@@ -19,7 +19,6 @@ const FAULTS_SHOWN_MAX = 3;
 /** Maximum length of the malformed answer that is quoted when the model is asked again, in UTF-16 units. */
 const QUOTED_CHARS_MAX = 20_000;
 
-/** A model that answers questions in the format of a schema. */
 export class LanguageModel implements Provider {
   readonly #ask: AskWithFallback;
 
@@ -27,10 +26,7 @@ export class LanguageModel implements Provider {
     this.#ask = ask;
   }
 
-  /**
-   * Predicts the text that follows a draft. Refused, filtered and empty answers abstain. A malformed answer fails,
-   * since a repair would take too long.
-   */
+  /** Refused, filtered and empty answers abstain. A malformed answer fails, since a repair would take too long. */
   async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     const response = await this.#ask(predictionQuestion(task), call);
     const { usage, model } = response;
@@ -66,7 +62,7 @@ export class LanguageModel implements Provider {
   };
 }
 
-/** Returns the text of a completion; null if the model or its filter refused. Throws if the text was cut off. */
+/** Returns null if the model or its filter refused. Throws if the text was cut off. */
 function writtenText(completion: Completion): string | null {
   switch (completion.state) {
     case 'written':
@@ -82,10 +78,7 @@ function malformedAnswer(): ProviderError {
   return new ProviderError('failed', 'unusable answer: not the answer format');
 }
 
-/**
- * Builds the messages that ask for a corrected answer. They are appended to the question, so that the provider's prompt
- * cache stays valid.
- */
+/** Continues the conversation, so that the provider's prompt cache stays valid. */
 export function repairMessages(text: string, faults: readonly string[]): ChatMessage[] {
   const list = faults.slice(0, FAULTS_SHOWN_MAX).map((fault) => `- ${fault}`);
   const content = `That answer cannot be used:\n${list.join('\n')}\nAnswer again, with the corrected JSON object only.`;

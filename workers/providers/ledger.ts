@@ -11,11 +11,8 @@ import type { Chat, ChatRequest, Completion } from './chat.ts';
 import { type CallLimits, NO_USAGE, ProviderError, type Usage } from './provider.ts';
 
 const FLUSH_EVERY_MS = 200;
-/** Maximum number of rows in one statement. */
 const BATCH_MAX = 500;
-/** Maximum number of rows in memory. They take a few megabytes. */
 const BUFFER_MAX = 20_000;
-/** Maximum time that a stopping process spends on storing rows. */
 const CLOSE_TIMEOUT_MS = 2000;
 const RETRY = { firstMs: 100, longestMs: 100 };
 
@@ -23,9 +20,8 @@ const RETRY = { firstMs: 100, longestMs: 100 };
 export type StoreEntries = (calls: (LedgerEntry & { age_ms: number })[]) => Promise<void>;
 
 /**
- * The ledger of calls to providers. No call waits for the database: rows are buffered, and stored together five times a
- * second and when the process stops. A killed process loses its last rows, and a database outage loses rows beyond
- * `BUFFER_MAX`: the ledger is an estimate, not a bill.
+ * Buffers calls to providers, and stores them five times a second and when the process stops. A killed process or a
+ * long database outage loses some: the ledger is an estimate, not a bill.
  */
 export class CallLedger {
   readonly #storeEntries: StoreEntries;
@@ -42,13 +38,12 @@ export class CallLedger {
     this.#flushes = every(FLUSH_EVERY_MS, () => this.#flush(), { onError, ref: false });
   }
 
-  /** Adds a call. `sentAt` is from `performance.now()`. */
+  /** `sentAt` is from `performance.now()`. */
   add(call: LedgerEntry, sentAt: number): void {
     if (this.#buffer.length < BUFFER_MAX) this.#buffer.push({ call, sentAt });
     else this.#lostCount += 1;
   }
 
-  /** Stores the remaining rows. */
   async close(): Promise<void> {
     await this.#flushes.stop();
     const until = performance.now() + CLOSE_TIMEOUT_MS;
@@ -74,8 +69,8 @@ export class CallLedger {
 }
 
 /**
- * Books each request that is sent, whatever its outcome. If the answer's token count cannot be read, because nobody
- * waited for the answer or it broke off, the tokens of the request are estimated: the provider may charge for them.
+ * Books each request, whatever its outcome. If the token count is unknown, estimates the tokens of the request, since
+ * the provider may charge for them.
  */
 export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {
@@ -112,7 +107,7 @@ export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: 
   };
 }
 
-/** Sends a request within a span by OpenTelemetry's GenAI conventions. The span contains no text of the request. */
+/** Follows OpenTelemetry's GenAI conventions. The span contains no text of the request. */
 function inCallSpan(
   { format, maxTokens }: ChatRequest,
   { model }: CallLimits,
@@ -134,7 +129,7 @@ const FINISH_REASONS: Partial<Record<CallOutcome, string>> = {
   refused: 'content_filter',
 };
 
-/** Records in the span how the call ended. `usage` is null if the provider did not report it. */
+/** `usage` is null if the provider did not report it. */
 function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: string): void {
   const finish = FINISH_REASONS[outcome];
   describeSpan({
@@ -179,7 +174,7 @@ function ledgerEntryOf(
   };
 }
 
-/** Estimates the tokens that the provider has read. The tokens of the lost answer are unknown. */
+/** Estimates the tokens that the provider has read; the number that it wrote is unknown. */
 function estimatedUsage({ messages, schema }: ChatRequest): Usage {
   const texts = [JSON.stringify(schema), ...messages.map(({ content }) => content)];
   return { ...NO_USAGE, inputTokens: texts.reduce((sum, text) => sum + estimateUnreportedTokens(text), 0) };

@@ -11,9 +11,8 @@ import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
 import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
- * The built-in predictor: no key, no network, no weights. It reads the texts of the request and, with a connection or
- * for the account itself, the person's memory. It continues a draft the way these texts continue after the same words,
- * or suggests a prompt that the person repeats. Otherwise it abstains.
+ * The built-in predictor, without key or network. It continues a draft the way the texts of the request and of memory
+ * continue after the same words, or suggests a prompt that the person repeats.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;
@@ -26,7 +25,6 @@ export class LocalProvider implements Provider {
 }
 
 const NO_CONTINUATION: Continuation = { text: '', confidence: 0 };
-/** Hints for an app with default settings, and a person who has not accepted or dismissed any suggestion yet. */
 const NO_HINTS = { minConfidence: MIN_CONFIDENCE, taken: 0, dismissed: 0 };
 
 function guess(task: PredictionTask): Continuation {
@@ -44,14 +42,13 @@ function guess(task: PredictionTask): Continuation {
 const SITUATION_CHARS = 600;
 /** Weight of a prompt from an entirely different situation. A prompt from the same situation has the weight 1. */
 const OTHER_SITUATION_WEIGHT = 0.2;
-/** Weight of a new prompt, which the person has never written before. Nearly all prompts of real people are new. */
+/** Weight of the case that the next prompt is new, as nearly all prompts of real people are. */
 const NEW_PROMPT_WEIGHT = 2;
 
 /**
- * Returns the prompt that the person is most likely to repeat. Each message of the person votes for itself. The more
- * similar the message before it is to the latest message, the greater the weight of its vote. The confidence is the
- * winner's share. The text is empty if the person has written nothing yet. It is also empty if the person wrote the
- * winner only once, unless the latest message asks for an approval or a choice.
+ * Returns the prompt that the person is most likely to repeat. Each message of the person votes for itself, with more
+ * weight if the message before it resembles the latest message. A prompt that occurred once wins only if the latest
+ * message asks for an approval or a choice.
  */
 function repeatPrompt(messages: readonly Message[]): Continuation {
   const latestSituation = situation(messages.at(-1));
@@ -75,7 +72,6 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
   return { text: best.text, confidence: best.weight / total };
 }
 
-/** Returns the distinct words at the end of a message. */
 function situation(message: Message | undefined): Set<string> {
   return new Set(
     message?.content
@@ -85,12 +81,12 @@ function situation(message: Message | undefined): Set<string> {
   );
 }
 
-/** Returns the Dice coefficient of two sets of words: 0 if they have no word in common, 1 if they are equal. */
+/** Returns the Dice coefficient, from 0 (no common word) to 1. */
 function similarity(a: Set<string>, b: Set<string>): number {
   return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
 }
 
-/** Normalizes a prompt for comparison: its case, spacing and final full stop or exclamation mark. */
+/** Ignores case, spacing, and a full stop or exclamation mark at the end. */
 function normalize(text: string): string {
   return text
     .toLowerCase()

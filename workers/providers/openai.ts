@@ -22,10 +22,7 @@ import {
   type Usage,
 } from './provider.ts';
 
-/**
- * Returns a `Chat` with an OpenAI-compatible server. Each call is one request, without redirects; `boundedFetch` says
- * when it is sent again.
- */
+/** Each call is one request, which `boundedFetch` repeats only after a stale connection. */
 export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   const client = new PlainClient({
     apiKey: options.apiKey,
@@ -101,7 +98,7 @@ function parametersOf(request: ChatRequest, call: CallLimits) {
   };
 }
 
-/** Returns the optional parameters for which a request has a value. */
+/** Leaves out parameters for which the request has no value. */
 function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: CallLimits): OptionalParameter[] {
   return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
 }
@@ -121,7 +118,7 @@ function bodyOf({ name, messages, schema, format }: ChatRequest): Body {
   }
 }
 
-/** Appends the answer's schema to the rules, for servers that do not enforce a schema. */
+/** Puts the schema into the rules, for servers that do not enforce one. */
 function withShapeDescription(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
   const shape = `Answer with JSON only: one object that matches this JSON Schema.\n${JSON.stringify(schema)}`;
   const [rules, ...rest] = messages;
@@ -133,7 +130,7 @@ function withShapeDescription(messages: readonly ChatMessage[], schema: object):
 /** Maximum plausible number of tokens. A larger count is a bug of the provider. */
 const TOKENS_MAX = 100_000_000;
 
-/** Reads the completion in the body of a 200. Throws a `ProviderError` if there is none. */
+/** Reads the body of a 200. Throws a `ProviderError` if it has no completion. */
 export function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');
@@ -156,7 +153,7 @@ function unusableAnswer(why: string, charged: Usage | null): ProviderError {
 
 const MODEL_NAME = /^[\w.:/@-]{1,100}$/;
 
-/** Returns the name of the model, unless the server sent another text in its place. */
+/** Ignores a text that cannot be the name of a model. */
 function readModel(model: unknown): { answeredBy?: string } {
   return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
 }
@@ -184,10 +181,7 @@ function field(value: unknown, name: string | number): unknown {
   return isRecord(value) ? value[name] : undefined;
 }
 
-/**
- * Converts any error of the SDK to a `ProviderError`. Drops the message and the cause, which may quote a text or the
- * key. `dialect` is that of the request.
- */
+/** Drops the SDK's message and cause, which may quote a text or the key. `dialect` is that of the request. */
 export function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
   if (error instanceof ProviderError) return error;
   const refusedPart = refusedPartOf(error, dialect);
@@ -205,7 +199,6 @@ function faultOf(error: unknown): ProviderFault {
   return error instanceof RateLimitError ? 'rate_limited' : 'failed';
 }
 
-/** Reports whether a successful answer broke off, was too large or was not JSON. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof APIConnectionError) return error.cause instanceof BrokenAnswer;
   return error instanceof SyntaxError;
@@ -223,9 +216,7 @@ function refusedPartOf(error: unknown, { format, limit, extras }: RequestDialect
   return words.includes(limit) ? 'limit' : undefined;
 }
 
-/**
- * Reports whether an error is a 5xx, a 429, a timeout or a failed connection, none of which the request itself causes.
- */
+/** Returns true for failures that the request itself cannot have caused. */
 function indicatesOutage(error: unknown): boolean {
   if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
   return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
@@ -240,7 +231,7 @@ function describe(error: unknown): string {
   return [error.constructor.name, status ?? systemCode(error)].filter((part) => part !== undefined).join(' ');
 }
 
-/** Returns the first code in the chain of causes, such as ECONNRESET. */
+/** Returns the first code in the chain of causes. */
 function systemCode(error: Error): string | undefined {
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.cause instanceof Error ? systemCode(error.cause) : undefined;
@@ -273,7 +264,7 @@ function momentOf(date: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Limits a pause to `LONGEST_PAUSE_MS`. Returns undefined if the pause is over already. */
+/** Returns undefined if the pause is over already. */
 function boundedPause(ms: number): number | undefined {
   return ms > 0 ? Math.min(ms, LONGEST_PAUSE_MS) : undefined;
 }

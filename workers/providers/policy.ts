@@ -10,12 +10,11 @@ import { Circuit } from './circuit.ts';
 import { DialectRefused } from './dialects.ts';
 import { type CallLimits, type Charge, ProviderError } from './provider.ts';
 
-/** Interval of the polls, since messages may be lost. */
+/** Interval of polls for messages that were lost. */
 const POLL_EVERY_MS = 500;
 /** Time without a call after which a worker runs only one in `IDLE_POLLS` of its polls. */
 const IDLE_AFTER_MS = 10_000;
 const IDLE_POLLS = 4;
-/** Minimum time between two exchanges with the other workers. */
 const EXCHANGE_GAP_MS = 50;
 
 /** The state that all workers share. If a function fails, this worker decides alone. */
@@ -31,7 +30,7 @@ export interface SharedPolicyState {
 
 export interface PolicyOptions {
   settings: CircuitSettings;
-  /** Maximum number of concurrent calls of all workers together. */
+  /** Maximum number of concurrent calls, over all workers. */
   concurrency: number | undefined;
   /** Minimum time limit of a call whose timeout counts as a failure of the provider. */
   fairTimeoutMs: number;
@@ -39,7 +38,6 @@ export interface PolicyOptions {
   log: Log;
 }
 
-/** Sends a request only if the policy allows it, and reports the outcome to the policy. */
 export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
   return async (request, call) => {
     const until = performance.now() + call.timeoutMs;
@@ -63,20 +61,18 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
 }
 
 /**
- * The policy of all workers towards a provider. No worker calls a model whose provider asked for a pause. A model that
- * has failed too often in a row gets only one probe per interval from the parties whose calls failed. Calls to a
- * healthy model wait for a free place only: the observations of other workers arrive by message or, if the message is
- * lost, by a poll. Without the database, each worker relies on its own observations.
+ * The policy of all workers towards a provider. A model gets no call during a pause that its provider asked for and,
+ * after too many failures in a row, only one probe per interval from the parties whose calls failed. Without the
+ * database, each worker relies on its own observations.
  */
 export class ProviderPolicy {
   readonly #options: PolicyOptions;
   readonly #circuits = new Map<string, Circuit>();
-  /** Limits the calls of this worker to its share. All workers have equal shares, of at least one call. */
+  /** All workers have equal shares of the calls, of at least one call. */
   readonly #limiter: ConcurrencyLimiter;
   /** Runs one exchange at a time, so that no read overwrites the result of a later read. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
-  /** True if the last exchange failed. */
   #isAlone = false;
   readonly #watch = watchCircuits(this.#circuits);
   #usedAt = performance.now();
@@ -88,7 +84,6 @@ export class ProviderPolicy {
     this.#polls = every(POLL_EVERY_MS, () => this.#poll(), { atOnce: true, ref: false });
   }
 
-  /** Starts an exchange of news with the other workers. */
   startExchange(): void {
     void this.#exchanges.run();
   }
@@ -100,7 +95,6 @@ export class ProviderPolicy {
     this.startExchange();
   }
 
-  /** Stops polling, and reports the unreported news. */
   async close(): Promise<void> {
     this.#watch.close();
     await this.#polls.stop();
@@ -108,8 +102,8 @@ export class ProviderPolicy {
   }
 
   /**
-   * Waits until a call may be sent. The caller holds the permit while the call runs. Throws a `ProviderError` at once
-   * if the party may not call the model, and one with the fault `timeout` if the call's time ends before its turn.
+   * Resolves when a call may be sent. Throws a `ProviderError` at once if the party may not call the model, and one
+   * with the fault `timeout` if the call's time ends before its turn.
    */
   async enter({ model, signal, charge, timeoutMs }: CallLimits): Promise<Permit> {
     this.#usedAt = performance.now();
@@ -130,14 +124,13 @@ export class ProviderPolicy {
     }
   }
 
-  /** Notes that the model answered. */
   noteSuccess({ model }: CallLimits): void {
     const circuit = this.#circuits.get(model);
     if (circuit !== undefined && this.#update(model, circuit, () => circuit.noteSuccess()))
       this.startExchange();
   }
 
-  /** Notes that a call failed. Ignores failures that the request, the caller or a short time limit may have caused. */
+  /** Ignores failures that the request, the caller or a short time limit may have caused. */
   noteFailure({ model, timeoutMs, signal, charge }: CallLimits, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
@@ -146,7 +139,7 @@ export class ProviderPolicy {
     this.startExchange();
   }
 
-  /** Resolves if this call may be sent: as the probe, or because the circuit has closed. Rejects otherwise. */
+  /** Resolves if the call may be sent, as the probe or because the circuit has closed; otherwise rejects. */
   async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
     const isOurs = await circuit.whileClaimed(async () => {
       if (await this.#options.shared.claimProbe(model).catch(() => false)) return true;
@@ -156,7 +149,6 @@ export class ProviderPolicy {
     if (isOurs) return;
     // If the exchange failed, this worker probes without a claim.
     if (this.#isAlone) return;
-    // The circuit is still open, and this call did not get the probe.
     if (circuit.check(party)) throw circuit.refusal();
   }
 
@@ -168,7 +160,7 @@ export class ProviderPolicy {
     return circuit;
   }
 
-  /** Reports the news of this worker, and adopts the state that all workers have reported. Never rejects. */
+  /** Reports this worker's news, and adopts the state that all workers have reported. Never rejects. */
   async #exchange(): Promise<void> {
     const { shared, log, concurrency } = this.#options;
     try {
@@ -206,7 +198,6 @@ export class ProviderPolicy {
         .catch((error: unknown) => log.warn({ err: error }, 'could not announce the state of the provider'));
   }
 
-  /** Changes a circuit, and logs if the change opens or closes it. */
   #update<T>(model: string, circuit: Circuit, change: () => T): T {
     const wasOpen = circuit.isOpen;
     const result = change();
@@ -218,7 +209,7 @@ export class ProviderPolicy {
   }
 }
 
-/** Returns a pseudonym of a party. It is a hash, because an account's id must not outlive the account. */
+/** Returns a hash, because an account's id must not outlive the account. */
 function partyOf({ appId, accountId }: Charge): string {
   return hash('sha256', appId ?? accountId ?? '', 'base64url').slice(0, 16);
 }

@@ -6,22 +6,20 @@ import type { Validator } from '../../shared/schemas/validator.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 
 /**
- * A model's guess. `completion` is the text after the draft (`complete_draft`), or a whole message that starts with the
- * draft (`next_prompt`); it is empty if the model has no guess. The model's text is displayable
- * (`shared/domain/model-text.ts`). `confidence` is from 0 to 1.
+ * `completion` is the text after the draft (`complete_draft`), or a whole message that starts with the draft
+ * (`next_prompt`); it is empty if the model has no guess. `confidence` is from 0 to 1.
  */
 export interface Guess {
   completion: string;
   confidence: number;
   usage: Usage;
-  /** The model that made the guess: the requested model or a fallback. */
+  /** The requested model or a fallback. */
   model: string;
 }
 
 /** Token counts of a call; 0 if the provider does not report them. */
 export interface Usage {
   inputTokens: number;
-  /** Input tokens that the provider had in its cache. */
   cachedTokens: number;
   outputTokens: number;
 }
@@ -33,32 +31,28 @@ export interface ChatMessage {
   content: string;
 }
 
-/** A question whose answer must match a strict schema. */
 export interface StructuredQuestion<Answer> {
   /** Name of the schema: `[a-z_]+`. */
   name: string;
-  /** Messages in order. The messages that change most come last, for the provider's prefix cache. */
+  /** The messages that change most come last, for the provider's prefix cache. */
   messages: readonly ChatMessage[];
   /**
    * Schema within the limits of strict structured output: closed objects, all properties required, no bounds except on
    * lists.
    */
   schema: TSchema;
-  /** Validator of the answer. It accepts longer lists than the schema allows. */
+  /** Accepts longer lists than the schema allows. */
   check: Validator<Answer>;
   /** Maximum number of tokens of the answer, thoughts included. */
   maxTokens: number;
 }
 
-/**
- * An answer that matches the schema, with displayable texts only; or no answer, because the model or its content filter
- * refused.
- */
+/** An answered value matches the schema, and its texts are displayable. */
 export type StructuredAnswer<Answer> =
   | { state: 'answered'; value: Answer; usage: Usage; model: string }
   | { state: 'refused'; usage: Usage; model: string };
 
-/** The party and the attempt at its work to which the ledger books a call. */
+/** Names the party and the attempt to which the ledger books a call. */
 export interface Charge {
   accountId: string | null;
   appId: string | null;
@@ -67,7 +61,7 @@ export interface Charge {
   kind: string;
 }
 
-/** Minimum time left for a call. With less time, a call is pointless. */
+/** Minimum time for which a call is worth starting. */
 export const SHORTEST_CALL_MS = 250;
 
 /** The limits of one call. `signal` aborts the call and closes its socket; `timeoutMs` includes repairs. */
@@ -86,14 +80,11 @@ export interface CallLimits {
  */
 export interface Provider {
   /**
-   * Predicts the text after a draft. Asks each model once, except after a refused dialect or an answer that was cut
-   * off. Repairs no unusable answer, because a person is typing.
+   * Asks each model once, except after a refused dialect or an answer that was cut off: a person is typing, so unusable
+   * answers are not repaired.
    */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
-  /**
-   * Asks for an answer that matches a schema, and asks once more if the answer does not match. Null if the provider is
-   * not a language model (`local`).
-   */
+  /** Asks once more if the answer does not match the schema. Null if the provider is no language model (`local`). */
   readonly ask:
     | (<Answer>(question: StructuredQuestion<Answer>, call: CallLimits) => Promise<StructuredAnswer<Answer>>)
     | null;
@@ -109,11 +100,13 @@ export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'fai
 export const LONGEST_PAUSE_MS = 600_000;
 
 interface ProviderErrorDetails {
-  /** Milliseconds after which the provider asked to retry. */
   retryAfterMs?: number | undefined;
-  /** True if the provider has an outage, so that other requests will probably fail as well. */
+  /** True if other requests will probably fail as well. */
   outage?: boolean;
-  /** Tokens that the provider counted for an unusable answer; null if the count cannot be read. Else undefined. */
+  /**
+   * Tokens that the provider counted for an unusable answer; null if the count cannot be read. Undefined for other
+   * failures.
+   */
   charged?: Usage | null | undefined;
 }
 
@@ -138,7 +131,6 @@ export class ProviderError extends Error {
   }
 }
 
-/** Reports whether an error means that the provider has an outage. */
 export function isOutage(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.outage;
 }
@@ -149,7 +141,7 @@ const ERROR_CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Logs a provider's failure, and returns the end of the work, with the codes of its kind. Rethrows any other error. */
+/** Logs a provider's failure, and returns the end of the work. Rethrows any other error. */
 export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'>, log: Log): End<never> {
   if (!(error instanceof ProviderError)) throw error;
   const { fault, message, retryAfterMs } = error;
@@ -161,11 +153,15 @@ export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'
   return { state: 'failed', ...failure, retryAfterMs };
 }
 
-/** Asks a model again after each timeout, while there is time. Any other fault fails at once. */
-export async function retryAfterTimeouts<T>(leftMs: () => number, attempt: () => Promise<T>): Promise<T> {
+/** Gives each attempt at most `maxMs`. Retries timeouts only, as long as there is time. */
+export async function retryAfterTimeouts<T>(
+  leftMs: () => number,
+  maxMs: number,
+  attempt: (timeoutMs: number) => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
-      return await attempt();
+      return await attempt(Math.min(maxMs, leftMs()));
     } catch (error) {
       const isLate = error instanceof ProviderError && error.fault === 'timeout';
       if (!isLate || leftMs() <= SHORTEST_CALL_MS) throw error;

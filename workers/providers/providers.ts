@@ -23,21 +23,16 @@ import { openAIChat } from './openai.ts';
 import { ProviderPolicy, withPolicy } from './policy.ts';
 import { type Provider, ProviderError } from './provider.ts';
 
-/** Returns the provider that serves a model. */
 export type ProviderOf = (model: string) => Provider;
 
 export interface ProvidersOptions {
   openai: WorkerConfig['openai'];
   /** Models to ask in this order during an outage of a model's provider; `local` only for drafts. */
   fallbackModels?: readonly string[];
-  /** Wraps the function that sends requests. */
   around?: (chat: Chat) => Chat;
 }
 
-/**
- * Returns the provider of each model: the built-in predictor for `local`, the configured server for any other. Without
- * a key, which is required only in production, calls to the server fail with `not_configured`.
- */
+/** Without a key, which only production requires, calls to the server fail with `not_configured`. */
 export function createProviders({
   openai,
   fallbackModels = [],
@@ -64,17 +59,13 @@ interface ProviderDependencies {
 /** Number of consecutive failures, over all workers, that open a circuit. */
 const FAILURES_TO_OPEN = 20;
 
-/**
- * Opens the providers of this process, with the call ledger and the policy. Without an API key, neither ledger nor
- * policy is needed.
- */
 export async function openProviders(
   opening: AsyncDisposableStack,
   { config, pool, bus, log }: ProviderDependencies,
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
-  // A global proxy does no harm: of a worker's requests, only those to providers use Node's global agent for `https`.
+  // The proxy is global, but of a worker's requests only those to providers use Node's global agent for `https`.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;
@@ -105,7 +96,7 @@ export async function openProviders(
   });
 }
 
-/** Returns a fingerprint of a provider's address. The address itself is not stored, since it may contain a password. */
+/** Hides the address, which may contain a password. */
 function providerFingerprint(baseUrl: string): string {
   return createHash('sha256').update(baseUrl).digest('hex').slice(0, 16);
 }

@@ -12,28 +12,23 @@ import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { FairReads } from '../work/reads.ts';
 import { type ScreenedMaterial, screenMaterial } from './screen.ts';
 
-/** Maximum number of examples in a question to a model. */
 export const EXAMPLES_MAX = 8;
 
-/** The input from which a reply is predicted. */
 export interface Basis {
   screened: ScreenedMaterial;
   vote: VoteResult;
-  /** The person's own replies, each with its prompt. */
   pairs: readonly PromptReply[];
   isSupported: SupportCheck;
   calibrator: CalibratorModel;
   memoryRevision: number;
 }
 
-/** Services that are needed to read a basis. */
 export interface BasisDependencies {
   em: () => EntityManager;
   inTurn: FairReads;
   settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
 }
 
-/** Reads the basis of a single prediction from the present memory. */
 export async function readBasis(
   { em, settings }: Pick<BasisDependencies, 'em' | 'settings'>,
   accountId: string,
@@ -56,7 +51,7 @@ export async function readBasis(
   };
 }
 
-/** Returns a bundle as material: the most valuable facts and episodes first, and the latest raw rows first. */
+/** Orders facts and episodes by their value; raw rows stay in their order, the latest first. */
 export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
   return {
     profile,

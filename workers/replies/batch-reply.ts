@@ -20,7 +20,6 @@ import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts
 
 type BatchReplyDependencies = ReplyDependencies & Pick<Stores, 'pool'>;
 
-/** The part of the basis that all predictions of a batch share. */
 interface SharedBasis {
   screened: ScreenedMaterial;
   memoryRevision: number;
@@ -31,9 +30,8 @@ interface SharedBasis {
 }
 
 /**
- * Creates the handler that predicts one reply of a batch. Replies of a batch that run in this process at the same time
- * share one read of memory. A reply is cancelled if its batch has ended or was restarted, and fails if it exceeds the
- * time limit of a single reply.
+ * Creates the handler of one reply of a batch. Replies that run in this process at the same time share one read of
+ * memory; a reply is cancelled if its batch has ended or was restarted.
  */
 export function createBatchReplyHandler(
   dependencies: BatchReplyDependencies,
@@ -48,7 +46,7 @@ export function createBatchReplyHandler(
     const until = performance.now() + limitedContext.leftMs();
     const batchBundle = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    // Leaves out `gone`, so that the read continues if this prediction is aborted: others may wait for it.
+    // Has no `gone`, so that the read continues if this prediction is aborted: others may wait for it.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, batchBundle.bundle));
     // The key has the memory's revision, so that a change causes a new read: deleted rows must not be used.
@@ -104,7 +102,7 @@ function basisOf(
   };
 }
 
-/** Makes each value once for all callers that use it at the same time. */
+/** Makes a value once for all callers that use it at the same time. */
 class SharedWhileUsed<Value> {
   readonly #values = new Map<string, { promise: Promise<Value> | undefined; users: number }>();
 
@@ -116,7 +114,6 @@ class SharedWhileUsed<Value> {
     const entry = this.#values.get(key) ?? { promise: undefined, users: 0 };
     this.#values.set(key, entry);
     entry.users += 1;
-    // After a failure, the next caller makes the value again.
     const value = () =>
       (entry.promise ??= make().catch((error: unknown) => {
         entry.promise = undefined;

@@ -11,12 +11,12 @@ import type { predictBatch } from '../../shared/work/kinds.ts';
 import type { ClaimOf, Handler, HandlerContext } from '../work/handler.ts';
 import { type BasisDependencies, materialOf } from './basis.ts';
 
-/** Maximum length of the question to memory, in UTF-16 units: the ends of all prompts together. */
+/** Maximum length of the search text for memory, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
 /**
- * Creates the handler that predicts the replies to many prompts: it chooses their common memory, admits a part for each
- * reply, and waits for all parts. A later attempt finds the parts that were already admitted, including finished ones.
+ * Creates the handler of a batch: chooses the memory that all its prompts share, and admits a part for each prompt. A
+ * later attempt finds the parts that an earlier attempt admitted.
  */
 export function createPredictBatchHandler(dependencies: BasisDependencies): Handler<typeof predictBatch> {
   return async (claim, context) => {
@@ -28,7 +28,7 @@ export function createPredictBatchHandler(dependencies: BasisDependencies): Hand
   };
 }
 
-/** Begins a batch. This is a separate function, so that the prompts are not kept in memory while the handler waits. */
+/** Separate from the handler, so that the prompts are not kept in memory while the handler waits. */
 async function begin(
   dependencies: BasisDependencies,
   claim: ClaimOf<typeof predictBatch>,
@@ -96,7 +96,7 @@ async function chooseBundle(
   };
 }
 
-/** Returns the ends of all prompts, where the questions are, each with an equal share of `QUESTION_MAX`. */
+/** Joins the ends of all prompts, where the questions mostly are, each with an equal share of `QUESTION_MAX`. */
 function questionOf(inputs: readonly string[]): string {
   const share = Math.floor(QUESTION_MAX / inputs.length) - 1;
   return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');

@@ -9,7 +9,7 @@ import { maskSecrets } from '../../shared/text/secrets.ts';
 import { compileAnswer, encloseInTag, OUTPUT_TOKENS } from '../providers/answer.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
 
-/** Revision of the rules and the schema. It is stored with each prediction that was made with it. */
+/** Revision of the rules and the schema, stored with each prediction. */
 export const REPLY_PROMPT_REVISION = 2;
 
 const SITUATIONS = [
@@ -22,7 +22,7 @@ const SITUATIONS = [
   'no_reply_needed',
 ] as const;
 
-/** A candidate. Its reasoning comes before its likelihood, because models judge better what they have explained. */
+/** The reasoning comes before the likelihood, because models judge better what they have explained. */
 const Candidate = closedObject({
   reasoning: Type.String(),
   response: Type.String(),
@@ -52,8 +52,8 @@ Answer with:
 - none_of_these: how likely it is that the person replies something else.`;
 
 /**
- * Builds the question for a prompt: fixed rules, then the memory, which is the same for all prompts of a batch, and
- * last the examples and the prompt. Rows are sorted by id, so that equal memory makes equal messages.
+ * The memory comes first, because it is the same for all prompts of a batch. Rows are sorted by id, so that equal
+ * memory makes equal messages.
  */
 export function replyQuestion(
   material: FittedMaterial,
@@ -95,7 +95,6 @@ export function replyQuestion(
   };
 }
 
-/** Reads the candidates in an answer, at most `k`, and whether the prompt asks for an approval or a choice. */
 export function readReply(
   { situation, candidates, none_of_these: none }: ReplyAnswer,
   k: number,
@@ -110,7 +109,6 @@ export function readReply(
   };
 }
 
-/** Sorts rows by id, so that equal sets of rows make equal texts. */
 function byId<Row extends { id: string }>(rows: readonly Row[]): Row[] {
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

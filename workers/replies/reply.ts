@@ -27,7 +27,6 @@ import type { ScreenedMaterial } from './screen.ts';
 
 type Asker = NonNullable<Provider['ask']>;
 
-/** A proposal, with the model that made it and the tokens that it took. */
 interface ModelProposal extends ReplyProposal {
   model: string;
   usage: Usage;
@@ -44,14 +43,14 @@ export interface ReplyDependencies extends BasisDependencies {
 type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
 
 /**
- * Creates a function that predicts a person's reply to an agent: it asks the model for candidates (or takes the
- * person's own replies to similar prompts), and decides whether the first candidate is certain enough to act on.
+ * Creates a function that predicts a person's reply to an agent, and decides whether the first candidate is certain
+ * enough to act on.
  */
 export function createReplyPredictor({
   providerOf,
   settings,
 }: Pick<ReplyDependencies, 'providerOf' | 'settings'>) {
-  /** Takes the person's own replies if there is no model, or if `local` replaces the model during an outage. */
+  /** Uses the person's own replies if there is no model, or if `local` is the fallback during an outage. */
   const propose = async (
     call: ReplyCall,
     { vote, pairs }: Basis,
@@ -116,7 +115,6 @@ export function createReplyPredictor({
   };
 }
 
-/** Creates the handler of single replies: it reads memory, removes texts that would dictate a reply, and predicts. */
 export function createReplyHandler(dependencies: ReplyDependencies): Handler<typeof reply, AttemptContext> {
   const predict = createReplyPredictor(dependencies);
   return (claim, context) => {
@@ -136,7 +134,7 @@ interface ReplyCall {
   claim: PredictedWork;
 }
 
-/** Asks the model for candidates. Throws a `ProviderError` for a refusal, or an answer without a usable candidate. */
+/** Throws a `ProviderError` if the model refuses, or the answer has no usable candidate. */
 async function askModel(
   ask: Asker,
   { request, model, screened, claim }: ReplyCall,
@@ -151,10 +149,9 @@ async function askModel(
     attempt: claim.attempt,
     kind: claim.kind,
   };
-  const answer = await retryAfterTimeouts(leftMs, () => {
-    const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());
-    return ask(question, { model, signal, timeoutMs, charge });
-  });
+  const answer = await retryAfterTimeouts(leftMs, settings.providerTimeoutMs, (timeoutMs) =>
+    ask(question, { model, signal, timeoutMs, charge }),
+  );
   if (answer.state === 'refused') throw new ProviderError('failed', 'the model refused');
   const parsedReply = readReply(answer.value, request.k);
   if (parsedReply.candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
@@ -190,15 +187,11 @@ function contextOf(
 
 /** Maximum length of a reply that is reused, in code points. A longer reply fits only the prompt that it answered. */
 const REUSED_REPLY_MAX = 80;
-/** Weight of the vote of similar prompts. The remaining weight has the share of all prompts that got the reply. */
+/** Weight of the votes of similar prompts. The rest is the weight of the reply's share among all replies. */
 const VOTE_SHARE = 0.7;
-/** Minimum probability of a reply that is worth showing. */
 const PROBABILITY_MIN = 0.15;
 
-/**
- * Predicts a reply without a model, from the person's replies to similar prompts. Proposes only replies with an
- * estimated probability of at least `PROBABILITY_MIN`, and no secret or undisplayable text.
- */
+/** Predicts a reply without a model, from the person's own replies to similar prompts. */
 export function proposeLocally(prompt: string, vote: VoteResult, pairs: number, k: number): ReplyProposal {
   const candidates = vote.replies
     .filter(

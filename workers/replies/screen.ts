@@ -2,11 +2,9 @@ import { isDictation } from '../../shared/domain/replies/dictation.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { PromptReply } from '../../shared/domain/replies/vote.ts';
 
-/** Material without texts that would dictate a reply, and the ids of the removed rows. */
 export interface ScreenedMaterial {
   material: FittedMaterial;
   withheld: string[];
-  /** True if the prompt, or the agent's name, dictates a reply. */
   isDictated: boolean;
 }
 
@@ -45,7 +43,6 @@ export function screenBeside(
   };
 }
 
-/** Returns the ids of the rows that are not among the remaining rows. */
 function withheldFrom(rows: readonly { id: string }[], remaining: readonly object[]): string[] {
   const kept = new Set(remaining);
   return rows.flatMap((row) => (kept.has(row) ? [] : row.id));
@@ -53,7 +50,7 @@ function withheldFrom(rows: readonly { id: string }[], remaining: readonly objec
 
 const isHarmless = (pair: PromptReply) => !isDictation(pair.prompt) && !isDictation(pair.reply);
 
-/** Returns every text in a JSON value, including the names of properties. */
+/** Includes the names of properties. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -17,7 +17,6 @@ import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 /** Share of the time to the next tick over which pages are spread. */
 const SPREAD_SHARE = 0.8;
 const PAUSE_MS = { min: 250, max: 60_000 };
-/** Delay before a round checks again whether its next page may begin. */
 const ROOM_CHECK_MS = 1000;
 /** Maximum number of due accounts that are counted to compute the pause between pages. */
 const COUNTED_MAX = 100_000;
@@ -30,19 +29,17 @@ export interface RoundDependencies {
   log: Log;
 }
 
-/** The position of a round after a page, and the pause that follows. */
 type PageTurn = Parameters<typeof turnPage>[3];
 
 /**
- * Performs the rounds of recurring work: goes through the accounts with something new, page by page, and admits a job
- * for each account. The position of a round is stored, so that another process continues if this process dies. A job
- * that is admitted twice runs only once.
+ * Performs the rounds of recurring work: goes page by page through the accounts with something new, and admits a job
+ * for each. The position of a round is stored, so that another process continues if this process dies.
  */
 export class Rounds {
   readonly #dependencies: RoundDependencies;
   readonly #stopController = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
-  /** Pause between two pages at the latest tick, by schedule. */
+  /** Pause between two pages of a step, by schedule; computed once per tick and step. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
   /** Time at which a step began to wait for the previous step, by schedule. */
   readonly #waitingSince = new Map<string, number>();
@@ -51,7 +48,7 @@ export class Rounds {
     this.#dependencies = dependencies;
   }
 
-  /** Performs the open round of a schedule, unless this process is already performing it. */
+  /** Performs the open round of a schedule, unless this process is performing it already. */
   run(name: string): void {
     if (this.#running.has(name) || this.#stopController.signal.aborted) return;
     const running = this.#run(name)
@@ -73,7 +70,7 @@ export class Rounds {
 
   async #run(name: string): Promise<void> {
     const { database, heartbeat } = this.#dependencies;
-    // Removes the entry that a round which broke off may have left.
+    // An earlier round that broke off may have left an entry.
     this.#waitingSince.delete(name);
     while (!this.#stopController.signal.aborted) {
       const page = await takePage(database.pool, name, heartbeat.id);
@@ -104,7 +101,7 @@ export class Rounds {
     return { step: isOver ? 0 : page.step + 1, position: isOver ? null : LOWEST_ID, pauseMs: 0 };
   }
 
-  /** Admits a step's job for an account and a tick. Safe to repeat. */
+  /** Safe to repeat, because the request id contains the tick. */
   async #admit({ kind, body }: RoundStep, accountId: string, tick: number): Promise<void> {
     const { config, database, heartbeat } = this.#dependencies;
     const { recoveryWindowS } = config;
@@ -114,7 +111,6 @@ export class Rounds {
     await admit(database.pool, [job], admissionTerms(kind, options));
   }
 
-  /** Reports whether a page may begin: there is room, and the previous step's jobs have ended or had all their time. */
   async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
     const { config, database } = this.#dependencies;
     const step = steps[page.step];
@@ -131,13 +127,11 @@ export class Rounds {
     return true;
   }
 
-  /** Reports whether the step's pool takes work, and has room for a page of jobs. */
   async #hasRoom({ kind: { pool } }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
     return !heartbeat.pausedPools.has(pool) && (await reasonAgainstPage(database.pool, pool)) === undefined;
   }
 
-  /** Returns the pause after a page. Counts the accounts once for each step of a round. */
   async #pauseOf(
     name: string,
     { tick, step, position, untilTickMs }: Page,

@@ -14,7 +14,7 @@ import { type RoundDependencies, Rounds } from './rounds.ts';
 
 /** Maximum random delay, so that not all processes look at the same time. */
 const JITTER_MS = 50;
-/** Maximum time between two looks at the schedules, since a pattern may change, or a round may lose its process. */
+/** Maximum time between two looks, since a pattern may change, or a process with a round may die. */
 const LOOK_EVERY_MS = 5000;
 const RETRY_MS = 500;
 /** Age up to which missed ticks fire one by one. Older ticks fire once, together. */
@@ -28,8 +28,8 @@ export interface SchedulerDependencies {
 }
 
 /**
- * Fires the ticks of recurring work. Each schedule's row has the next tick, by the database's clock, and firing a tick
- * replaces it by the following one. So each tick fires once, however many processes there are.
+ * Fires the ticks of recurring work. Firing replaces the tick in the schedule's row by the following one, so each tick
+ * fires once, however many processes there are.
  */
 export class Scheduler {
   readonly #dependencies: SchedulerDependencies;
@@ -40,9 +40,7 @@ export class Scheduler {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * Stores which schedules are on, with their patterns, and which are off, for all processes: the last start decides.
-   */
+  /** Stores the schedules for all processes. If their configurations differ, the latest start decides. */
   async start(): Promise<void> {
     const { pool, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);
@@ -54,7 +52,6 @@ export class Scheduler {
     this.#running = this.#run();
   }
 
-  /** Stops firing. */
   async close(): Promise<void> {
     this.#stopController.abort();
     await this.#running;
@@ -73,8 +70,7 @@ export class Scheduler {
   }
 
   /**
-   * Fires due ticks, and continues rounds that have lost their process. Resolves with the milliseconds until the next
-   * tick.
+   * Fires due ticks, and continues rounds whose process has died. Resolves with the milliseconds until the next tick.
    */
   async #look(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
@@ -106,7 +102,6 @@ export class Scheduler {
   }
 }
 
-/** Opens the scheduler of recurring work and the rounds that admit its jobs, and registers both for disposal. */
 export async function openScheduler(
   opening: AsyncDisposableStack,
   dependencies: RoundDependencies,

@@ -40,7 +40,6 @@ class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-/** Performs attempts at work, with the handlers of their kinds. */
 export class AttemptRunner {
   readonly #dependencies: AttemptDependencies;
   readonly #validators: ReadonlyMap<string, Validator<unknown>>;
@@ -53,8 +52,8 @@ export class AttemptRunner {
   }
 
   /**
-   * Performs one attempt within its deadline, and completes its row. `freeSlot` gives the slot back when the attempt
-   * begins to wait for its parts. Never rejects.
+   * Performs one attempt and completes its row; never rejects. Calls `freeSlot` when the attempt begins to wait for its
+   * parts.
    */
   perform(claim: Claim, freeSlot: () => void): Promise<void> {
     return inAttemptSpan(claim, () => this.#perform(claim, freeSlot));
@@ -77,8 +76,10 @@ export class AttemptRunner {
       observeStage(claim.kind, 'queue', claim.queuedMs);
       const performed = this.#runHandler(claim, controller.signal, until, freeSlot, log);
       const end = await timeStage(claim.kind, 'handler', performed);
-      attempts.inc({ kind: claim.kind, end: end?.code ?? end?.state ?? 'taken_away' });
-      describeEnd(end);
+      const how = end?.code ?? end?.state ?? 'taken_away';
+      attempts.inc({ kind: claim.kind, end: how });
+      describeSpan({ 'forecue.work.end': how });
+      if (end?.state === 'failed') failSpan(how);
       if (end !== undefined) await timeStage(claim.kind, 'commit', this.#store(claim, end, until, log));
     } catch (error) {
       log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
@@ -88,7 +89,7 @@ export class AttemptRunner {
     }
   }
 
-  /** Runs the handler and resolves with the end of the work; undefined if the work was taken from this attempt. */
+  /** Resolves with the end of the work; undefined if the work was taken from this attempt. */
   async #runHandler(
     claim: Claim,
     signal: AbortSignal,
@@ -104,7 +105,7 @@ export class AttemptRunner {
       freeSlot();
     };
     try {
-      // The table has a handler for each kind.
+      // The type of the table requires a handler for each kind.
       const handler = handlers[kind.name] as Handler<Kind>;
       const input = new Box(this.#inputOf(claim));
       const endPromise = handler(
@@ -134,8 +135,8 @@ export class AttemptRunner {
   }
 
   /**
-   * Stores a result. Retries during a short database outage, since the provider's answer was paid for. If the database
-   * refuses the result, the work ends with `DEFECT` at once.
+   * Retries during a short database outage, since the provider's answer was paid for. If the database refuses the
+   * result, ends the work with `DEFECT`.
    */
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
     const { complete } = this.#dependencies;
@@ -150,7 +151,6 @@ export class AttemptRunner {
   }
 }
 
-/** Performs an attempt within a span, which belongs to the trace of the work's admission. */
 function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void> {
   const { id, kind, attempt, queuedMs } = claim;
   const parent: TraceHeaders = (claim.facts as TraceFacts).trace ?? {};
@@ -158,11 +158,4 @@ function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void
   if (parent.traceparent !== undefined)
     addPastSpan(`queue ${kind}`, { kind: 'INTERNAL', attributes, parent }, queuedMs);
   return inSpan(`process ${kind}`, { kind: 'CONSUMER', attributes, parent }, perform);
-}
-
-/** Records in the span how the attempt ended. `end` is undefined if its work was taken away. */
-function describeEnd(end: End | undefined): void {
-  const how = end?.code ?? end?.state ?? 'taken_away';
-  describeSpan({ 'forecue.work.end': how });
-  if (end?.state === 'failed') failSpan(how);
 }

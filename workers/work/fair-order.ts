@@ -1,61 +1,52 @@
 import type { Claim, Flow, FlowAsk } from '../../shared/db/stores/work/claim.ts';
 import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/work/kind.ts';
 
-/** A request for the oldest queued pieces of a flow. */
 export interface ClaimRequest extends FlowAsk {
-  /** Number of slots set aside for the flow. The flow gets more only if other flows have fewer pieces than slots. */
+  /** Number of slots set aside. The flow gets more only if other flows have fewer pieces than slots. */
   readonly reserved: number;
-  /** Number of announcements before this request. */
   readonly seq: number;
 }
 
 interface KnownFlow extends Flow {
   readonly declaration: Kind;
-  /** Number of slots that the flow holds here: its running pieces, and slots set aside for it. */
+  /** Number of the flow's running pieces here, and of slots set aside for it. */
   held: number;
   /** True if the flow is known to have queued work. */
   isReady: boolean;
-  /** Number of the flow's latest announcement. */
+  /** Value of `FairOrder.#seq` after the latest `noteQueued` call for the flow. */
   seq: number;
   /** Earliest time of queued pieces that a claim looks for, in Unix milliseconds; null for no limit. */
   sinceMs: number | null;
 }
 
 /**
- * Number of slots that a flow may hold for each slot that then stays free: a dynamic threshold, as in switches with
- * shared buffers (Choudhury and Hahne 1998). A single flow gets all slots except a sixteenth, rounded up. The last free
- * slot is kept until a flow without slots has work.
+ * Slots that a flow may hold for each slot that stays free: a dynamic threshold (Choudhury and Hahne 1998). A single
+ * flow gets all slots except a sixteenth, rounded up.
  */
 const HELD_PER_FREE_MAX = 15;
-/** Minimum number of slots of a pool that keeps slots free. In a smaller pool, a flow may hold all slots. */
+/** In a pool with fewer slots, a flow may hold all of them. */
 const SHARED_SLOTS_MIN = 4;
 /** Maximum number of flows that a claim asks for in addition to those with slots set aside. */
 const SPARE_FLOWS_MAX = 256;
-/** Maximum time by which a piece becomes visible after a younger piece of its flow, because its commit took longer. */
+/** Maximum time by which a slow commit makes a piece visible after a younger piece of its flow. */
 const LATE_COMMIT_MS = 1000;
 
 /**
- * The slots of one pool in this process, and the order in which flows get slots. The next free slot goes to the class
- * of parties with fewer slots (apps before accounts); within that class, to the flow with the fewest slots here; among
- * several such flows, to the one that has waited with this number of slots for longest. So if a class has more slots
- * than flows, its flows hold equally many; if it has fewer, they take turns. Work that ends while it is queued changes
- * nothing, because the order is computed when a slot is free, from the slots held then.
- *
- * Every worker orders the flows that it has heard of, for its own slots. If other workers have served a flow meanwhile,
- * a claim reports that the flow is drained.
+ * The slots of one pool in this process, and the order in which flows get them. A free slot goes to the class of
+ * parties that holds fewer slots, then to the flow that holds fewest, then to the flow that has waited longest. Other
+ * workers may have drained a flow that is known here; then a claim finds nothing in it.
  */
 export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
   readonly #flows = new Map<string, KnownFlow>();
-  /** Ready flows of each class, by number of held slots; first the flow that has waited longest with that number. */
+  /** Ready flows of each class by number of held slots; in each set, the flow that has waited longest comes first. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #heldSlots = { apps: 0, accounts: 0 };
   #seq = 0;
   /** Number of flows to ask for without a slot set aside. It grows while other workers drain the flows known here. */
   #spare = 0;
 
-  /** `kinds` are those of the pool. */
   constructor(slots: number, kinds: Kinds) {
     this.slots = slots;
     this.#kinds = kinds;
@@ -69,12 +60,11 @@ export class FairOrder {
     return this.slots - this.#heldSlots.apps - this.#heldSlots.accounts;
   }
 
-  /** Reports whether any flow is known to have queued work. */
   get isReady(): boolean {
     return this.#ready.apps.size + this.#ready.accounts.size > 0;
   }
 
-  /** Notes that a flow has queued work. Ignores flows of other pools. */
+  /** Ignores flows of other pools. */
   noteQueued({ kind, party }: Flow): void {
     if (!Object.hasOwn(this.#kinds, kind)) return;
     const name = flowKey({ kind, party });
@@ -85,8 +75,8 @@ export class FairOrder {
   }
 
   /**
-   * Makes the next claims look at the whole queue of each flow again. Otherwise they skip what was queued well before
-   * the latest claimed piece, and would miss released work. Forgets idle flows.
+   * Makes the next claims search the whole queue of each flow again, so that they find released work. Forgets idle
+   * flows.
    */
   refresh(): void {
     for (const [name, flow] of this.#flows) {
@@ -95,7 +85,7 @@ export class FairOrder {
     }
   }
 
-  /** Returns requests for the flows that come next, and sets at most `max` slots aside for them. */
+  /** Returns requests for the next flows in order, and sets at most `max` slots aside for them. */
   ask(max: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
     for (let left = max; left > 0; ) {
@@ -114,8 +104,7 @@ export class FairOrder {
 
   /**
    * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns the
-   * flows with pieces left for which slots were set aside: other transactions hold their rows. If something was
-   * claimed, returns none, since the claim may only have reached its size limit.
+   * flows whose rows other transactions hold.
    */
   noteAnswer(
     asks: readonly ClaimRequest[],
@@ -147,7 +136,6 @@ export class FairOrder {
     return blockedFlows;
   }
 
-  /** Frees a slot that a piece of the flow held. */
   release(flow: Flow): void {
     const known = this.#flows.get(flowKey(flow));
     if (known !== undefined) this.#hold(known, -1);
@@ -164,7 +152,6 @@ export class FairOrder {
     return { kind, party, count, reserved, sinceMs, seq: this.#seq };
   }
 
-  /** Returns the flow that comes next; undefined if no flow may have one of the free slots. */
   #nextFlow(): KnownFlow | undefined {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
@@ -173,7 +160,6 @@ export class FairOrder {
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 
-  /** Returns the number of slots that a flow gets at once: one, or all that it may hold if no other flow is ready. */
   #slotsAtOnce(flow: KnownFlow, max: number): number {
     let more = 1;
     if (!this.#isOnlyReady || flow.declaration.oneAtATime) return more;
@@ -193,7 +179,6 @@ export class FairOrder {
     return undefined;
   }
 
-  /** Yields at most `#spare` ready flows that hold no slot and are not in `asked`. */
   *#spareFlows(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
     let spare = this.#spare;
     for (const levels of Object.values(this.#ready))

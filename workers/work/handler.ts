@@ -13,10 +13,7 @@ export interface Stores {
   em(): EntityManager;
 }
 
-/**
- * The context of an attempt. The signal aborts when the attempt must stop: in `leftMs()` at the latest. The log names
- * the work.
- */
+/** `signal` aborts when the attempt must stop, in `leftMs()` milliseconds at the latest. */
 export interface AttemptContext {
   signal: AbortSignal;
   leftMs(): number;
@@ -24,34 +21,30 @@ export interface AttemptContext {
 }
 
 export interface HandlerContext extends AttemptContext {
-  /** Parts of the work, if its kind has parts. */
   parts: PartsOfWork;
 }
 
-/** Parts of a piece of work: work of the same party, and of the kind that its kind names in `parts`. */
+/** Parts of a piece of work: work of the same party, whose kind is `Kind.parts`. */
 export interface PartsOfWork {
-  /** Admits parts, unless they are admitted already or this work has ended. Parts end in time to be reported. */
+  /** Admits the parts that are not admitted yet. Their deadline is shortly before that of this work. */
   admit(parts: readonly Part[]): Promise<void>;
-  /**
-   * Resolves when these parts have ended. Gives the handler's slot back for good, because parts need slots as well.
-   */
+  /** Resolves when these parts have ended. Gives the handler's slot back, because the parts need slots. */
   waitForEnd(ids: readonly string[]): Promise<void>;
 }
 
-/** A piece of claimed work. The handler takes the input out, so that only the handler keeps it in memory. */
+/** The handler takes the input out of its box, so that only the handler keeps it in memory. */
 export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'> {
   input: Box<InputOf<K>>;
 }
 
 /**
- * Performs one piece of claimed work. An `AppError` ends the work with its code, and a transient fault of the database
- * as `service_unavailable`. `ClaimLost` means that the work has ended or belongs to another attempt now. Any other
- * rejection ends the work as `internal_error`.
+ * An `AppError` ends the work with its code, a transient database fault as `service_unavailable`, and any other
+ * rejection as `internal_error`. After `ClaimLost`, nothing is stored: the work has ended or belongs to another
+ * attempt.
  */
 export type Handler<K extends Kind, Context = HandlerContext> = (
   claim: ClaimOf<K>,
   context: Context,
 ) => Promise<End<ReportOf<K>>>;
 
-/** Handlers of all kinds of a table. A missing handler does not compile. */
 export type Handlers<Table extends Kinds> = { readonly [Name in keyof Table]: Handler<Table[Name]> };

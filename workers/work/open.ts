@@ -26,7 +26,6 @@ export interface WorkDependencies {
   database: Database;
   queues: Queues;
   bus: Bus;
-  /** Holds the lease for all work that this process claims. */
   heartbeat: Heartbeat;
   kinds: Kinds;
   pools: readonly PoolName[];
@@ -34,20 +33,15 @@ export interface WorkDependencies {
   log: Log;
 }
 
-/** The open parts that claim and run work. */
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
   poller: QueuePoller;
-  /** Begins to listen for new work, and for changes of the work that runs here. */
   listen(): Promise<void>;
   running: RunningAttempts;
   housekeeper: Housekeeper;
 }
 
-/**
- * Opens the parts that claim, run and end work, and registers them for disposal. Nothing is claimed before `listen` or
- * a look at the queue.
- */
+/** Claims nothing before `listen` is called or the poller looks at the queue. */
 export function openWork(opening: AsyncDisposableStack, dependencies: WorkDependencies): Work {
   const { config, database, bus, heartbeat, kinds, handlers, log } = dependencies;
   const { pool } = database;
@@ -89,7 +83,6 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   return { pools: servedPools, poller, running, housekeeper, listen: () => wakeUps.listen(listeners) };
 }
 
-/** Opens the slots of one pool. */
 function openPool(
   name: PoolName,
   { config, database, heartbeat, kinds: all, log }: WorkDependencies,
@@ -111,7 +104,7 @@ function openPool(
   return { name, slots };
 }
 
-/** Returns the claim to make in the statement that ends these attempts: the claim of the first pool that has one. */
+/** Returns the claim of the first pool that has one, to be made in the statement that ends these attempts. */
 function nextAfter(pools: readonly WorkerPool[], ended: readonly Completion[]): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
   for (const slots of pools) {

@@ -17,7 +17,7 @@ import type { HandlerContext, PartsOfWork } from './handler.ts';
 const MARGIN_MS = 500;
 /** Interval of the polls, since wake-ups may be lost. */
 const POLL_EVERY_MS = 1000;
-/** Delay before the database, whose clock decides, is asked again whether a deadline is over. */
+/** Delay before the next check whether the database's clock has reached the deadline. */
 const CLOCK_GRACE_MS = 50;
 
 export interface PartsRoomDependencies {
@@ -30,24 +30,18 @@ export interface PartsRoomDependencies {
   log: Log;
 }
 
-/** A claim whose kind has parts, with the context of its handler. */
 interface Parent extends Pick<HandlerContext, 'signal' | 'leftMs'> {
   claim: Pick<Claim, 'id' | 'party' | 'facts'>;
   kind: Kind;
-  /** Gives the claim's slot back. */
   park(): void;
 }
 
 interface PartsWait {
-  /** Ids of the parts whose end has not been announced. */
   left: Set<string>;
   wakeUp: PromiseWithResolvers<void>;
 }
 
-/**
- * Lets work in this process wait for its parts, which any process may perform. Wake-ups announce parts that have ended;
- * a poll finds those whose wake-up was lost. If the parent is aborted because it has ended, its parts are cancelled.
- */
+/** Lets work wait for its parts, which any process may perform. If the work has ended meanwhile, cancels its parts. */
 export class PartsRoom {
   readonly #dependencies: PartsRoomDependencies;
   readonly #waiting = new Map<string, PartsWait>();
@@ -56,7 +50,6 @@ export class PartsRoom {
     this.#dependencies = dependencies;
   }
 
-  /** Notes that the work with these ids has ended. */
   wake(ids: readonly string[]): void {
     for (const id of ids) {
       const waiting = this.#waiting.get(id);
@@ -100,7 +93,7 @@ export class PartsRoom {
     try {
       await this.#wait(parent, ids, waiting);
     } finally {
-      // Entries of a later attempt in this process are kept.
+      // Keeps the entries of a later attempt in this process.
       for (const id of ids) if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
       if (parent.signal.aborted) void this.#cancelOrphans(parent, ids);
     }

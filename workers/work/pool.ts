@@ -24,13 +24,9 @@ const FAILED_RETRY_MS = 500;
 const FEW_ATTEMPTS_MAX = 8;
 
 export interface PoolSteps {
-  /** Terms common to all claims. */
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<ClaimResult>;
-  /**
-   * Returns false while the pool is paused, and shortly after a database outage, so that workers first reclaim what
-   * they run.
-   */
+  /** Returns false while the pool is paused, and shortly after a database outage. */
   mayClaim(): boolean;
   /** Performs a claim to its end; never rejects. `freeSlot` gives the slot back when the work only waits for parts. */
   attempt(claim: Claim, freeSlot: () => void): Promise<void>;
@@ -40,20 +36,18 @@ export interface PoolSteps {
 }
 
 /**
- * The slots of one pool in this process. Claims in fair order whenever it hears of queued work, and whenever a slot
- * becomes free while known work waits. Continues until no slot is free, or no known work may be taken.
+ * Claims in fair order whenever queued work is announced or a slot becomes free, until no slot is free or no known work
+ * may be taken.
  */
 export class WorkerPool {
   readonly #order: FairOrder;
   readonly #steps: PoolSteps;
-  /** Attempts that hold a slot, with their flows. */
   readonly #holders = new Map<string, Flow>();
   readonly #fill = new Coalescer(() => this.#claimWhileFree());
   readonly #fillLater = new DelayedCall(() => void this.#fill.run());
   #claimedCount = 0;
   #isClosed = false;
 
-  /** `kinds` are those of the pool. */
   constructor(slots: number, kinds: Kinds, steps: PoolSteps) {
     this.#order = new FairOrder(slots, kinds);
     this.#steps = steps;
@@ -67,45 +61,36 @@ export class WorkerPool {
     return this.#order.free;
   }
 
-  /** Names of the kinds that the pool serves. */
   get kinds(): string[] {
     return this.#order.kinds;
   }
 
-  /** Number of pieces of work claimed since the start. */
+  /** Number of pieces claimed since the start. */
   get claimed(): number {
     return this.#claimedCount;
   }
 
-  /**
-   * Reports whether attempts end so often that they can share the statement that ends them: work waits for slots, or
-   * many attempts run.
-   */
+  /** True if enough attempts end for them to share statements: work waits for slots, or many attempts run. */
   get isBusy(): boolean {
     return this.#order.isReady || this.#holders.size > FEW_ATTEMPTS_MAX;
   }
 
-  /**
-   * Notes that flows have queued work. Claims at once if a flow may have a slot; otherwise when a slot becomes free.
-   */
+  /** Claims at once if a flow may have a slot; otherwise when a slot becomes free. */
   noteQueued(flows: readonly Flow[]): void {
     if (this.#isClosed || flows.length === 0) return;
     for (const flow of flows) this.#order.noteQueued(flow);
     void this.#fill.run();
   }
 
-  /**
-   * Notes flows that a look at the queue has found. The next claims look at the whole queue of each flow again, not
-   * only at new pieces.
-   */
+  /** Makes the next claims search the whole queue of each flow, not only new pieces. */
   noteLook(flows: readonly Flow[]): void {
     this.#order.refresh();
     this.noteQueued(flows);
   }
 
   /**
-   * Returns a claim for the slots of these attempts, to be made in the statement that ends them. Returns undefined if
-   * nothing may be claimed for these slots now, or another claim is running.
+   * Returns a claim to be made in the statement that ends these attempts, for their slots. Returns undefined if nothing
+   * may be claimed now, or another claim is running.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#isClosed || this.#fill.isRunning || !this.#steps.mayClaim())
@@ -123,7 +108,7 @@ export class WorkerPool {
     };
   }
 
-  /** Stops claiming. Resolves when a running claim has been answered, unless its statement also ends attempts. */
+  /** Resolves when a running claim has been answered, unless its statement also ends attempts. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#fill.run();
@@ -133,7 +118,7 @@ export class WorkerPool {
     while (await this.#claim());
   }
 
-  /** Claims once. Resolves with whether another claim may find work as well. */
+  /** Resolves with whether another claim may find more work. */
   async #claim(): Promise<boolean> {
     if (this.#isClosed) return false;
     if (!this.#steps.mayClaim()) {
@@ -156,7 +141,6 @@ export class WorkerPool {
     return { ...this.#steps.terms, asks, slots: asks.reduce((sum, { reserved }) => sum + reserved, 0) };
   }
 
-  /** Runs the claimed work. */
   #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
     const blocked = this.#order.noteAnswer(asks, claims, left);
     if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jitter(BLOCKED_RETRY_MS)).unref();
@@ -171,7 +155,7 @@ export class WorkerPool {
   }
 
   async #run(claim: Claim): Promise<void> {
-    // Work that was released, or whose claim a crash of the database undid, is claimed again under the same attempt
+    // Released work, and work whose claim a crash of the database undid, is claimed again under the same attempt
     // number.
     this.#vacate(claim);
     const flow = { kind: claim.kind, party: claim.party };
@@ -180,15 +164,11 @@ export class WorkerPool {
       // Slots that become free in one turn of the event loop share a claim.
       if (this.#vacate(claim, flow) && this.#order.isReady) this.#fillLater.within(0);
     };
-    // An attempt may give its slot back before its end, while it waits for its parts.
     await this.#steps.attempt(claim, freeSlot);
     freeSlot();
   }
 
-  /**
-   * Frees the slot that an attempt holds for `flow`; by default, whichever slot it holds. Returns false if it no longer
-   * holds that slot.
-   */
+  /** Returns false if the attempt no longer holds a slot for `flow`; by default, for any flow. */
   #vacate(
     attempt: Pick<Claim, 'id' | 'attempt'>,
     flow: Flow | undefined = this.#holders.get(attemptKey(attempt)),
@@ -218,12 +198,11 @@ export class QueuePoller {
     this.#looks = every(LOOK_EVERY_MS, () => this.look(), { onError });
   }
 
-  /** Milliseconds since the latest look was answered. */
   get silentMs(): number {
     return performance.now() - this.#answeredAt;
   }
 
-  /** Looks at the queue now. Calls during a look share the next look. */
+  /** Calls during a look share the next look. */
   look(): Promise<void> {
     return this.#coalesced.run();
   }
@@ -244,7 +223,7 @@ function attemptKey({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
   return `${id}/${attempt}`;
 }
 
-/** Randomizes a delay, so that workers that competed for a row hardly do so again. */
+/** Randomizes a delay, so that workers that competed for a row are unlikely to do so again. */
 function jitter(ms: number): number {
   return ms * (0.5 + Math.random());
 }

@@ -10,7 +10,6 @@ const DRAIN_POLL_MS = 50;
 /** Time within which the answer to a claim usually arrives. */
 const CLAIM_ANSWER_MS = 500;
 
-/** Reason why an attempt was aborted: its row was taken away, or this process releases its work. */
 export class AttemptRelinquished extends Error {
   override readonly name = 'AttemptRelinquished';
 }
@@ -18,34 +17,33 @@ export class AttemptRelinquished extends Error {
 interface Attempt {
   attempt: number;
   controller: AbortController;
-  /** True once the attempt has given its slot back, to wait for its parts. */
+  /** True once the attempt has given its slot back and waits for its parts. */
   isParked: boolean;
 }
 
-/** The rows of work that this process holds. */
 export interface HeldRows {
-  /** Reads the rows that this process holds, all or those among `ids`, as a map from id to attempt. */
+  /** Returns the attempt by id of each row that this process holds, or of those among `ids`. */
   readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
-  /** Reclaims the attempts whose rows a crash of the database put back in the queue. Resolves with their ids. */
+  /** Takes back rows that a crash of the database put back in the queue. Resolves with their ids. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   release(ids: string[]): Promise<void>;
 }
 
 /**
- * Holds the attempts that run in this process. After a wake-up, and once a second, aborts those whose work was
- * cancelled, taken over or ended by another process. After a claim whose answer was lost, releases the rows that this
- * process holds but does not run.
+ * Aborts attempts whose work was cancelled, taken over or ended by another process. Releases rows that this process
+ * claimed without getting the answer.
  */
 export class RunningAttempts {
-  /** The latest attempt at each piece of work. */
   readonly #attempts = new Map<string, Attempt>();
   readonly #rows: HeldRows;
   readonly #log: Log;
   readonly #polls: Repetition;
   readonly #reconciliations = new Coalescer(() => this.#reconcile());
-  /** Time, by `performance.now()`, until which the server may still carry out a claim whose answer was lost. */
+  /** Time, by `performance.now()`, until which a claim whose answer was lost may still take effect. */
   #claimsUntil = 0;
-  /** Rows that this process held but did not run at the last comparison, with the time at which that was first seen. */
+  /**
+   * Ids of rows that this process held but did not run at the last comparison, with the time when each was first seen.
+   */
   #unknownRows: ReadonlyMap<string, number> = new Map();
 
   constructor(rows: HeldRows, log: Log) {
@@ -62,33 +60,29 @@ export class RunningAttempts {
     return controller;
   }
 
-  /**
-   * Marks an attempt that has given its slot back, to wait for its parts. `signal` identifies the attempt, since work
-   * that was released, or whose claim a crash of the database undid, is claimed again under the same number.
-   */
+  /** `signal` identifies the attempt, because released work is claimed again under the same attempt number. */
   park(id: string, signal: AbortSignal): void {
     const latest = this.#attempts.get(id);
     if (latest?.controller.signal === signal) latest.isParked = true;
   }
 
-  /** Forgets an attempt, unless its work was claimed again. */
+  /** Keeps the entry if the work was claimed again. */
   finish(id: string, signal: AbortSignal): void {
     if (this.#attempts.get(id)?.controller.signal === signal) this.#attempts.delete(id);
   }
 
-  /** Compares the attempts with their rows if work with one of these ids runs here. */
   wake(ids: readonly string[]): void {
     if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
 
-  /** Notes that the answer to a claim was lost. The claim may take effect later, for example after a lock's end. */
+  /** Notes that the answer to a claim was lost, and that the claim may still take effect. */
   claimLost(): void {
     this.#claimsUntil = performance.now() + QUERY_TIMEOUT_MS;
   }
 
   /**
-   * Waits for running attempts. When the time is over, releases the work of those that still run, so that other
-   * processes claim it. The work of parked attempts is released at once, because this process claims no parts any more.
+   * Waits for running attempts, and releases the work of those that still run after `withinMs`. Releases parked work at
+   * once, because this process claims no parts any more.
    */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
@@ -103,7 +97,7 @@ export class RunningAttempts {
     void this.#polls.stop();
   }
 
-  /** Compares the attempts with their rows, and mends differences. */
+  /** Compares the attempts with their rows, and repairs differences. */
   look(): void {
     void this.#reconciliations.run();
   }
@@ -145,7 +139,8 @@ export class RunningAttempts {
     const reclaimedIds = new Set(attemptNumbers.size === 0 ? [] : await this.#rows.reclaim(attemptNumbers));
     for (const [id, { controller }] of lostAttempts)
       if (!reclaimedIds.has(id)) controller.abort(new AttemptRelinquished('taken away'));
-    // These attempts ended here meanwhile. Unless their rows are released, nobody runs the work before its deadline.
+    // These attempts have ended here meanwhile. Without a release, nothing would run the work again before its
+    // deadline.
     const idleIds = [...reclaimedIds].filter(
       (id) => this.#attempts.get(id)?.attempt !== attemptNumbers.get(id),
     );

@@ -2,10 +2,7 @@ import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
 import { type DraftEnd, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
 import type { ContinuationEvidence } from './evidence.ts';
 
-/**
- * A continuation of a draft; empty if there is none. `confidence`, from 0 to 1, is the estimated share of such
- * continuations that people really type.
- */
+/** `confidence`, from 0 to 1, estimates how often people really type such a continuation. */
 export interface Continuation {
   text: string;
   confidence: number;
@@ -14,25 +11,23 @@ export interface Continuation {
 const WORDS_MAX = 12;
 /** Minimum number of visible characters: a shorter continuation saves no typing. */
 const VISIBLE_CHARS_MIN = 2;
-/** Cost of a wrong suggestion, as a number of characters that a correct suggestion saves. */
+/** Cost of a wrong suggestion, in characters that a correct suggestion saves. */
 const WRONG_COST_CHARS = 0.4;
-/** Probability of a continuation above which another word is added. */
 const GROWTH_PROBABILITY_MIN = 0.02;
 
 /**
- * Returns the best continuation, which ends at the end of a word. Among those with at least `minConfidence`, this is
- * the one that saves the most characters on average, less the cost of wrong suggestions. If no continuation reaches
- * `minConfidence`, returns the likeliest one.
+ * Returns the best continuation: among those with at least `minConfidence`, the one that saves the most characters on
+ * average, less the cost of wrong suggestions; otherwise the likeliest one.
  */
 export function continueDraft(
   evidence: readonly ContinuationEvidence[],
   end: DraftEnd,
   { minConfidence, taken, dismissed }: Pick<LocalHints, 'minConfidence' | 'taken' | 'dismissed'>,
 ): Continuation {
-  const leaning = leaningOf(taken, dismissed);
+  const bias = biasOf(taken, dismissed);
   let best: Continuation & { worth: number } = { text: '', confidence: 0, worth: Number.NEGATIVE_INFINITY };
   for (const { text, basis } of continuations(evidence, end)) {
-    const confidence = confidenceOf(basis, leaning);
+    const confidence = confidenceOf(basis, bias);
     const shownText = text.replace(OPENING_END, '');
     if ([...shownText.trim()].length < VISIBLE_CHARS_MIN) continue;
     const gain = confidence * (shownText.length - 1) - (1 - confidence) * WRONG_COST_CHARS;
@@ -42,12 +37,12 @@ export function continueDraft(
   return { text: best.text, confidence: best.confidence };
 }
 
-/** Opening brackets and quotation marks, with which a continuation must not end. */
+/** A continuation must not end in an opening bracket or quotation mark. */
 const OPENING_END = /\s*[\p{Ps}\p{Pi}]+$/u;
 
 const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 
-/** Yields the likeliest next word, then that word with the likeliest one after it, and so on. */
+/** Yields the likeliest next word, then the likeliest two words, and so on. */
 export function* continuations(
   evidence: readonly ContinuationEvidence[],
   { begun, tails }: DraftEnd,
@@ -77,26 +72,24 @@ export function* continuations(
   }
 }
 
-/** A word that follows at one or more places. */
 interface Follower {
   word: string;
   places: ContinuationEvidence[];
-  /** Maximum number of whole words before it that match the draft, over all places. */
+  /** Maximum number of the draft's last words that precede the word at a place. */
   depth: number;
-  /** Weights of the places, by the number of words before it that match the draft. */
+  /** Weights of the places, by number of preceding words that match the draft. */
   weights: number[];
 }
 
 interface NextWord extends Follower {
   probability: number;
-  /** Share of the word among all words that followed the longest matching context. */
+  /** Share of the word among all words that follow the longest matching context. */
   share: number;
 }
 
 /**
- * Finds the likeliest next word. Interpolates the shares that a word has after 0, 1, 2 and more words of the draft
- * (Witten and Bell 1991). The more often a longer context occurred, and the fewer different words followed it, the more
- * it overrides a shorter context.
+ * Interpolates the shares that a word has after 0, 1, 2 and more words of the draft (Witten and Bell 1991). The more
+ * often a longer context occurred, the more it counts.
  */
 function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
   const followers = new Map<string, Follower>();
@@ -130,28 +123,24 @@ function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boole
   return best;
 }
 
-/** Inputs to the confidence of a continuation. */
 interface ConfidenceBasis {
   probability: number;
   /** Number of texts that contain the continuation. */
   support: number;
-  /** Number of words of the continuation. */
   words: number;
   /** Length of the continuation in UTF-16 units. */
   length: number;
-  /** `depth` and `share` of the last word, as in `NextWord`. */
   depth: number;
   share: number;
-  /** True if the continuation completes an unfinished word. */
   begun: boolean;
-  /** Number of typed characters of the unfinished word. */
+  /** Number of typed characters of an unfinished word. */
   typed: number;
 }
 
 /** Weights fitted by logistic regression to real typing: `bench/quality/typing/main.ts --fit`. */
 const WEIGHTS: readonly number[] = [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317];
 
-/** Returns the features from which the confidence is computed; the first is constant. */
+/** The first feature is constant. */
 export function featuresOf(basis: ConfidenceBasis): number[] {
   const { probability, support, words, length, depth, share, begun, typed } = basis;
   return [
@@ -167,20 +156,17 @@ export function featuresOf(basis: ConfidenceBasis): number[] {
   ];
 }
 
-function confidenceOf(basis: ConfidenceBasis, leaning: number): number {
-  const z = featuresOf(basis).reduce((sum, value, place) => sum + value * (WEIGHTS[place] ?? 0), leaning);
+function confidenceOf(basis: ConfidenceBasis, bias: number): number {
+  const z = featuresOf(basis).reduce((sum, value, place) => sum + value * (WEIGHTS[place] ?? 0), bias);
   return 1 / (1 + Math.exp(-z));
 }
 
-/** Number of assumed acceptances, and of assumed dismissals, that are added to a person's own. */
+/** Assumed number of acceptances, and of dismissals, that is added to a person's own. */
 const PRIOR_VERDICTS = 10;
-/**
- * Maximum effect of accepted suggestions. It is low because not every app reports dismissals, so an acceptance says
- * less than a dismissal.
- */
-const LEANING_MAX = 0.5;
+/** Limits the effect of acceptances, which say less than dismissals, because not every app reports those. */
+const BIAS_MAX = 0.5;
 
-/** Returns the log-odds that a person accepts a suggestion in this app, relative to the usual log-odds. */
-function leaningOf(taken: number, dismissed: number): number {
-  return Math.min(LEANING_MAX, Math.log((taken + PRIOR_VERDICTS) / (dismissed + PRIOR_VERDICTS)));
+/** Returns the log-odds that a person accepts a suggestion in this app, relative to the average. */
+function biasOf(taken: number, dismissed: number): number {
+  return Math.min(BIAS_MAX, Math.log((taken + PRIOR_VERDICTS) / (dismissed + PRIOR_VERDICTS)));
 }

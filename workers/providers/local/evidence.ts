@@ -2,28 +2,22 @@ import type { PredictionTask } from '../../../shared/domain/context-envelope.ts'
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../../../shared/text/phrases.ts';
 
-/** A place in a text at which the preceding words match the end of the draft, and the text that follows. */
+/** A place in a text whose preceding words match the end of the draft, and the text that follows. */
 export interface ContinuationEvidence {
-  /** Text that follows the place, up to the end of the line. */
   following: string;
   /** Minimum number of the draft's last words for which the place is evidence. */
   minWords: number;
-  /**
-   * Maximum number of the draft's last words for which the place is evidence: those that also stand before the place.
-   */
+  /** Maximum number of the draft's last words for which the place is evidence. */
   maxWords: number;
   weight: number;
-  /** Id of the text of the place: the id of a recalled phrase's raw row, or the number of any other text. */
+  /** Id of the raw row of a recalled phrase, or number of any other text. */
   source: string;
-  /** True if the text is from memory. */
   remembered: boolean;
 }
 
 /** Maximum total length of the texts that are read, in UTF-16 units. It limits the time for a prediction. */
 const READ_MAX = 24_000;
-/** Maximum length of the text that follows a place, in UTF-16 units. */
 const FOLLOWING_MAX = 80;
-/** Maximum number of places in one text. More places would hardly change the prediction. */
 const PLACES_MAX = 200;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 0.2;
@@ -34,15 +28,11 @@ const LATEST_WEIGHT = 0.5;
 const OLD_PHRASE_WEIGHT = 0.3;
 const HALF_LIFE_DAYS = 30;
 
-/**
- * Reports whether a message is in the person's own words. Accepted predictions are not: the predictor must not learn
- * from itself.
- */
+/** Excludes accepted predictions: the predictor must not learn from itself. */
 export function isWrittenByPerson(message: Message): boolean {
   return message.role === 'user' && (message.origin === 'human' || message.origin === 'unknown');
 }
 
-/** Finds the places in remembered phrases and in a task's texts that match the end of the draft. */
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const evidence = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
     following,
@@ -77,8 +67,8 @@ interface WeightedText {
 }
 
 /**
- * Returns the texts of a task, the most relevant first. Episodes and raw rows of memory are left out, since the words
- * of agents in them would speak for the person.
+ * Returns the texts of a task, the most relevant first. Leaves out episodes and raw rows, where the words of agents
+ * would speak for the person.
  */
 function textsOf(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,
@@ -115,7 +105,7 @@ function weightOf(message: Message, isLatest: boolean): number {
   return isLatest ? LATEST_WEIGHT : OTHER_WEIGHT;
 }
 
-/** Finds the places of a text at which a draft's last words (`tails`) occur, with what follows them. */
+/** `tails` are the last words of the draft. */
 function findContinuations(
   text: string,
   tails: readonly string[],
