@@ -1,5 +1,5 @@
 /**
- * Holds a large value until it is taken, so that the box, which may be kept longer, does not keep the value in memory.
+ * Holds a large value until it is taken, so that a longer-lived reference to the box does not keep the value in memory.
  */
 export class Box<T> {
   #content: { value: T } | undefined;
@@ -8,7 +8,7 @@ export class Box<T> {
     this.#content = { value };
   }
 
-  /** Returns the value and empties the box. Throws if the box is already empty. */
+  /** Throws if the box is already empty. */
   take(): T {
     if (this.#content === undefined) throw new Error('this was taken before');
     const { value } = this.#content;

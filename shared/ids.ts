@@ -7,21 +7,20 @@ export function newId(): string {
   return randomUUIDv7();
 }
 
-/** Makes ids in ascending order. They are sorted because ids made in the same millisecond come in random order. */
+/** Ids of one millisecond come in random order, so they are sorted. */
 export function newIds(count: number): string[] {
   return Array.from({ length: count }, newId).sort();
 }
 
-/** Sorts before every id. */
 export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the lowest id of a moment: ids made earlier sort before it. */
+/** Ids made before this moment sort before the result. */
 export function lowestIdAt(unixMs: number): string {
   const hex = Math.floor(unixMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Returns the moment at which an id was made, in Unix milliseconds; undefined for text that is not one of our ids. */
+/** Returns Unix milliseconds; undefined for a text that is not one of our ids. */
 export function timeOfId(id: string): number | undefined {
   return /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/.test(id)
     ? Number.parseInt(id.replace('-', '').slice(0, 12), 16)

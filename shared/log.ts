@@ -4,9 +4,8 @@ import { maskSecrets } from './text/secrets.ts';
 export type Log = Logger;
 
 /**
- * Creates a log of JSON lines on standard output, or on a test's stream. A log line names ids, codes, counts and
- * durations; never a body, a key, an e-mail address or anything that a person wrote, so callers pass single fields and
- * never an object from outside. Secrets in error messages, such as the password in a URL, are masked.
+ * A log line names ids, codes, counts and durations, never a body, a key, an e-mail address or a person's text. Secrets
+ * in error messages, such as the password in a URL, are masked.
  */
 export function createLog(process: string, level: string, destination?: DestinationStream): Log {
   const options = {
@@ -21,7 +20,6 @@ export function createLog(process: string, level: string, destination?: Destinat
 /** Pattern of the error codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/** Maximum number of errors of an `AggregateError` that are logged. */
 const ERRORS_MAX = 5;
 /** Maximum number of errors in a logged chain of causes, besides the first one. */
 const DEPTH_MAX = 3;
@@ -35,9 +33,7 @@ interface LoggedError {
   errors?: LoggedError[];
 }
 
-/**
- * Returns the parts of an error that may be logged. Leaves out PostgreSQL's messages, which may quote a person's text.
- */
+/** Leaves out PostgreSQL's messages, which may quote a person's text. */
 function serializeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -52,8 +48,8 @@ function serializeError(error: unknown, depth = 0): LoggedError {
 }
 
 /**
- * Returns true if an error, or one of its causes, comes from PostgreSQL itself, so that its message may contain values
- * of a row: an ORM or a pool wraps the driver's error and repeats its message.
+ * Returns true if an error, or one of its causes, comes from PostgreSQL, so that its message may contain values of a
+ * row. An ORM or a pool wraps the driver's error and repeats its message.
  */
 export function isFromPostgres(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -10,8 +10,8 @@ class ReadOnlyError extends Error {
 }
 
 /**
- * Rejects unless the server takes writes. Pools check each new connection: after a failover the address may still lead
- * to the demoted server for a while, and a pool would keep its connections to that server.
+ * Pools check each new connection: after a failover the address may still lead to the demoted server, whose connections
+ * a pool would keep.
  */
 export async function assertTakesWrites(client: {
   query(text: string): Promise<{ rows: { answer?: string }[] }>;

@@ -4,11 +4,11 @@ import { modelsIn, readProviderAccess, readProviderSettings } from './provider.t
 import { readRecurrence } from './recurrence.ts';
 import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_SECRET_BYTES } from './values.ts';
 
-/** Worker pools. Each has its own slots in a process, so that work in one pool takes no slot from work in another. */
+/** Each pool has its own slots, so that work in one takes no slot from work in another. */
 export const POOLS = ['predict', 'batch', 'memory'] as const;
 export type PoolName = (typeof POOLS)[number];
 
-/** Limits of an account's storage, by column of `account_usage`. A missing entry means no limit. */
+/** Limits by column of `account_usage`; a missing entry means no limit. */
 export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
 
 const PORT = 8080;
@@ -16,7 +16,6 @@ const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 
 export type IngressConfig = ReturnType<typeof ingressConfig>;
 
-/** Configuration of an ingress. Throws a `ConfigError` that names every fault at once. */
 export function ingressConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.web);
@@ -26,17 +25,15 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     ...base,
     ...readListening(env, base.production),
     port: env.integer('PORT', PORT, { min: 0, max: 65535 }),
-    /** Base of every URL that the service builds. Undefined: `localhost` and the port. */
+    /** Undefined: `localhost` and the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     signingKeys: signingKeys(env, base.production),
-    /** Token that opens the operators' board. */
     adminToken: adminToken(env, base.production),
-    /** The mail server. Undefined: no mail is sent. */
+    /** Undefined: no mail is sent. */
     mail: readMail(env),
-    /** True if the console for people is served. */
     console: env.choice('CONSOLE', 'on', ['on', 'off']) === 'on',
     inviteOnly: env.choice('INVITE_ONLY', 'false', ['true', 'false']) === 'true',
-    /** Average number of requests per second, and maximum number in a burst. Undefined: no limit. */
+    /** Average requests per second and maximum burst. Undefined: no limit. */
     rateLimit: rateLimit(env),
     ...readDeadlines(env),
     /** Models that a request may name. */
@@ -56,10 +53,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
 
 export type WorkerConfig = ReturnType<typeof workerConfig>;
 
-/**
- * Configuration of a worker process. Throws a `ConfigError` that names every fault at once. A process that serves no
- * pool asks no model, and needs neither a model nor a key.
- */
+/** A process that serves no pool asks no model, and needs neither a model nor a key. */
 export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = {}) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
@@ -93,16 +87,13 @@ export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = 
 
 export type AdminConfig = ReturnType<typeof adminConfig>;
 
-/**
- * Configuration of the operator's command line. Throws a `ConfigError` that names every fault at once. A missing model
- * is not a fault, because the command `doctor` reports it.
- */
+/** A missing model is not a fault, because the command `doctor` reports it. */
 export function adminConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const config = {
     ...storeConfig(env),
     production: isProduction(env),
-    // A setting of the ingress. The commands that need it validate it.
+    // The commands that need this setting of the ingress validate it.
     publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
@@ -113,7 +104,6 @@ export function adminConfig(values: NodeJS.ProcessEnv) {
   return requireNoFaults(env, config);
 }
 
-/** Configuration of the migration step. Throws a `ConfigError` that names every fault at once. */
 export function migrateConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const { directUrl } = databaseConfig(env);
@@ -122,13 +112,11 @@ export function migrateConfig(values: NodeJS.ProcessEnv) {
 
 export type BaseConfig = ReturnType<typeof baseConfig>;
 
-/** Reads the settings that the ingress and the workers have in common. */
 function baseConfig(env: Env, operatorPort: number) {
   return {
     ...storeConfig(env),
     production: isProduction(env),
     logLevel: logLevel(env),
-    /** True if a collector for traces is configured. */
     tracing: hasCollector(env),
     operator: readOperator(env, operatorPort),
     /** Time without a heartbeat after which a process counts as dead, in milliseconds. */
@@ -139,7 +127,6 @@ function baseConfig(env: Env, operatorPort: number) {
 
 export type StoreConfig = ReturnType<typeof storeConfig>;
 
-/** Reads the addresses of the database and the queues. */
 function storeConfig(env: Env) {
   return {
     database: {
@@ -171,10 +158,7 @@ export function logLevel(env: Env): string {
   return env.choice('LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
 }
 
-/**
- * Reports whether a collector for traces is configured. If so, the OpenTelemetry SDK is loaded, and reads the other
- * standard variables.
- */
+/** The OpenTelemetry SDK reads the other standard variables itself. */
 export function hasCollector(env: Env): boolean {
   const endpoints = [
     env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
@@ -192,9 +176,7 @@ function sandboxUnits(env: Env): number {
   return env.integer('SANDBOX_UNITS', 1000, { min: 0, max: 1_000_000_000 });
 }
 
-/**
- * Reads the signing keys. Only production requires strong secrets: elsewhere they belong to a developer or a test.
- */
+/** Only production requires strong secrets: elsewhere they belong to a developer or a test. */
 function signingKeys(env: Env, production: boolean): SigningKeys {
   const keys = env.parsed(
     'JWT_SECRET',
@@ -212,7 +194,6 @@ function adminToken(env: Env, production: boolean): string {
 
 const SENDER = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
 
-/** The mail server, and the sender of all mails. */
 export type MailConfig = NonNullable<ReturnType<typeof readMail>>;
 
 function readMail(env: Env) {
@@ -233,7 +214,7 @@ const TIMEOUT_RANGE = { min: 1000, max: 600_000 };
 
 export type Deadlines = ReturnType<typeof readDeadlines>;
 
-/** Reads the maximum duration of a call of each kind, queueing included, in milliseconds. */
+/** Reads the maximum duration of work, queueing included, in milliseconds. */
 export function readDeadlines(env: Env) {
   return {
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, TIMEOUT_RANGE),
@@ -247,7 +228,7 @@ export function readDeadlines(env: Env) {
 const GIB = 1024 ** 3;
 const QUOTA_RANGE = { min: 0, max: 999_999_999_999_999 };
 
-/** Reads the quotas. 0 means no limit. */
+/** 0 means no limit. */
 function readQuotas(env: Env): Quotas {
   const limits = {
     sessions: env.integer('QUOTA_SESSIONS', 100_000, QUOTA_RANGE),
@@ -261,7 +242,7 @@ export function isProduction(env: Env): boolean {
   return env.text('NODE_ENV') === 'production';
 }
 
-/** Returns the configuration. Throws a `ConfigError` if any fault was found while reading it. */
+/** Throws a `ConfigError` that names every fault found while reading the configuration. */
 export function requireNoFaults<T>(env: Env, config: T): T {
   if (env.faults.length > 0) throw new ConfigError([...new Set(env.faults)]);
   return config;

@@ -5,12 +5,11 @@ import { Env } from './env.ts';
 
 const DATA_FOLDER = resolve(import.meta.dirname, '../../.data');
 
-/** File names of the secrets that are generated if they are missing. */
 const SECRET_FILES = { JWT_SECRET: 'jwt-secret', ADMIN_TOKEN: 'admin-token' } as const;
 
 /**
- * Adds missing secrets to the environment, except in production. They are generated at the first start and stored, so
- * that every ingress of this checkout accepts the same tokens, before and after a restart.
+ * Adds missing secrets, except in production. They are stored, so that every ingress of this checkout accepts the same
+ * tokens, before and after a restart.
  */
 export function withSecrets(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): NodeJS.ProcessEnv {
   const env = new Env(values);
@@ -23,8 +22,8 @@ export function withSecrets(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): No
 }
 
 /**
- * Reads a secret from its file, or creates the file. If several processes start at once, the secret of the first one
- * wins, because a link, unlike a rename, never replaces a file.
+ * If several processes create the file at once, the first one wins, because a link, unlike a rename, never replaces a
+ * file.
  */
 function storedSecret(file: string): string {
   const draft = `${file}.${process.pid}`;
@@ -40,10 +39,7 @@ function storedSecret(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/**
- * Returns the environment with the address of the embedded database, and without the direct address, which would lead
- * to another database.
- */
+/** Clears the direct address, which would lead to another database. */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
   return {
     ...values,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { SECRETS, type SettingName } from './settings.ts';
 
 /**
- * Typed access to environment variables, with one method per type of value. Collects faults, so that a failed start
- * reports all of them. An empty value counts as unset.
+ * Reads environment variables by type. Collects faults, so that a failed start reports all of them. An empty value
+ * counts as unset.
  */
 export class Env {
   readonly faults: string[] = [];
@@ -22,7 +22,7 @@ export class Env {
     return value;
   }
 
-  /** Reports whether a variable has a value or, for a secret, `<name>_FILE` names a file. Does not read the file. */
+  /** Does not read the file. */
   has(name: SettingName): boolean {
     return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }
@@ -53,10 +53,7 @@ export class Env {
     return fallback;
   }
 
-  /**
-   * Reads a URL with one of the given protocols, such as `https:`, and removes its trailing slash. A fault does not
-   * quote the URL, which may contain a password.
-   */
+  /** Removes a trailing slash. A fault does not quote the URL, which may contain a password. */
   url(name: SettingName, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -67,7 +64,7 @@ export class Env {
     return undefined;
   }
 
-  /** Reads a value with the given parser. A fault does not quote the value, which may contain a secret. */
+  /** A fault does not quote the value, which may contain a secret. */
   parsed<T>(name: SettingName, parse: (value: string) => T | undefined, description: string): T | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -84,7 +81,7 @@ export class Env {
     return SECRETS.has(name) ? this.#values[`${name}_FILE`] || undefined : undefined;
   }
 
-  /** Reads a file without the newline at its end. A fault names the file, but does not quote its content. */
+  /** A fault names the file, but does not quote its content. */
   #read(name: string, file: string): string | undefined {
     try {
       const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
@@ -102,7 +99,7 @@ export class Env {
   }
 }
 
-/** Thrown when the configuration is invalid. The message is one line for the operator. */
+/** The message is one line for the operator. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`configuration: ${faults.join('; ')}`);

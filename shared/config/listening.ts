@@ -5,11 +5,10 @@ const TRUST_PROXY =
   'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
 const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
 
-/** Reads the settings of a process's public port. */
 export function readListening(env: Env, production: boolean) {
   return {
     host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
-    /** Proxies whose `X-Forwarded-For` is trusted: addresses, networks or names that `proxy-addr` knows. */
+    /** Addresses, networks or names that `proxy-addr` knows. */
     trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
     /** Origins whose pages may use `/api` and the tool server. */
     corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
@@ -23,7 +22,6 @@ export function readListening(env: Env, production: boolean) {
   };
 }
 
-/** Reads the address and the port for operators. */
 export function readOperator(env: Env, port: number) {
   return {
     host: env.text('OPERATOR_HOST') ?? '127.0.0.1',

@@ -4,10 +4,7 @@ import { readListening, readOperator } from './listening.ts';
 
 export type McpConfig = ReturnType<typeof mcpConfig>;
 
-/**
- * Configuration of a tool server, which has no store and no secrets. Throws a `ConfigError` that names every fault at
- * once.
- */
+/** Configuration of a tool server, which has no store and no secrets. */
 export function mcpConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const production = isProduction(env);
@@ -21,9 +18,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
     tracing: hasCollector(env),
     operator: readOperator(env, 9465),
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
-    /** Base of the URLs in the tool server's answers. */
     publicUrl,
-    /** Address at which the tool server reaches `/api`. */
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
     sessions: {
       max: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),
@@ -32,7 +27,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
   });
 }
 
-/** Configuration of a tool server on a stdio pipe. Throws a `ConfigError` that names every fault at once. */
+/** Configuration of a tool server on a stdio pipe. */
 export function stdioConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   env.require('FORECUE_KEY');

@@ -3,23 +3,20 @@ import type { SettingName } from './settings.ts';
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
-/** Proxy settings for a provider at an `https` address, with the names that `http.setGlobalProxyFromEnv` requires. */
+/** Named as `http.setGlobalProxyFromEnv` requires. */
 interface ProxySettings {
   HTTPS_PROXY: string;
   NO_PROXY: string;
 }
 
-/** Access to the provider, and the default model. */
 export interface ProviderAccess {
   /** Undefined: the operator must name a model. */
   defaultModel: string | undefined;
-  /** Undefined: there is no key. */
   openai: { apiKey: string; baseUrl: string; proxy?: ProxySettings | undefined } | undefined;
 }
 
 /**
- * Reads the access to the provider. The default model is the built-in predictor in development without a key; otherwise
- * the operator must name a model.
+ * The default model is the built-in predictor in development without a key; otherwise the operator must name a model.
  */
 export function readProviderAccess(env: Env, production: boolean): ProviderAccess {
   const apiKey = env.text('OPENAI_API_KEY');
@@ -37,20 +34,18 @@ export function readProviderAccess(env: Env, production: boolean): ProviderAcces
 const PRICES_FORMAT = 'a list model=input:output,… in US dollars per million tokens';
 const NO_PRICES: ModelPrices = new Map();
 
-/** Reads the configuration of calls to providers. */
 export function readProviderSettings(env: Env) {
   return {
     prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES_FORMAT) ?? NO_PRICES,
-    /** Models to ask instead, in this order, while the provider of a model has an outage. */
+    /** Models to ask in this order during an outage of a model's provider. */
     fallbackModels: modelsIn(env, 'FALLBACK_MODELS') ?? [],
-    /** Maximum number of concurrent calls of all workers together. Undefined: no limit. */
+    /** Maximum number of concurrent calls, over all workers. Undefined: no limit. */
     concurrency: env.integer('PROVIDER_CONCURRENCY', 0, { min: 0, max: 100_000 }) || undefined,
-    /** Interval at which a model that failed too often is probed, in milliseconds. */
+    /** Interval at which a model that failed too often is probed. */
     probeEveryMs: env.integer('PROVIDER_PROBE_EVERY_MS', 5000, { min: 100, max: 600_000 }),
   };
 }
 
-/** Reads the model ids in a variable; undefined when it is unset. */
 export function modelsIn(env: Env, name: SettingName): string[] | undefined {
   return env.parsed(name, parseModels, 'ids of models, comma separated');
 }
@@ -63,13 +58,12 @@ function parseModels(value: string): string[] | undefined {
 /** Prices by model, in millionths of a cent per token. */
 export type ModelPrices = ReadonlyMap<string, { input: number; output: number }>;
 
-/** An entry of `MODEL_PRICES`. A model's name may contain `=` and `:`, so the last `=` and `:` are the separators. */
+/** A model's name may contain `=` and `:`, so the last ones are the separators. */
 const PRICE_ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,6}(\.\d{1,6})?)$/;
 
-/** A dollar per million tokens is 100 millionths of a cent per token. */
 const MICROCENTS_PER_TOKEN = 100;
 
-/** Parses `MODEL_PRICES`; undefined when an entry is malformed or a model occurs twice. */
+/** Returns undefined if an entry is malformed or a model occurs twice. */
 export function parseModelPrices(value: string): ModelPrices | undefined {
   const prices = new Map<string, { input: number; output: number }>();
   for (const entry of value.split(',')) {

@@ -9,22 +9,16 @@ import type { RedisTarget } from './values.ts';
  */
 export interface PublishedSettings {
   version: string;
-  /** The type of the queue's server and a hash of its address: equal for processes that share a queue. */
+  /** Type of the queue's server and a hash of its address: equal for processes that share a queue. */
   queue: string;
-  /**
-   * Maximum number of connections that the process opens to PostgreSQL itself, not to a pooler. Those of the board are
-   * not counted.
-   */
+  /** Maximum number of connections to PostgreSQL itself, not to a pooler, without those of the board. */
   connections: number;
-  /** Models that a worker asks, and whether it has a provider's key. Absent for a process that asks no model. */
+  /** Absent for a process that asks no model. */
   models?: string[];
   has_key?: boolean;
 }
 
-/**
- * Returns the settings of a worker, which has `DATABASE_POOL` connections for its own statements and as many for its
- * handlers.
- */
+/** A worker has `DATABASE_POOL` connections for its own statements, and as many for its handlers. */
 export function workerSettings(config: WorkerConfig): PublishedSettings {
   const common = publishedSettings(config, 2 * config.database.poolSize);
   if (!config.asksModels) return common;
@@ -35,14 +29,14 @@ export function workerSettings(config: WorkerConfig): PublishedSettings {
 const UPLOAD_CONNECTIONS = 3;
 
 /**
- * Returns the settings of an ingress, which has `DATABASE_POOL` connections for its own statements, as many for `/api`
- * and the consent page, and some for uploads.
+ * An ingress has `DATABASE_POOL` connections for its own statements, as many for `/api` and the consent page, and some
+ * for uploads.
  */
 export function ingressSettings(config: BaseConfig): PublishedSettings {
   return publishedSettings(config, 2 * config.database.poolSize + UPLOAD_CONNECTIONS);
 }
 
-/** Number of connections of a process for queues and wake-ups on PostgreSQL, bypassing any pooler. */
+/** Connections for queues and wake-ups on PostgreSQL, bypassing any pooler. */
 const QUEUE_CONNECTIONS = 5;
 
 function publishedSettings(config: StoreConfig, poolConnections: number): PublishedSettings {
@@ -69,7 +63,7 @@ function redisEndpoint(target: RedisTarget): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).sort()}${master}`;
 }
 
-/** Returns the host, port and path of a URL, without the parts that may contain a password. */
+/** Leaves out the parts that may contain a password. */
 function endpointOf(url: string, usualPort: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? hostname;

@@ -2,12 +2,11 @@ import { getNextMillis } from 'bullmq';
 import type { Env } from './env.ts';
 import type { SettingName } from './settings.ts';
 
-/** One field of a cron pattern: numbers, ranges, steps and lists, or names of days and months. */
+/** Numbers, ranges, steps and lists, or names of days and months. */
 const CRON_FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
 
 /**
- * Parses a cron pattern of five fields, or six with seconds first. Returns null for `off`; undefined when the value is
- * neither, or names a time that never comes.
+ * Returns null for `off`; undefined if the value is no pattern of five or six fields, or names a time that never comes.
  */
 function parseRecurrence(value: string): string | null | undefined {
   const pattern = value.trim();
@@ -23,14 +22,12 @@ function parseRecurrence(value: string): string | null | undefined {
   }
 }
 
-/**
- * Returns the first tick of a cron pattern, in UTC, after a time; both in Unix milliseconds. Undefined: there is none.
- */
+/** Returns the first tick, in UTC, after a time in Unix milliseconds; undefined if there is none. */
 export function nextTick(pattern: string, after: number): number | undefined {
   return getNextMillis(after, { pattern, tz: 'UTC' });
 }
 
-/** Cron patterns, in UTC, of the syncs and promotions of accounts with something new. Null: never. */
+/** Cron patterns in UTC; null means never. */
 export type Recurrence = Readonly<Record<'sync' | 'promotion', string | null>>;
 
 const PATTERN_FORMAT = 'a cron pattern of five fields, or six with seconds first, or off';

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 
-/** Address of Redis or Valkey: a single server, the master that Sentinel names, or a cluster. */
 export type RedisTarget =
   | { kind: 'single'; url: string }
   | { kind: 'sentinel'; hosts: Host[]; name: string; db: number; username?: string; password?: string }
@@ -22,7 +21,6 @@ const PORT_MAX = 65_535;
 const REDIS_HOST_LIST_URL =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/@]+)(?:\/(?<path>.*))?$/;
 
-/** Parses `REDIS_URL`; undefined when it is invalid. */
 export function parseRedisUrl(value: string): RedisTarget | undefined {
   if (!isDecodable(value)) return undefined;
   if (/^rediss?:/.test(value)) return isServer(value) ? { kind: 'single', url: value } : undefined;
@@ -39,7 +37,6 @@ export function parseRedisUrl(value: string): RedisTarget | undefined {
   return { kind, hosts: nodes, name: decodeURIComponent(name), db: Number(db), ...login };
 }
 
-/** Reports whether each `%` begins an escape sequence. A `%` in a password must be written `%25`. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -49,10 +46,7 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/**
- * Reports whether a URL names a server, and no more than a database on it. `redis:/h/14` is a URL without a host, for
- * which the driver would use its default.
- */
+/** Allows no more than a database after the host. In `redis:/h/14` the driver would use its default host. */
 function isServer(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);
@@ -72,7 +66,7 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
 
 const WEB_PROTOCOL = /^https?:$/;
 
-/** Parses `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined if an origin is invalid. */
+/** Returns undefined if a value is no origin as browsers send it. */
 export function parseOrigins(value: string): string[] | undefined {
   const origins = value.split(',').map((origin) => origin.trim());
   return origins.every(isOrigin) ? origins : undefined;
@@ -84,29 +78,24 @@ function isOrigin(text: string): boolean {
   return WEB_PROTOCOL.test(protocol) && origin === text;
 }
 
-/** Networks that `proxy-addr` knows by name: loopback, link-local and private addresses. */
+/** Names that `proxy-addr` knows. */
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 const ADDRESS_BITS: Record<number, number> = { 4: 32, 6: 128 };
 
-/**
- * Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined if an entry is
- * invalid.
- */
+/** Returns undefined if an entry is no address, network (`10.0.0.0/8`) or known name. */
 export function parseTrustedProxies(value: string): string[] | undefined {
   const proxies = value.split(',').map((proxy) => proxy.trim());
   return proxies.every((proxy) => NETWORK_NAMES.includes(proxy) || isNetwork(proxy)) ? proxies : undefined;
 }
 
-/**
- * Reports whether a text is an address or a network. A network /0 is refused, since it would trust the whole Internet.
- */
+/** Refuses a network /0, since it would trust the whole Internet. */
 function isNetwork(text: string): boolean {
   const [, address = '', prefix = '1'] = text.match(/^([\da-fA-F.:]+)(?:\/(\d{1,3}))?$/) ?? [];
   const maxBits = ADDRESS_BITS[isIP(address)];
   return maxBits !== undefined && Number(prefix) >= 1 && Number(prefix) <= maxBits;
 }
 
-/** Secrets with their key ids. The first secret signs and all verify, so that rotating a key logs nobody out. */
+/** The first secret signs and all verify, so that rotating a key logs nobody out. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 interface SigningKey {
   kid: string;
@@ -120,8 +109,8 @@ const KEY = /^(?<kid>[\w.-]{1,64}):(?<secret>[^,]+)$/;
 const STRONG_KEY = /^[\w.-]{1,64}:[^,\s]{32,}$/;
 
 /**
- * Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats, a list has an entry of
- * another form or, with `strong`, a secret is too short.
+ * Accepts one secret, or a list `kid:secret,…`. Returns undefined if a kid repeats, a list has an entry of another form
+ * or, with `strong`, a secret is too short.
  */
 export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
   const entries = value.split(',').map((entry) => entry.trim());

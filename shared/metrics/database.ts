@@ -15,7 +15,6 @@ interface Connections {
   readonly waitingCount: number;
 }
 
-/** Observes a connection pool, until the returned handle is closed. */
 export function watchConnections(name: string, pool: Connections): { close(): void } {
   return onScrape(() => [
     [connectionsGauge, pool.totalCount - pool.idleCount, { pool: name, state: 'busy' }],

@@ -13,7 +13,6 @@ const missingMigrationsGauge = gauge(
 );
 const buildGauge = gauge('forecue_build_info', 'The version that runs.', ['version', 'node']);
 
-/** Observes the health of this process, until the returned handle is closed. */
 export function watchHealth(health: { isHealthy(): boolean; isReady(): Promise<boolean> }): {
   close(): void;
 } {
@@ -24,12 +23,10 @@ export function watchHealth(health: { isHealthy(): boolean; isReady(): Promise<b
   ]);
 }
 
-/** Observes this machine's clock, until the returned handle is closed. */
 export function watchClock(clock: { readonly clockAheadMs: number }): { close(): void } {
   return onScrape(() => [[clockAheadGauge, clock.clockAheadMs / 1000]]);
 }
 
-/** Observes how many migrations the start of this process waits for, until the returned handle is closed. */
 export function watchMigrations(migrations: { readonly missing: number }): { close(): void } {
   return onScrape(() => [[missingMigrationsGauge, migrations.missing]]);
 }

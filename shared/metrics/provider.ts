@@ -44,7 +44,6 @@ export function observeCall({ model, outcome, usage, cost: microcents, latencyMs
   if (microcents !== null) costCounter.inc({ model }, microcents / MICROCENTS_PER_DOLLAR);
 }
 
-/** Observes circuits by model, until the returned handle is closed. */
 export function watchCircuits(
   circuits: ReadonlyMap<string, { readonly isOpen: boolean; readonly pausedMs: number }>,
 ): { close(): void } {

@@ -2,28 +2,24 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { withTimeout } from '../timing/within.ts';
 
 /**
- * The metrics of this process, in one registry. The number of series is bounded: a label takes its values from a known
- * set, such as route patterns, error codes, kinds, pools or configured models; never an id or a text from outside.
+ * The number of series is bounded: a label takes its values from a known set, such as route patterns, error codes or
+ * kinds, never an id or a text from outside.
  */
 const registry = new Registry();
 
 /** Bounds of the buckets in seconds: from a statement on an idle machine to the longest deadline. */
 const DURATION_BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
-/** Maximum time that a scrape waits for one of its reads. */
 const READ_TIMEOUT_MS = 2000;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A value to add to a gauge at a scrape. */
 export type Sample = readonly [gauge: Gauge, value: number, labels?: Labels];
-/** Reads the values of gauges. Called at each scrape. */
 type ReadSamples = () => readonly Sample[] | Promise<readonly Sample[]>;
 
 const gauges: Gauge[] = [];
 const reads = new Set<ReadSamples>();
 let currentScrape: Promise<string> | undefined;
 
-/** Declares a metric that only grows. */
 export function counter<Label extends string>(
   name: `forecue_${string}_total`,
   help: string,
@@ -32,7 +28,6 @@ export function counter<Label extends string>(
   return new Counter({ name, help, labelNames, registers: [registry] });
 }
 
-/** Declares a distribution of durations. */
 export function histogram<Label extends string>(
   name: `forecue_${string}_seconds`,
   help: string,
@@ -41,7 +36,6 @@ export function histogram<Label extends string>(
   return new Histogram({ name, help, labelNames, buckets: DURATION_BUCKETS_S, registers: [registry] });
 }
 
-/** Declares a distribution of sizes. */
 export function sizes<Label extends string>(
   name: `forecue_${string}_size`,
   help: string,
@@ -56,9 +50,7 @@ export function sizes<Label extends string>(
   });
 }
 
-/**
- * Declares a metric that goes up and down. A scrape gives it the values read for it, and no series if none were read.
- */
+/** Declares a metric that goes up and down. It has no series if a scrape reads no value for it. */
 export function gauge(name: `forecue_${string}`, help: string, labelNames: readonly string[] = []): Gauge {
   const newGauge = new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
   gauges.push(newGauge);
@@ -78,7 +70,7 @@ const failedReads = counter(
 
 export const METRICS_TYPE = registry.contentType;
 
-/** Returns the metrics as text. Concurrent scrapes share one collection. */
+/** Concurrent scrapes share one collection. */
 export function scrape(): Promise<string> {
   currentScrape ??= collect().finally(() => {
     currentScrape = undefined;
@@ -112,7 +104,6 @@ async function readInTime(read: ReadSamples): Promise<readonly Sample[]> {
 
 let isProcessObserved = false;
 
-/** Adds the general metrics of a Node process: CPU time, memory, event loop and descriptors. */
 export function observeProcess(): void {
   if (!isProcessObserved) collectDefaultMetrics({ register: registry });
   isProcessObserved = true;

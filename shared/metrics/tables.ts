@@ -54,17 +54,15 @@ const diskSizeGauge = gauge(
   'Size in bytes of the disk of PostgreSQL, if it runs on the same machine.',
 );
 
-/** Sources of the gauges. */
 export interface TableSources {
   pool: Pool;
-  /** Address of PostgreSQL itself. */
   directUrl: string;
   kinds: Kinds;
   /** Returns when the last round of each step ended, in Unix milliseconds; undefined while another process leads. */
   rounds(): Readonly<Record<string, { last: number }>> | undefined;
 }
 
-/** Observes the tables while this process leads, until the returned handle is closed. */
+/** Reads the tables only while this process leads the housekeeping. */
 export function watchTables(sources: TableSources): { close(): void } {
   // Two readers, because a scrape drops a reader that waits too long for a table.
   const rounds = onScrape(() => roundSamples(sources));

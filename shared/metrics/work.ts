@@ -1,8 +1,7 @@
 import { counter, gauge, histogram, onScrape, sizes } from './registry.ts';
 
 /**
- * Stage of a piece of work: `admission` at the ingress; `queue`, until a worker claims the work; `handler`; `commit` of
- * its end. `wait` is the caller's time from admission to answer: the part of it outside all other stages is the
+ * `commit` stores the end. `wait` is the caller's time from admission to answer; what exceeds the other stages is the
  * wake-up.
  */
 type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
@@ -17,7 +16,6 @@ export function observeStage(kind: string, stage: Stage, ms: number): void {
   stageDurations.observe({ kind, stage }, Math.max(0, ms) / 1000);
 }
 
-/** Observes how long a stage takes, however it ends. */
 export async function timeStage<Result>(kind: string, stage: Stage, work: Promise<Result>): Promise<Result> {
   const since = performance.now();
   try {
@@ -27,19 +25,17 @@ export async function timeStage<Result>(kind: string, stage: Stage, work: Promis
   }
 }
 
-/** Counts calls for work by decision: admitted, attached, ended, or the error code of the refusal. */
 export const admissions = counter('forecue_work_admissions_total', 'Calls for work, by decision.', [
   'kind',
   'decision',
 ]);
 
-/** Counts attempts by their end: a state, an error code, or `taken_away`. */
 export const attempts = counter('forecue_work_attempts_total', 'Attempts at work, by their end.', [
   'kind',
   'end',
 ]);
 
-/** Counts the leader's repairs: work that it took over from dead workers, and each of its tries to end work. */
+/** Counts work taken over from dead workers, and each try to end work. */
 export const repairs = counter(
   'forecue_work_repairs_total',
   'Pieces of work that the housekeeping took over or ended.',
@@ -55,8 +51,8 @@ export const housekeepingFailures = counter(
 );
 
 /**
- * Counts the outcomes that waiting callers got, once for all callers of the same work, by how they were found: by a
- * wake-up, or by the poll that makes up for a lost wake-up.
+ * Counts the outcomes that waiting callers got, by wake-up or by the poll that makes up for a lost one. Callers of the
+ * same work count once.
  */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',
@@ -64,7 +60,6 @@ export const outcomesFound = counter(
   ['by'],
 );
 
-/** Distribution of the number of items that shared a statement. */
 export const batches = sizes('forecue_statement_batch_size', 'Items that shared a statement.', ['statement']);
 
 const callersGauge = gauge(
@@ -74,7 +69,6 @@ const callersGauge = gauge(
 const slotsGauge = gauge('forecue_slots', 'Slots of this worker.', ['pool']);
 const heldSlotsGauge = gauge('forecue_slots_held', 'Slots of this worker that hold work.', ['pool']);
 
-/** Observes a waiting room, until the returned handle is closed. */
 export function watchCallers(room: { readonly size: number }): { close(): void } {
   return onScrape(() => [[callersGauge, room.size]]);
 }
@@ -84,7 +78,6 @@ interface PoolSlots {
   slots: { readonly slots: number; readonly free: number };
 }
 
-/** Observes a worker's slots, until the returned handle is closed. */
 export function watchSlots(pools: readonly PoolSlots[]): { close(): void } {
   return onScrape(() =>
     pools.flatMap(({ name: pool, slots: ofPool }) => [

@@ -13,9 +13,8 @@ const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Resolves when the database answers, takes writes, and has every migration, the SQL functions of this version and,
- * unless the queue is on Redis, the queue. Until then, logs what is missing. Nothing that uses the queue or the tables
- * may be opened earlier.
+ * Resolves when the database takes writes and has every migration, the SQL functions of this version and, unless the
+ * queue is on Redis, the queue. Nothing that uses the queue or the tables may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,
@@ -37,10 +36,7 @@ export async function waitForDatabase(
   }
 }
 
-/**
- * Returns what the database lacks, or the error of a check; undefined when nothing is missing. Sets the number of
- * missing migrations in `counts`.
- */
+/** Returns what the database lacks, or the error of a check. Sets the number of missing migrations in `counts`. */
 async function whatIsMissing(
   database: Database,
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,

@@ -1,21 +1,16 @@
 import { withTimeout } from '../timing/within.ts';
 import type { Health } from './operator-port.ts';
 
-/** Silence after which a part counts as stuck. Longer than any part takes to notice and replace a silent connection. */
+/** Silence after which a part counts as stuck: longer than any part takes to replace a silent connection. */
 const STUCK_MS = 10_000;
 
-/** Time for which the result of the checks is reused, so that frequent requests do not burden the stores. */
+/** Reuses the result of the checks, so that frequent requests do not burden the stores. */
 const RESULT_TTL_MS = 1000;
 
-/**
- * Silence of a store that counts as an outage. Shorter than the time limit of the reads for a scrape, so that metrics
- * report it too.
- */
+/** Silence of a store that counts as an outage: less than a scrape waits for a read, so that metrics report it. */
 const SILENT_MS = 1500;
 
-/** The health of a process, derived from its parts. The composition root adds each part on opening it. */
 export class ProcessHealth implements Health {
-  /** True while the process takes work. */
   serving = false;
   readonly #watchedParts: { readonly silentMs: number }[] = [];
   readonly #checks: (() => Promise<unknown>)[] = [];
@@ -42,7 +37,6 @@ export class ProcessHealth implements Health {
     return (await withTimeout(SILENT_MS, () => result).catch(() => false)) && this.serving;
   }
 
-  /** Reports whether all checks resolve. */
   async #check(): Promise<boolean> {
     try {
       await Promise.all(this.#checks.map((check) => check()));

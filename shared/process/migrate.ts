@@ -7,10 +7,7 @@ interface Installation extends Patience {
   queuePrefix: string;
 }
 
-/**
- * Brings the database up to date: our tables and functions, then those of the queue. Any number of processes may call
- * it at once.
- */
+/** Brings our tables and functions up to date, then those of the queue. Any number of processes may call it at once. */
 export function migrate({ queuePrefix, ...installation }: Installation): Promise<void> {
   return migrateDatabase({
     ...installation,

@@ -4,7 +4,6 @@ import { watchHealth } from '../metrics/process.ts';
 import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
 import { urlOf } from './url.ts';
 
-/** The state of a process that its operators' port reports. */
 export interface Health {
   /** False when the process is up but has not been able to do its work for 10 s. */
   isHealthy(): boolean;
@@ -18,12 +17,12 @@ interface Answer {
   text: string;
 }
 
-/** Returns the number of workers that a pool should have; undefined when there is no such pool. */
+/** Returns undefined if there is no such pool. */
 type DesiredWorkers = (pool: string) => Promise<number | undefined>;
 
 /**
- * Serves `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}` on the operators' port of a process. `board`, if
- * given, serves the paths below `/admin`. Uses Node's HTTP server, because workers must not depend on Koa.
+ * Serves `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}`; `board` serves the paths below `/admin`. Uses
+ * Node's HTTP server, because workers must not depend on Koa.
  */
 export async function openOperatorPort(
   address: { host: string; port: number },

@@ -1,13 +1,9 @@
 /**
- * Time limits of the parts of a stop, in milliseconds. Each is shorter than the one that encloses it, so that a process
- * can always close in an orderly way before it is killed:
- *
- * A worker drains first, so that another worker can finish its work while the ingress can still answer the callers. An
- * ingress drains longer, then answers 503, and has a moment to send these answers before it cuts connections. The
- * process exits even if its last parts hang. The supervisor kills a process that does not exit.
+ * Time limits of the parts of a stop, in milliseconds. Each is shorter than the one that encloses it. A worker drains
+ * first, so that another worker can finish its work while the ingress can still answer the callers.
  */
 export const STOP_LIMITS = {
-  /** Closing the queues, or a queue's worker, and then their connections: BullMQ waits for a store that may be down. */
+  /** Closing the queues, and then their connections: BullMQ waits for a store that may be down. */
   queue: 1000,
   /** Finishing a worker's attempts in progress; the rest is released to other processes. */
   workerDrain: 15_000,
@@ -15,7 +11,6 @@ export const STOP_LIMITS = {
   ingressDrain: 20_000,
   /** Cutting an ingress's open connections, counted from the start of the stop. */
   ingressConnections: 22_000,
-  /** Sending the last spans to the collector. */
   traces: 2000,
   /** Stopping a whole process, as docs/operating.md promises. */
   process: 25_000,

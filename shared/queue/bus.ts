@@ -8,23 +8,22 @@ import { retry } from '../timing/retry.ts';
 import { connectRedis } from './redis.ts';
 
 const RECONNECT = { firstMs: 50, longestMs: 2000 };
-/** Interval at which the listening connection is probed, and time limit for the answer. */
 const PROBE = { everyMs: 5000, withinMs: 2000 };
 /**
- * TCP keep-alive, which detects that a host is gone. A proxy in front of the host may acknowledge in its place, so the
- * connection is probed as well.
+ * Detects that a host is gone. A proxy in front of the host may acknowledge in its place, so the connection is probed
+ * as well.
  */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /** Pub/sub: each message reaches every process that listens at that moment. */
 export interface Bus {
   publish(messages: { channel: string; payload: string }[]): Promise<void>;
-  /** Listens to a channel, and again after each loss of the connection. Does not wait for a Redis that is down. */
+  /** Listens again after each loss of the connection. Does not wait for a Redis that is down. */
   listen(channel: string, handle: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a bus on the store that also has the queues. `notify` sends messages by NOTIFY of PostgreSQL. */
+/** `notify` sends messages by NOTIFY of PostgreSQL. */
 export function openBus(
   { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
   notify: Bus['publish'],
@@ -33,10 +32,7 @@ export function openBus(
   return redis === undefined ? postgresBus(notify, database, log) : redisBus(redis, log);
 }
 
-/**
- * Opens a bus on the pub/sub of Redis. The listening connection subscribes again after each reconnection. Redis
- * channels ignore the database number: the prefix in their names keeps installations apart.
- */
+/** Redis channels ignore the database number: the prefix in their names keeps installations apart. */
 export function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
   const listener = connectRedis(target, 'listener', log);
@@ -58,10 +54,7 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
   };
 }
 
-/**
- * Opens a bus on LISTEN and NOTIFY. One connection listens, bypassing any pooler, and is reopened whenever it breaks or
- * falls silent.
- */
+/** One connection listens, bypassing any pooler, and is reopened whenever it breaks or falls silent. */
 export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
   const listener = new Listener(directUrl, log);
   return {
@@ -136,7 +129,6 @@ class Listener {
   }
 }
 
-/** Disconnects without waiting for the server, which may be gone. */
 function disconnect(client: pg.Client): void {
   client.end().catch(() => {});
   socketOf(client)?.destroySoon();

@@ -12,12 +12,10 @@ import type { Log } from '../log.ts';
 import { assertTakesWrites } from '../primary.ts';
 import { KEEP_ALIVE } from './bus.ts';
 
-/** Returns the name of the PostgreSQL schema that contains the tables of the queue. */
 export function queueSchema(prefix: string): string {
   return `${prefix.replaceAll('-', '_')}_queue`;
 }
 
-/** Brings the queue's own tables up to date. */
 export async function migrateQueueSchema(client: pg.ClientBase, prefix: string): Promise<void> {
   await runMigrations(client, queueSchema(prefix));
 }
@@ -32,7 +30,6 @@ export async function assertQueueReady(pool: pg.Pool, prefix: string): Promise<v
   }
 }
 
-/** Creates BullMQ's backend on our shared connection. */
 const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   name,
   opts,
@@ -43,10 +40,7 @@ const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   return new PostgresQueueBackend(connection, name, options, withBlockingConnection);
 };
 
-/**
- * Opens the store of BullMQ's queues on PostgreSQL. Commits do not wait for the disk, because a ticket may be lost: the
- * truth is in the rows of work. BullMQ's own notifications wake an idle worker within milliseconds.
- */
+/** Commits do not wait for the disk, because a ticket may be lost: the truth is in the rows of work. */
 export function postgresStore(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
   log: Log,
@@ -72,9 +66,8 @@ export function postgresStore(
 }
 
 /**
- * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. If a connection falls silent
- * without ending, tickets are delayed by ten seconds at most: a fetch times out, and the next one uses a new
- * connection.
+ * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. A connection that falls silent
+ * without ending delays tickets by ten seconds at most.
  */
 export class SharedConnection extends PostgresConnection {
   readonly #config: PostgresPoolConfig;
@@ -86,24 +79,21 @@ export class SharedConnection extends PostgresConnection {
   }
 
   /**
-   * Does nothing: the process has checked the schema when it started. BullMQ 6.7 never repeats its own check once it
-   * has failed, so a process that starts while PostgreSQL stops would never use its queue.
+   * Does nothing, because the process checks the schema at its start. BullMQ 6.7 never repeats its own check once it
+   * has failed.
    */
   override async waitUntilReady(): Promise<void> {}
 
   /**
-   * Replaces BullMQ's own method, which handles errors only once it is connected: a server that accepts a connection
-   * and ends it in the same packet would crash this process.
+   * Replaces BullMQ's method, which handles errors only once it is connected: a server that ends a new connection at
+   * once would crash the process.
    */
   override getListenClient(): Promise<pg.Client> {
     this.#listener ??= this.#listen();
     return this.#listener;
   }
 
-  /**
-   * Does nothing: each worker calls it on closing, but other workers still use the shared connections. `end` closes
-   * them.
-   */
+  /** Does nothing: each worker calls it on closing, but the others still use the shared connections. */
   override async close(): Promise<void> {}
 
   async end(): Promise<void> {
@@ -114,7 +104,7 @@ export class SharedConnection extends PostgresConnection {
   async #listen(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, ...KEEP_ALIVE });
     client.on('error', (error) => this.emit('error', error));
-    // Fires on every end, even of a failed attempt to connect, and makes workers ask for a new listener.
+    // Also fires after a failed attempt to connect. Makes workers ask for a new listener.
     client.once('end', () => {
       this.#listener = undefined;
       this.emit('listenerinvalidated');

@@ -22,13 +22,11 @@ import {
   SAFE_EVICTION_POLICY,
 } from './redis.ts';
 
-/** Interval in which a process adds at most one ticket to a queue. */
 const TICKET_EVERY_MS = 200;
 const TICKET_IDS_MAX = 200;
 /**
- * Options of a ticket. A ticket stands for all work that is queued before a worker takes the ticket, so a queue has at
- * most one, waiting or taken. Work that needs another attempt gets another ticket: nothing relies on BullMQ's own
- * redelivery.
+ * A ticket stands for all work that is queued before a worker takes the ticket, so a queue has at most one, waiting or
+ * taken. Nothing relies on BullMQ's own redelivery.
  */
 const TICKET_OPTIONS = {
   attempts: 1,
@@ -36,33 +34,31 @@ const TICKET_OPTIONS = {
   removeOnFail: true,
   deduplication: { id: 'ticket' },
 };
-/** Pace of a worker: an idle one asks for tickets every ten seconds, and again soon after a refused connection. */
+/** An idle worker asks for tickets every ten seconds, and again soon after a refused connection. */
 const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
 /**
- * Times after which another worker gets a worker's ticket: handling a ticket takes no time, so a worker that still has
+ * Times after which another worker gets a worker's ticket. Handling a ticket takes no time, so a worker that still has
  * it must be lost.
  */
 const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
 
 /**
- * The queue of one pool. Its jobs are tickets, which say "there is work". The rows of work say which work, and workers
- * look at these rows once a second anyway, so any ticket may be lost, late or doubled.
+ * The queue of one pool. Its tickets only say "there is work". Workers look at the rows of work once a second anyway,
+ * so a ticket may be lost, late or doubled.
  */
 export interface TicketQueue {
   /**
-   * Adds a ticket; calls within 200 ms share one. Neither waits nor fails. Call it after the commit of the rows with
-   * these ids. Only people who inspect the queue read the ids.
+   * Adds a ticket; calls within 200 ms share one. Neither waits nor fails. Call it after the commit; the ids are only
+   * for people who inspect the queue.
    */
   add(ids: readonly string[]): void;
 }
 
-/** A worker that takes tickets from one queue. */
 export interface TicketWorker {
-  /** Stops taking tickets. Resolves within `STOP_LIMITS.queue`. */
+  /** Resolves within `STOP_LIMITS.queue`. */
   close(): Promise<void>;
 }
 
-/** BullMQ's queues on this installation's store. */
 export interface Queues {
   queue(name: string): TicketQueue;
   /** Calls `take` for each ticket, one at a time. */
@@ -73,7 +69,6 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** Opens the queues, on Redis if it is configured, otherwise on PostgreSQL. */
 export async function openQueues(
   config: Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>,
   log: Log,
@@ -83,11 +78,11 @@ export async function openQueues(
     : queuesOn(await redisStore(config.redis, config.queuePrefix, log), log);
 }
 
-/** BullMQ's connections to a store. Only `close` closes them, never BullMQ. */
+/** Only `close` closes these connections, never BullMQ. */
 interface Store<B extends IQueueBackend, C> {
   factory: BackendFactory<B, C>;
   producer: QueueOptions<C>;
-  /** Returns the connection options of a worker. Called once for each. */
+  /** Called once for each worker. */
   consumer(): Omit<WorkerOptions<C>, 'concurrency'>;
   ping(): Promise<unknown>;
   close(): Promise<unknown>;
@@ -95,7 +90,7 @@ interface Store<B extends IQueueBackend, C> {
 
 const FIRST_CONNECTION_MS = 2000;
 
-/** Opens the store on Redis. The prefix is a hash tag, so that a cluster keeps all keys of the queues in one slot. */
+/** The prefix is a hash tag, so that a cluster keeps all keys of the queues in one slot. */
 async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   const producer = connectRedis(target, 'producer', log);
   producer.on('ready', () => void warnOfEviction(producer, log));
@@ -121,7 +116,7 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   };
 }
 
-/** Logs an error if Redis may evict keys, because tickets would then vanish silently. */
+/** Redis that evicts keys loses tickets silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = (await readMemory(client).catch(() => undefined))?.policy;
   if (policy === undefined || policy === SAFE_EVICTION_POLICY) return;
@@ -166,7 +161,6 @@ function queuesOn<B extends IQueueBackend, C>(
 type Ticket = { ids: string[] };
 type BullQueue<B extends IQueueBackend, C> = Queue<Ticket, void, string, Ticket, void, string, B, C>;
 
-/** Adds a process's tickets to one queue, one at a time. */
 class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
   readonly #queue: BullQueue<B, C>;
   readonly #log: Log;
@@ -199,7 +193,7 @@ class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
     );
   }
 
-  /** Logs the start and the end of an outage once, however many tickets fail meanwhile. */
+  /** Logs an outage once, however many tickets fail meanwhile. */
   #logOutage(isDown: boolean, error?: unknown): void {
     if (isDown === this.#isDown) return;
     this.#isDown = isDown;
@@ -209,7 +203,7 @@ class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
   }
 }
 
-/** Waits for a close, but no longer than a stop may take: BullMQ's own close waits for a store that may be down. */
+/** Stops waiting in time, because BullMQ's own close waits for a store that may be down. */
 async function withinStopLimit(closing: Promise<unknown>): Promise<void> {
   await withTimeout(STOP_LIMITS.queue, () => closing).catch(() => {});
 }

@@ -6,24 +6,22 @@ import { backoffMs } from '../timing/retry.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** Purpose of a connection. Commands of a producer fail fast; others wait until their connection is back. */
+/** Commands of a producer fail fast; others wait until their connection is back. */
 export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
 /**
- * Time without an expected answer after which a connection is closed and reopened: no notice comes from a host that
- * lost power, or a load balancer that dropped the connection. A consumer waits longer, because BullMQ's blocking reads
- * last ten seconds, and BullMQ itself gives one up after eleven.
+ * Silence after which a connection is reopened: no notice comes from a host that lost power. A consumer waits longer,
+ * because BullMQ's blocking reads last up to eleven seconds.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
-/** Interval of probes. A connection without traffic would never notice that the server is gone or was demoted. */
+/** Without traffic, a connection would never notice that the server is gone or was demoted. */
 const PROBE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
 /**
- * Connects in the background, and reconnects for as long as the process runs, whenever the connection breaks or falls
- * silent. Outside a cluster, a producer or consumer disconnects from a server that has become a read-only replica: by
- * now the host name may resolve to another server.
+ * Reconnects whenever the connection breaks or falls silent. Outside a cluster, a producer or consumer leaves a server
+ * that has become a replica: by now the host name may resolve to another one.
  */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = createClient(target, role);
@@ -54,12 +52,12 @@ class ReadOnlyError extends Error {
   override readonly message = 'this Redis is a read-only replica';
 }
 
-/** Rejects unless the server answers and takes writes. A demoted server still answers pings, and even publishes. */
+/** A demoted server still answers pings, and even publishes. */
 export async function assertTakesWrites(client: RedisClient): Promise<void> {
   if (!(await takesWrites(client))) throw new ReadOnlyError();
 }
 
-/** Asks the server whether it takes writes; rejects unless it answers. */
+/** Rejects if the server does not answer. */
 export async function takesWrites(client: RedisClient): Promise<boolean> {
   if (!(client instanceof Cluster)) return !(await isReadOnly(client));
   // A cluster's nodes redirect writes to each other.
@@ -87,9 +85,8 @@ function createClient(target: RedisTarget, role: RedisRole): RedisClient {
 }
 
 /**
- * Connects to one node of a cluster, and to the next one whenever that connection breaks: every node receives all
- * messages. A `Cluster` would listen on an internal connection to one node, which is not probed, and could wait for
- * that node forever.
+ * Connects to one node, since each receives all messages, and to the next one whenever that connection breaks. A
+ * `Cluster` would listen at one node without probing it.
  */
 function listenAtAny(hosts: readonly { host: string; port: number }[], options: RedisOptions): Redis {
   let index = Math.floor(Math.random() * hosts.length);
@@ -114,16 +111,16 @@ function optionsOf(role: RedisRole): CommonRedisOptions {
     : { ...common, maxRetriesPerRequest: null };
 }
 
-/** Returns the delay before a reconnection. ioredis counts reconnections from 1. */
+/** ioredis counts reconnections from 1. */
 const retryStrategy = (times: number) => backoffMs(times, RECONNECT);
 
 /** The only policy that never drops a job when memory is full. */
 export const SAFE_EVICTION_POLICY = 'noeviction';
 
-/** Memory of a Redis server, in bytes, and its policy for evicting keys. */
+/** Memory in bytes. */
 export interface RedisMemory {
   used: number;
-  /** Memory that the server may use; 0: any amount. */
+  /** 0 means no limit. */
   limit: number;
   policy: string | undefined;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work`, one run at a time: callers that come during a run, or during the pause of `gapMs` after it, share the
- * next run. Otherwise a run starts at once. If `gapMs` is a function, it is called after each run.
+ * Runs `work`, one run at a time. Callers during a run, or during the pause of `gapMs` after it, share the next run. A
+ * function `gapMs` is called after each run.
  */
 export class Coalescer<T> {
   readonly #work: () => Promise<T>;
@@ -16,7 +16,6 @@ export class Coalescer<T> {
     this.#gapMs = typeof gapMs === 'number' ? () => gapMs : gapMs;
   }
 
-  /** True during a run and the pause after it. */
   get isRunning(): boolean {
     return this.#current !== undefined;
   }
@@ -44,8 +43,8 @@ export class Coalescer<T> {
 }
 
 /**
- * Returns a function that pauses for `ms`, or until a pause in progress ends: all its callers continue together, so
- * that their next calls can share statements.
+ * Returns a pause that concurrent callers share, so that they continue together and their next calls can share
+ * statements.
  */
 export function sharedPause(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;

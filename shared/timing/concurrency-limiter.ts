@@ -3,34 +3,27 @@ import { AppError } from '../errors/app-error.ts';
 export interface ConcurrencyLimiterOptions {
   /** Maximum total weight of what runs at once. */
   capacity: number;
-  /** Maximum total weight that one party may hold; `capacity` by default. */
+  /** Defaults to `capacity`. */
   maxPerParty?: number;
-  /** Maximum number of pieces that may wait in the queue of one party; unbounded by default. */
+  /** Maximum length of one party's queue; unbounded by default. */
   maxQueued?: number;
 }
 
-/** A piece of work for the limiter. */
 export interface LimitedWork {
-  /** Name of its party. Parties take turns. */
   party?: string;
-  /**
-   * Its share of `capacity`; 1 by default. A piece heavier than `maxPerParty` never starts, nor does anything that its
-   * party queues after it.
-   */
+  /** Defaults to 1. A piece heavier than `maxPerParty` never starts, and blocks the queue of its party. */
   weight?: number;
   /** Aborts when nobody waits for the work any more. */
   gone?: AbortSignal | undefined;
-  /** Maximum time to wait for its turn; unlimited by default. */
+  /** Defaults to no limit. */
   waitMs?: number;
 }
 
-/** Permission to run, held while the work runs. */
 export interface Permit {
-  /** Adds to the weight. Returns false, and adds nothing, if there is no room at once. */
+  /** Returns false, and adds nothing, if there is no room at once. */
   grow(by: number): boolean;
-  /** Subtracts from the weight, at most all of it. */
   shrink(by: number): void;
-  /** Releases the whole weight. A second call does nothing. */
+  /** A second call does nothing. */
   release(): void;
 }
 
@@ -45,9 +38,8 @@ interface Party {
 }
 
 /**
- * A concurrency limiter, or weighted semaphore, for work that costs memory, a core or a connection. Each party has a
- * queue for its waiting pieces of work, and the parties take turns; a piece is refused if `maxQueued` pieces of its
- * party wait already. p-queue and p-limit have no parties, weights or bound on the waiting work.
+ * A weighted semaphore for work that costs memory, a core or a connection. Parties take turns. p-queue and p-limit have
+ * no parties, weights or bound on the waiting work.
  */
 export class ConcurrencyLimiter {
   #capacity: number;
@@ -67,13 +59,11 @@ export class ConcurrencyLimiter {
     this.#maxQueued = maxQueued;
   }
 
-  /** Changes `capacity`. Running work goes on. */
   setCapacity(capacity: number): void {
     this.#capacity = capacity;
     this.#startNext();
   }
 
-  /** Does the work when its turn comes. Throws what `acquire` or the work throws. */
   async run<T>(work: () => Promise<T>, piece: LimitedWork = {}): Promise<T> {
     const permit = await this.acquire(piece);
     try {
@@ -84,8 +74,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Resolves when the turn of the piece comes. Throws `overloaded`: at once if the queue of the party is full, or later
-   * if, before its turn, the caller has gone or the waiting time is over.
+   * Throws `overloaded`: at once if the party's queue is full, or later if the caller has gone or the waiting time is
+   * over.
    */
   async acquire({ party: name = '', weight = 1, ...limits }: LimitedWork = {}): Promise<Permit> {
     const party = this.#parties.get(name) ?? { heldWeight: 0, queue: new Set() };
@@ -154,7 +144,7 @@ export class ConcurrencyLimiter {
     this.#heldWeight += weight;
   }
 
-  /** Starts what fits. Nothing overtakes a piece that `capacity` has no room for, or it might never start. */
+  /** Nothing overtakes a piece that is too heavy for the free capacity, or it might never start. */
   #startNext(): void {
     for (const [name, party] of this.#parties) {
       const [first] = party.queue;

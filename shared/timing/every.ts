@@ -1,21 +1,19 @@
 export interface EveryOptions {
-  /** Handles a failed run. Without it, a failure is a defect that ends the process. */
+  /** Without a handler, a failure ends the process. */
   onError?: (error: unknown) => void;
-  /** True if the first run starts now instead of after the first interval. */
   atOnce?: boolean;
   /** True if the timer keeps the process alive; true by default. */
   ref?: boolean;
 }
 
 export interface Repetition {
-  /** Starts no further runs. Resolves when the present run, if any, has ended. */
+  /** Resolves when the present run, if any, has ended. */
   stop(): Promise<void>;
 }
 
-/** Minimum pause between two runs, however long a run takes. */
 const GAP_MS = 10;
 
-/** Runs `work` every `ms`, counted from start to start, one run at a time. A failed run does not end the repetition. */
+/** Runs `work` every `ms` from start to start, one run at a time. A failed run does not end the repetition. */
 export function every(
   ms: number,
   work: () => unknown,

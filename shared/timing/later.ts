@@ -1,4 +1,4 @@
-/** Delays a call. If it is requested several times, it is made once, at the earliest of the requested times. */
+/** Delays a call. Several requests result in one call, at the earliest of the requested times. */
 export class DelayedCall {
   readonly #work: () => void;
   #next: { at: number; timer: Disposable } | undefined;
@@ -7,7 +7,7 @@ export class DelayedCall {
     this.#work = work;
   }
 
-  /** Makes the call in `ms`, or earlier if that was requested before; below 1 ms, after this turn of the event loop. */
+  /** Makes the call after this turn of the event loop if `ms` is below 1. */
   within(ms: number): void {
     const at = performance.now() + ms;
     if (this.#next !== undefined && this.#next.at <= at) return;

@@ -6,7 +6,7 @@ export interface Backoff {
 }
 
 export interface RetryOptions extends Backoff {
-  /** Returns true if a retry can help after `tries` failed tries; by default, always. */
+  /** Returns true if a retry can help; by default, always. */
   when?: (error: unknown, tries: number) => boolean;
   /** Time, by `performance.now()`, after which no try starts. */
   until?: number;
@@ -15,9 +15,8 @@ export interface RetryOptions extends Backoff {
 }
 
 /**
- * Retries with backoff until `work` succeeds. Rejects with the last error of `work` when another try cannot help or
- * would start after `until`. Starts no try once the signal has aborted, but rejects with its reason or, from a pause,
- * with an `AbortError`. Only for work that is safe to repeat.
+ * Retries with backoff; `work` must be safe to repeat. Rejects with its last error when a try cannot help or would
+ * start after `until`, and with the signal's reason or an `AbortError` once the signal has aborted.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;
@@ -33,10 +32,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-/**
- * Returns the time to wait after `tries` failed tries. It doubles each time, with jitter, so that processes do not
- * retry all at once.
- */
+/** Doubles with each try, with jitter, so that processes do not retry all at once. */
 export function backoffMs(tries: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(firstMs * 2 ** (tries - 1), longestMs) * (0.5 + Math.random() / 2);
 }

@@ -13,8 +13,8 @@ export async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): P
 }
 
 /**
- * Returns a signal that aborts as soon as one of these does. Replaces `AbortSignal.any`, whose weak references take 10
- * µs. Only for signals that live no longer than the returned one, since it never removes its listeners.
+ * Replaces `AbortSignal.any`, whose weak references take 10 µs. Never removes its listeners, so the signals must not
+ * outlive the returned one.
  */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const any = new AbortController();
@@ -25,10 +25,7 @@ export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   return any.signal;
 }
 
-/**
- * Settles as `work` does, or rejects after `ms` with `timeoutError()`. On a timeout, the signal that `work` got aborts
- * with the same error.
- */
+/** Rejects after `ms` with `timeoutError()`, which is then also the reason of the signal that `work` got. */
 export async function withTimeout<T>(
   ms: number,
   work: (signal: AbortSignal) => Promise<T>,

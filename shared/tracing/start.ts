@@ -14,8 +14,8 @@ import { STOP_LIMITS } from '../process/stop-limits.ts';
 import { withTimeout } from '../timing/within.ts';
 
 /**
- * Exports the spans of this process by OTLP. The SDK reads the address, the sampling and the other standard settings
- * from the environment. Loaded only if a collector is configured, because loading takes memory and delays the start.
+ * The SDK reads the address, the sampling and other standard settings from the environment. Loaded only if a collector
+ * is configured, because loading takes memory and time.
  */
 export function startTracing(kind: string, log: Log): { stop(): Promise<void> } {
   const report = (reason: string) => log.warn({ reason }, 'a setting of the traces');
@@ -35,10 +35,7 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
   };
 }
 
-/**
- * Wraps an exporter so that it logs once when the collector becomes unreachable, and once when it is back. Spans of the
- * time between are lost.
- */
+/** Logs once when the collector becomes unreachable, and once when it is back. */
 function withOutageLog(exporter: SpanExporter, log: Log): SpanExporter {
   let isDown = false;
   return {

@@ -5,13 +5,11 @@ import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
 import type { Kind } from './kind.ts';
 import type { NoFacts } from './kinds.ts';
 
-/** Terms of a process that admits work. */
 interface ProcessTerms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** Sandbox units and price for charged kinds. A process that admits no charged kind may leave them out. */
+  /** A process that admits no charged kind may leave these out. */
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
-/** Returns the terms that all admissions of a kind in a process share. */
 export function admissionTerms(kind: Kind, { units, ...terms }: ProcessTerms): AdmissionTerms {
   return {
     kind: kind.name,
@@ -22,26 +20,22 @@ export function admissionTerms(kind: Kind, { units, ...terms }: ProcessTerms): A
   };
 }
 
-/** A part of another piece of work. */
 export interface Part<Facts = object> {
-  /** Id of the part. The same id again means the same part. */
+  /** The same id again means the same part. */
   id: string;
-  /** Input of the part's handler. */
   body: object;
   facts: Facts;
 }
 
-/** A request for a job of an account, or for a part of a job. */
 interface JobRequest<Facts> extends Partial<Part<Facts>> {
   accountId: string;
   body: object;
-  /** Name of the request. The same name again means the same job. By default, every request is new. */
+  /** The same name again means the same job. By default, every request is new. */
   requestId?: string | undefined;
   /** True to join the same request if it is still live, even while other callers wait for it. */
   wait?: boolean;
 }
 
-/** Returns the admission of a job. */
 export function jobAdmission<Facts = NoFacts>(
   kind: Pick<Kind, 'name'>,
   { accountId, body, id = newId(), requestId = id, wait = false, facts }: JobRequest<Facts>,

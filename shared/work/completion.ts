@@ -6,39 +6,29 @@ import { type Completion, complete, completeAndClaim } from '../db/stores/work/c
 import { batches } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** Maximum number of completions in one statement, and maximum length of their answers in UTF-16 units. */
+/** `ANSWER_UNITS_MAX` counts UTF-16 units of all answers in one statement. */
 const COMPLETIONS_MAX = 100;
 const ANSWER_UNITS_MAX = 256 * 1024;
 /**
- * Maximum waits in a busy worker, in milliseconds. `statement`: a completion waits for others that share its statement.
- * `wakeUp`: the wake-up of its callers waits for others that share its message. Neither wait exceeds a tenth
- * (`ofQueueing`) of the time for which the work was queued.
+ * Maximum waits in a busy worker, in milliseconds, of a completion for its `statement` and of its callers' `wakeUp`.
+ * Neither exceeds a tenth (`ofQueueing`) of the time for which the work was queued.
  */
 const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
-/**
- * Maximum number of completions that wait for others to share their statement, and of those whose statement also claims
- * work. More of them share a statement without a wait.
- */
+/** More completions share a statement without a wait, and their statement claims no work. */
 const FEW_COMPLETIONS = 32;
 
-/**
- * Ends a piece of work. Resolves with false if its guard failed. After the commit, wakes the processes that wait for
- * the work or run it.
- */
+/** Resolves with false if the guard failed. After the commit, wakes the processes that wait for the work or run it. */
 export type Completer = (completion: Completion) => Promise<boolean>;
 
 /** A claim for the slots of ended attempts, made in the statement that ends them. */
 export interface NextClaim extends ClaimTerms {
   onClaimed(claimed: ClaimResult): void;
-  /** Called if the statement failed; it may have taken effect nevertheless. */
+  /** The statement may have taken effect nevertheless. */
   onLost(): void;
 }
 
-/** Hooks of a worker, which let the statement that ends its attempts also claim work. */
 export interface WorkerHooks {
-  /** Checks whether attempts end so often that they may share a statement. */
   isBusy(): boolean;
-  /** Returns the claim to make in the statement that ends these attempts; undefined for none. */
   nextAfter(ended: readonly Completion[]): NextClaim | undefined;
 }
 
@@ -50,7 +40,6 @@ export interface CompleterOptions {
   worker?: WorkerHooks;
 }
 
-/** Creates the function that ends work, in batches. */
 export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: CompleterOptions): Completer {
   async function end(batch: readonly Completion[]): Promise<boolean[]> {
     const next = batch.length > FEW_COMPLETIONS ? undefined : worker?.nextAfter(batch);
@@ -62,7 +51,7 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
     } catch (error) {
       next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
-      // Retries without the claim: if the claim is at fault, no answer may be lost because of it.
+      // The claim may be at fault, and no answer may be lost because of it.
       return complete(pool, batch, recoveryWindowS);
     }
   }

@@ -2,7 +2,7 @@ import type { EndingOptions } from '../db/stores/erasure/work.ts';
 import type { Kinds } from './kind.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** Returns the options with which the work of accounts is ended: parts last, because callers wait for their parents. */
+/** Puts parts last, because callers wait for their parents. */
 export function endingOptions(
   kinds: Kinds,
   wakeUps: Pick<WakeUps, 'announceEnded'>,

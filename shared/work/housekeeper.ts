@@ -31,18 +31,16 @@ const LEAD_EVERY_MS = 1500;
 const SWEEP_EVERY_MS = 1000;
 const END_EVERY_MS = 2000;
 /**
- * Past time that a repair searches in most of its rounds. The first round of a new leader, and then one round per
- * `REPAIR_REACH_MS`, searches all time.
+ * Past time that most rounds of a repair search. A new leader's first round, and then one per `REPAIR_REACH_MS`,
+ * searches all time.
  */
 const REPAIR_REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
-/** Time for which one step continues to erase accounts. */
 const ERASE_FOR_MS = 3700;
 /** Time after a death, besides a lease and the callers' grace period, for which leaders search for the work it left. */
 const SWEEP_FOR_MS = 10_000;
-/** Maximum number of pieces of work that one log line names. */
 const LOGGED_IDS_MAX = 20;
 /** Time, besides a lease, for which a new leader searches for the work of processes that died while nobody led. */
 const NEW_LEADER_SWEEP_MS = 2000;
@@ -57,7 +55,7 @@ export interface HousekeeperOptions {
   recoveryWindowS: number;
   complete: Completer;
   wakeUps: Pick<WakeUps, 'announceAdmitted'>;
-  /** Continues to erase accounts for about `withinMs`; ends after its present step once `stopping` has aborted. */
+  /** Takes about `withinMs`; ends after its present step once `stopping` has aborted. */
   eraseAccounts(withinMs: number, stopping: AbortSignal): Promise<unknown>;
   log: Log;
 }
@@ -70,23 +68,19 @@ export interface OpenHousekeeperOptions extends Omit<HousekeeperOptions, 'eraseA
 }
 
 /**
- * Ends work that is overdue or has lost its callers, takes over the work of dead workers, and erases what has expired.
- * Every ingress and worker has a housekeeper, but a lease lets only one of these processes work at a time, the leader.
- * So housekeeping costs the same however many processes there are, and goes on without any worker. Each step is safe to
- * repeat, and reads a bounded number of rows at a time.
+ * Ends overdue and abandoned work, takes over the work of dead workers, and erases what has expired. Every ingress and
+ * worker has a housekeeper, but only the leader, which holds the lease, works. Each step is safe to repeat.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #loops: Repetition[];
   readonly #closing = new AbortController();
-  /** Time until which this process leads, by its own clock: never later than the end of its lease. */
+  /** Never later than the end of the lease, by this process's clock. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
-  /** The latest round of each step in this process, for operators. */
   readonly #rounds: LeaseRounds = {};
-  /** Completions in progress, by party. Until they settle, no round starts others for that party. */
+  /** By party. Until they settle, no round starts others for the party. */
   readonly #completions = new Map<string, Promise<unknown>>();
-  /** Time at which each repair last searched all time, since this process became the leader. */
   readonly #searchedAllAt = new Map<string, number>();
 
   constructor(options: HousekeeperOptions) {
@@ -108,9 +102,8 @@ export class Housekeeper {
   }
 
   /**
-   * Starts no further round, lets running rounds end after their present step, and yields the lead. Resolves when all
-   * of that is done. A process calls it when it begins to drain, so that another process leads meanwhile, and once more
-   * on disposal.
+   * Lets running rounds end after their present step, then yields the lead. Called when the process begins to drain,
+   * and once more on disposal.
    */
   async close(): Promise<void> {
     this.#closing.abort('closing');
@@ -123,7 +116,6 @@ export class Housekeeper {
     );
   }
 
-  /** Repeats a step whenever this process leads. */
   #every(everyMs: number, name: string, step: () => Promise<unknown>): Repetition {
     const work = async () => {
       if (!this.#leads) return;
@@ -140,7 +132,6 @@ export class Housekeeper {
     };
   }
 
-  /** Returns the rounds of this process; undefined while it does not lead. */
   rounds(): LeaseRounds | undefined {
     return this.#leads ? this.#rounds : undefined;
   }
@@ -174,7 +165,7 @@ export class Housekeeper {
     );
   }
 
-  /** Runs a repair, and passes it the time span to search; null: all time. */
+  /** Passes the repair the time span to search; null means all time. */
   async #runRepair(name: string, repair: (reachMs: number | null) => Promise<void>): Promise<void> {
     const at = performance.now();
     const isDue = at >= (this.#searchedAllAt.get(name) ?? Number.NEGATIVE_INFINITY) + REPAIR_REACH_MS;
@@ -182,9 +173,7 @@ export class Housekeeper {
     if (isDue) this.#searchedAllAt.set(name, at);
   }
 
-  /**
-   * Searches all live work if a process may have died lately. A new leader assumes that its predecessor has just died.
-   */
+  /** Searches all live work if a process may have died lately. */
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#options;
     const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
@@ -212,7 +201,7 @@ export class Housekeeper {
     for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
   }
 
-  /** Starts to end a party's casualties and returns, so that other parties do not wait for its locked rows. */
+  /** Does not wait, so that other parties do not wait for this party's locked rows. */
   #end(party: string, casualties: readonly Casualty[]): void {
     if (this.#completions.has(party)) return;
     const completions = casualties.map(async ({ verdict, ...subject }) => {
@@ -233,10 +222,7 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
-/**
- * Opens a process's housekeeper, and registers it for disposal. Returns the housekeeper, and the options with which it
- * ends the work of accounts.
- */
+/** `ending` has the options with which the process ends the work of accounts. */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
   { em, directUrl, ...options }: OpenHousekeeperOptions,

@@ -7,7 +7,7 @@ import { PredictionRequest } from '../schemas/predictions.ts';
 import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
 import type { Kind } from './kind.ts';
 
-/** Facts of a kind that has none: its input says all that the party asked for. */
+/** Facts of a kind that has none. */
 export type NoFacts = Record<never, never>;
 
 const predictionBase = {
@@ -50,7 +50,7 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   outlivesCallers: false,
 };
 
-/** Predicts one reply of a batch. It is a part of the batch's work, and has to end shortly before the batch. */
+/** A part of the batch's work, which ends shortly before the batch. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   ...predictionBase,
   name: 'batch_reply',
@@ -98,7 +98,6 @@ export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchRep
   parts: batchReply,
 };
 
-/** The kinds that `/api/jobs/` shows to an account, by their names there. */
 export const jobKinds = {
   sync,
   promote_episodes: promoteEpisodes,
@@ -106,5 +105,4 @@ export const jobKinds = {
   predict_batch: predictBatch,
 };
 
-/** All kinds of work, by name. */
 export const kinds = { predict, reply, draft, batch_reply: batchReply, ...jobKinds };

@@ -21,15 +21,11 @@ import { kinds } from './kinds.ts';
 import { hasRoomForPage, PAGE_ACCOUNTS } from './pool-load.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
 
-/**
- * Time within which workers must notice a pause: each heartbeat reads the pauses, at most 0.7 seconds after the last.
- */
+/** Each heartbeat reads the pauses, at most 0.7 seconds after the last one. */
 const PAUSE_NOTICE_TIMEOUT_MS = 3000;
 const POLL_EVERY_MS = 50;
 
-/**
- * Makes the workers of these pools claim nothing new. Resolves with the number of workers that did not notice in time.
- */
+/** Makes these pools claim nothing new. Resolves with the number of workers that did not notice in time. */
 export async function pause(database: Pool, pools: readonly PoolName[]): Promise<number> {
   await pausePools(database, pools);
   const until = performance.now() + PAUSE_NOTICE_TIMEOUT_MS;
@@ -56,17 +52,15 @@ export async function drain(database: Pool, pool: PoolName, recoveryWindowS: num
   return drainQueued(database, kindNamesOfPool(kinds, pool), { before, recoveryWindowS });
 }
 
-/** Delay before a retry checks again whether its next page may begin. */
 const ROOM_CHECK_MS = 250;
 /** Steps whose jobs process whatever is new, so a failed job can be replaced without its input. */
 const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
 
-/** Reason why a retry ended before its last page. */
 export type RetryStop = 'no_worker' | 'paused' | 'full';
 
 export interface RetryCounts {
   queued: number;
-  /** Number of accounts whose job was not admitted because another transaction held a lock. */
+  /** Number of accounts that were skipped because another transaction held a lock. */
   locked: number;
   /** Absent if the retry reached its last page. */
   stopped?: RetryStop;
@@ -82,11 +76,9 @@ export interface RetryJobsOptions {
 }
 
 /**
- * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours, each in a
- * transaction of its own. Waits for room in the pool before each page, so that the jobs do not exceed their deadline,
- * and the jobs that people request are not refused. Safe to interrupt and to repeat: an account that has a new job is
- * not found again. Resolves with the counts of each kind (`retried`) and, for each kind that cannot be retried, with
- * the number of its failures in that time (`left`).
+ * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours. Safe to interrupt
+ * and to repeat, because an account with a new job is not found again. Resolves with the counts of each kind
+ * (`retried`) and, for each kind that cannot be retried, with the number of its failures (`left`).
  */
 export async function retryFailed(
   database: Pool,
@@ -128,10 +120,7 @@ async function retryStep(
   return counts;
 }
 
-/**
- * Returns why no page of jobs may be admitted to a pool; undefined if one may. A paused pool takes jobs until it has no
- * room, and keeps them for its workers.
- */
+/** Returns undefined if a page of jobs may be admitted. A paused pool takes jobs until it has no room. */
 export async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
   const [state] = await poolStates(database, [pool]);
   if (state === undefined || state.workers === 0) return 'no_worker';

@@ -4,7 +4,6 @@ import { countWaitingParties, type LoadRow, readLoad } from '../db/stores/work/l
 import { desiredWorkers, type PoolLoad } from '../domain/scaling.ts';
 import { type Kinds, kindsOfPool } from './kind.ts';
 
-/** Computes the load of a pool from that of its kinds. */
 export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
   const { workers, slots } = rows[0] ?? { workers: 0, slots: 0 };
   return {
@@ -16,7 +15,7 @@ export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
   };
 }
 
-/** Reads the load of a pool and returns how many workers it should have; undefined if there is no such pool. */
+/** Returns undefined if there is no such pool. */
 export async function readDesiredWorkers(
   pool: Pool,
   kinds: Kinds,

@@ -4,9 +4,7 @@ import type { PromoteInput, SyncRequest } from '../schemas/jobs.ts';
 import type { Kind } from './kind.ts';
 import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
 
-/**
- * A step of a round: queues a job of this kind, with this input, for each account that has something new for the kind.
- */
+/** Queues a job of this kind for each account that has something new for the kind. */
 export interface RoundStep {
   kind: Kind;
   due: DueKind;
@@ -15,7 +13,7 @@ export interface RoundStep {
 
 const PROMOTION: PromoteInput = { settled_only: true, limit: 500 };
 
-/** The steps of each recurring job. A round takes its steps one after the other, each over all accounts. */
+/** A round takes its steps one after the other, each over all accounts. */
 export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
   sync: [{ kind: sync, due: 'sync', body: {} }],
   promotion: [
@@ -24,7 +22,6 @@ export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>>
   ],
 };
 
-/** Returns the steps of a schedule's round; none for an unknown schedule. */
 export function stepsOfRound(schedule: string): readonly RoundStep[] {
   return Object.entries(SCHEDULES).find(([name]) => name === schedule)?.[1] ?? [];
 }

@@ -14,25 +14,19 @@ export type Channel = 'ended' | 'cancel' | 'admitted';
 
 export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
-/**
- * Maximum number of names in a message: a PostgreSQL notification holds 8,000 bytes, and the longest name is a kind and
- * an id.
- */
+/** A PostgreSQL notification holds 8,000 bytes, and the longest name is a kind and an id. */
 const NAMES_MAX = 140;
 
 /**
- * Messages that say "read these rows" and carry nothing else. A message may be lost, late or doubled, so each
- * waiting process also polls its rows at least once a second. Messages are sent after the commit; sending neither waits
- * nor fails.
+ * Messages that only say "read these rows". A message may be lost, late or doubled, so each waiting process also polls
+ * its rows at least once a second. Messages are sent after the commit; sending neither waits nor fails.
  */
 export interface WakeUps {
-  /** Wakes the processes that wait for the ended work or still run it. */
   announceEnded(ids: readonly string[]): void;
-  /** Wakes the processes that wait for work that its worker has ended, at most `patienceMs` later. */
+  /** Waits at most `patienceMs`, to share a message with others. */
   announceCompleted(ids: readonly string[], patienceMs: number): void;
-  /** Wakes the workers that have slots for these flows, whose work has just been queued. */
   announceAdmitted(flows: readonly Flow[]): void;
-  /** Passes each later wake-up to the listener of its channel. Called once. */
+  /** Called once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,7 +37,6 @@ interface Message {
   patienceMs: number;
 }
 
-/** Parses the flows that a message of the channel `admitted` names. */
 export function flowsOf(names: readonly string[]): Flow[] {
   return names.map((name) => {
     const [kind = '', party = ''] = name.split(':');
@@ -51,7 +44,7 @@ export function flowsOf(names: readonly string[]): Flow[] {
   });
 }
 
-/** Opens the wake-up channels on a bus. Closing them leaves the bus open. */
+/** Closing the wake-ups leaves the bus open. */
 export function openWakeUps(
   bus: Bus,
   queuePrefix: string,
@@ -61,7 +54,6 @@ export function openWakeUps(
   const busChannel = (channel: Channel) => `${queuePrefix}_${channel}`;
   let listeners: Listeners = {};
 
-  /** Sends wake-ups; those that arrive while a message is in flight share the next one. */
   const publish = createBatcher(
     async (batch: Message[]) => {
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
@@ -80,7 +72,7 @@ export function openWakeUps(
 
   let lastSent = Promise.resolve();
   const send = (channel: Channel, names: readonly string[], patienceMs = 0) => {
-    // Informs this process directly: it need not wait for its own message.
+    // This process need not wait for its own message.
     listeners[channel]?.(names);
     for (const name of names) lastSent = publish({ channel, name, patienceMs });
   };
