@@ -92,7 +92,7 @@ describe('scheduled promotion and sync', function () {
     assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
   });
 
-  it('scheduled promotion writes stale facts anew in an account without new episodes, and queues no job for facts that are set aside', async () => {
+  it('scheduled promotion rewrites stale facts of an account without new episodes, but not facts that are set aside', async () => {
     const [person, other] = [await signUp(system), await signUp(system)];
     const staleFact = async (owner: UserClient) => {
       const source = await add(owner, 'raw', { content: 'I live in Bergen.', kind: 'reply' });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as settlePromises } from 'node:timers/promises';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
 
 describe('coalesced work', () => {
@@ -12,8 +13,6 @@ describe('coalesced work', () => {
     };
     return { ends, work };
   }
-
-  const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
   it('coalesced work starts at once when idle, and callers that come during a run share the next run', async () => {
     const { ends, work } = makeWork();

@@ -74,7 +74,6 @@ describe('composition root', () => {
         return { ...server, close };
       },
     });
-    /** Reports whether a process leads. */
     const isLed = async () => {
       const { rowCount } = await database.pool.query(`select from leases where until > now()`);
       return rowCount === 1;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as settlePromises } from 'node:timers/promises';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
 describe('concurrency limiter', () => {
@@ -14,9 +15,6 @@ describe('concurrency limiter', () => {
   };
 
   type Piece = ReturnType<typeof piece>;
-
-  /** Waits until all pending promise reactions have run. */
-  const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
   it('the concurrency limiter runs up to `capacity` pieces of work at once, and the others afterwards in their order', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 2, maxQueued: 10 });

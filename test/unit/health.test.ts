@@ -5,7 +5,7 @@ import { scrape, sumOf } from '../support/metrics.ts';
 import { until } from '../support/until.ts';
 
 describe('process readiness', () => {
-  it('a process checks its stores at most once a second, however often it is asked whether it is ready', async () => {
+  it('a process checks its stores at most once a second, however often its readiness is requested', async () => {
     const health = new ProcessHealth();
     health.serving = true;
     let asked = 0;

@@ -26,13 +26,13 @@ describe('log', () => {
     );
   });
 
-  it('the log line of an error that is its own cause has fewer than 10,000 characters', () => {
+  it('the log line of an error whose cause is itself has fewer than 10,000 characters', () => {
     const error = new Error('round');
     error.cause = error;
     assert.ok(JSON.stringify(loggedError(error)).length < 10_000);
   });
 
-  it('the log contains no message of a PostgreSQL error inside another error, and masks secrets in the messages of other errors', () => {
+  it('the log of an AggregateError contains no message of a PostgreSQL error, and masks secrets in other messages', () => {
     const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
     const other = new Error('postgres://ann:hunter2@db.example is down');
     const frameless = Object.assign(new Error(), {
@@ -46,7 +46,6 @@ describe('log', () => {
   });
 });
 
-/** An error in a log line. */
 interface LoggedError {
   code?: string;
   message?: string;
@@ -54,7 +53,6 @@ interface LoggedError {
   errors?: LoggedError[];
 }
 
-/** Returns an error as it appears in a log line. */
 function loggedError(err: Error): LoggedError {
   const lines: string[] = [];
   createLog('test', 'info', { write: (line) => lines.push(line) }).info({ err });

@@ -34,7 +34,7 @@ describe('secret by file', () => {
     return file;
   }
 
-  it('a secret read from its _FILE variable gives the same configuration as its value, with or without a trailing newline', async () => {
+  it('a secret in a file, with or without a trailing newline, gives the same configuration as a secret in a variable', async () => {
     for (const end of ['', '\n', '\r\n']) {
       const files: Record<string, string> = {};
       for (const [name, value] of Object.entries(SECRETS))

@@ -7,7 +7,6 @@ const ROOM = 16 * MIB;
 describe('body budget', () => {
   const here = new AbortController().signal;
 
-  /** Asserts that the whole budget is free. */
   async function assertAllFree(budget: BodyBudget): Promise<void> {
     const share = budget.open('another', here);
     await share.reserve(ROOM);
@@ -25,7 +24,7 @@ describe('body budget', () => {
     }
   });
 
-  it('a request body whose share is freed while it waits for room in the body budget returns the room that it then gets', async () => {
+  it('room in the body budget that a request gets after its share was freed is given back at once', async () => {
     const budget = new BodyBudget(ROOM);
     const holding = budget.open('other', here);
     await holding.reserve(ROOM);

@@ -25,7 +25,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it('while another caller of a request is still being admitted, the ingress does not detach from the work; once that caller is refused, it does', () => {
+  it('the ingress detaches from work only after every caller that was still being admitted has been refused', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'answered');

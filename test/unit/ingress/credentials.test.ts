@@ -83,7 +83,6 @@ describe('look-ups of wrong credentials', () => {
   });
 });
 
-/** Returns the code of the error that the work fails with; undefined if it succeeds. */
 async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;

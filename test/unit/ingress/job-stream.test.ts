@@ -95,7 +95,7 @@ describe('job stream', () => {
     assert.deepEqual(seen, [[], [1], [1]]);
   });
 
-  it('a job stream resumes after a Last-Event-ID with the items not yet sent, and after an unknown id with all items', async () => {
+  it('a job stream resumes after a Last-Event-ID with the items not yet sent, or after an unknown id with all items', async () => {
     const resume = async (lastEventId?: string) => {
       const jobs = polls({}, { result: {} });
       const poll = (shown: ReadonlySet<number>) => {
@@ -151,7 +151,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
   });
 
-  it('a job stream ends with service_unavailable when the database has answered no poll for patienceMs, however few the polls were, and logs the outage once', async () => {
+  it('a job stream ends with service_unavailable after a database outage of `patienceMs`, and logs the outage once', async () => {
     let polls = 0;
     const poll = async () => {
       polls += 1;

@@ -139,7 +139,7 @@ describe('leased rate limit', () => {
       },
     ));
 
-  it("over several windows, a leased rate limit grants at most its points and shares for each, and refuses no call if one window's points suffice for all", () =>
+  it("a leased rate limit grants at most its points and shares in each window, and refuses no call if one window's points suffice", () =>
     assertFor(
       {
         ...options,

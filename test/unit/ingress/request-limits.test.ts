@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Limit, LimiterFactory } from '../../../ingress/limits/limiter.ts';
 import { requestLimits } from '../../../ingress/limits/request-limits.ts';
 
-/** Returns the limits that a configuration opens, by name. */
 function openedLimits(rps: number, burst: number): Map<string, Limit> {
   const found = new Map<string, Limit>();
   const limits: LimiterFactory = {

@@ -11,7 +11,7 @@ const INITIALIZE = {
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 describe('tool sessions of a credential', () => {
-  it('a credential whose 100 tool server sessions all have running requests is refused another session until a request ends', async () => {
+  it('a credential with 100 busy tool server sessions is refused another session until a request ends', async () => {
     const sessions = new Sessions({ max: 1000, idleMs: 60_000 });
     const open = (credentialHash: string) =>
       sessions.open(

@@ -14,7 +14,7 @@ describeOnEachStore('work dispatch', (store) => {
   });
   after(() => queues.close());
 
-  it('a work dispatch of 20 pieces, one after the other, wakes workers for each piece, and leaves one ticket in the queue', async () => {
+  it('dispatching 20 pieces of work wakes the workers 20 times, and leaves one ticket in the queue', async () => {
     let woken = 0;
     const wake = () => {
       woken += 1;

@@ -23,7 +23,7 @@ describe("BullMQ's connections to PostgreSQL", () => {
     }),
   );
 
-  it("BullMQ's connections to PostgreSQL report an error, and do not crash the process, when the server ends each connection right after log-in", async () => {
+  it("BullMQ's connections to PostgreSQL report an error when the server ends each connection right after log-in", async () => {
     const connectionString = `postgres://nobody@127.0.0.1:${server.port}/nowhere`;
     const connection = new SharedConnection({ connectionString, query_timeout: 1000 });
     const faults: unknown[] = [];

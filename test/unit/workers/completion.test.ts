@@ -44,7 +44,7 @@ const NEXT: NextClaim = {
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
 describe('completions', () => {
-  it('completions of a busy worker are stored in one statement, with delayed wake-ups, if their work was queued for hundreds of milliseconds', async () => {
+  it('a busy worker stores completions of long-queued work in one statement, and wakes their callers within 25 ms', async () => {
     const { complete, statements, woken } = start(places);
     const ended = [complete(completionOf('a', 1000))];
     await setImmediate();
@@ -55,7 +55,7 @@ describe('completions', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('completions of a busy worker are stored at once if the work of one of them was queued for only 5 ms', async () => {
+  it('a busy worker stores completions at once if the work of one of them was queued for only 5 ms', async () => {
     const { complete, statements, woken } = start(places);
     void complete(completionOf('a', 1000));
     void complete(completionOf('b', 5));
@@ -65,7 +65,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0.5);
   });
 
-  it('33 completions of a busy worker are stored at once, by a statement that claims no next work', async () => {
+  it('a busy worker stores 33 completions at once, in a statement that claims no work', async () => {
     const { complete, statements, woken } = start(places, NEXT);
     const ended = Array.from({ length: 33 }, (_, n) => complete(completionOf(`${n}`, 1000)));
     await setImmediate();
@@ -74,7 +74,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('a completion that claims the next work reports the claim or its possible loss, and is stored without the claim if only the claim fails', async () => {
+  it('a completion that also claims work reports the claim or its possible loss, and is stored even if the claim fails', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

@@ -11,7 +11,6 @@ const PLENTY = 1000;
 
 const appFlow = (party: string): Flow => ({ kind: 'predict', party });
 const accountFlow = (party: string): Flow => ({ kind: 'reply', party });
-/** Makes a flow of a one-at-a-time kind. */
 const oneAtATimeFlow = (party: string): Flow => ({ kind: 'sync', party });
 const manyFlows = (count: number, flow: (party: string) => Flow) =>
   Array.from({ length: count }, (_, n) => flow(`${n}`));
@@ -134,7 +133,7 @@ describe('fair order', () => {
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order gives each flow the same number of slots, even if a claim takes only one piece because requests are large', () => {
+  it('the fair order gives each flow the same number of slots, even if each claim takes only one piece', () => {
     const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
@@ -210,7 +209,7 @@ describe('fair order', () => {
     }
   });
 
-  it('the fair order gives a one-at-a-time flow at most one slot, and that slot to its next piece as soon as the slot is free', () => {
+  it('the fair order gives a one-at-a-time flow at most one slot, and serves its next piece once the slot is free', () => {
     const [mine, yours] = [oneAtATimeFlow('mine'), oneAtATimeFlow('yours')];
     const worker = filledWorker(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(
@@ -244,7 +243,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reports flows whose work other workers are claiming, and claims for such a flow again only when the flow is announced again', () => {
+  it('the fair order reports flows whose work other workers are claiming, and skips them until they are announced again', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of manyFlows(2, appFlow)) order.noteQueued(flow);
     const asks = order.ask();
@@ -255,7 +254,7 @@ describe('fair order', () => {
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('the fair order claims no work queued over a second before the latest claimed piece, until a refresh lets it claim work of any age', () => {
+  it('until a refresh, the fair order skips work that was queued over a second before the latest claimed piece', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
@@ -285,7 +284,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reaches the only flow with work in at most 10 claims, if other workers have drained the thousand flows announced before it', () => {
+  it('the fair order finds the only flow with work behind 1000 drained flows in at most 10 claims', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
     worker.hear(...manyFlows(1000, appFlow), appFlow('last'));

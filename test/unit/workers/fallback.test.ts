@@ -34,7 +34,7 @@ describe('fallback models', () => {
   };
   const askedModels = () => server.calls.map(({ body }) => body.model);
 
-  it('fallback models are asked in their order during outages and rate limits, and the answer names the model that gave it', async () => {
+  it('fallback models are asked in order during outages and rate limits, and the answer names the model that answered', async () => {
     for (const step of [fake.status(503), fake.status(429), fake.reset()]) {
       server.reset();
       const provider = start(['second', 'third'], step, 'first', 'second');
@@ -72,7 +72,7 @@ describe('fallback models', () => {
     assert.deepEqual(askedModels(), ['first']);
   });
 
-  it('the built-in predictor can be the last fallback model: it answers during outages, but not after a wrong API key (401)', async () => {
+  it('the built-in predictor as the last fallback model answers during outages, but not after a wrong API key', async () => {
     const provider = start(['second', 'local'], fake.status(500), 'first', 'second');
     assert.deepEqual(
       [

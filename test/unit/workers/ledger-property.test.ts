@@ -59,7 +59,7 @@ const ANSWERS: ((n: number) => ScriptedAnswer)[] = [
 describe('ledger', () => {
   const server = fake.useFakeProvider();
 
-  it('the ledger has one row per provider request, with its model, tokens and cost, for any sequence of answers', async () => {
+  it('for any sequence of answers, the ledger has one row per provider request, with its model, tokens and cost', async () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 80; round++) {
       const rows: LedgerEntry[] = [];

@@ -181,7 +181,7 @@ describe('openai provider', () => {
       assert.equal(server.calls.length, requests);
     });
 
-  it('the openai provider reports failed if both the kept connection of a request and the new connection of its second try are closed without an answer', async () => {
+  it("the openai provider reports failed if a request's kept connection, and then its new one, are closed without an answer", async () => {
     await provider.predict(task, call());
     server.respond((response) => void response.destroy());
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');
@@ -194,7 +194,7 @@ describe('openai provider', () => {
     return { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key };
   };
 
-  it('the openai provider asks for low reasoning effort and at most 128 tokens (512 for a next prompt), and sends the prompt cache key', async () => {
+  it('the openai provider asks for low reasoning effort and at most 128 tokens, or 512 for a next prompt', async () => {
     await provider.predict(task, call({ cacheKey: 'line' }));
     await provider.predict({ ...task, mode: 'next_prompt' }, call());
     const asked = { max_completion_tokens: undefined, reasoning_effort: 'low' };

@@ -102,7 +102,7 @@ describe('worker pool', () => {
     );
   });
 
-  it('once a slot is free, a worker pool claims work that was announced during the claim that filled its last slot', async () => {
+  it('a worker pool remembers work that is announced during a claim, and claims the work once a slot is free', async () => {
     const { promise: held, resolve } = Promise.withResolvers<void>();
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
     pool.noteQueued([A]);
@@ -115,7 +115,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it("a worker pool claims nothing for a party with its full share, but claims another party's announced work, and claims again once a slot is freed", async () => {
+  it('a worker pool skips a party that has its full share of slots, but no other party, until a slot is freed', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
     pool.noteQueued([A]);
@@ -153,7 +153,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool reports a failed claim, since the claim may have taken effect, and repeats it later', async () => {
+  it('a worker pool reports a failed claim, which may have taken effect, and claims again later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => lost() === 1);
@@ -191,7 +191,7 @@ describe('worker pool', () => {
       return started;
     }
 
-    it('a worker pool claims as many pieces as attempts end, in the statement that completes the attempts', async () => {
+    it('a worker pool adds a claim for as many pieces as attempts end to the completion of these attempts', async () => {
       const { pool, claims, ends } = await poolAtFullShare();
       const next = pool.nextAfter(share.slice(0, 3));
       assert.equal(next?.slots, 3);
@@ -209,7 +209,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes another claim for slots that the completing statement left free', async () => {
+    it('a worker pool makes another claim for slots that the claim in a completion left free', async () => {
       const { pool, claims, ends } = await poolAtFullShare([noneLeft(works('9'))]);
       pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
@@ -220,7 +220,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool claims nothing in a completing statement if no work waits, no slot is freed, a claim is in flight, or the pool is closed', async () => {
+    it('a worker pool adds no claim to a completion if no work waits, no slot is freed, a claim is running, or the pool is closed', async () => {
       const quiet = start(8, [noneLeft(share)]);
       quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);
@@ -241,7 +241,7 @@ describe('worker pool', () => {
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('after a completing statement, a worker pool claims the work that was announced during the statement', async () => {
+    it('after a completion with a claim, a worker pool claims the work that was announced meanwhile', async () => {
       const { pool, ends } = await poolAtFullShare([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
@@ -250,7 +250,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes a separate claim if the claim in a completing statement may be lost', async () => {
+    it('a worker pool makes a separate claim if the claim in a completion may be lost', async () => {
       const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);

@@ -7,7 +7,7 @@ describe('running attempts', () => {
   let running: RunningAttempts | undefined;
   afterEach(() => running?.close());
 
-  it('a row whose attempt ends while the row is being reclaimed is released, and the other attempts go on', async () => {
+  it('a worker releases work whose attempt ends while its row is reclaimed, and continues the other attempts', async () => {
     const reclaiming = Promise.withResolvers<string[]>();
     const asked: string[] = [];
     const released: string[] = [];
@@ -57,7 +57,7 @@ describe('running attempts', () => {
       assert.deepEqual([released, later.aborted], [['work'], true]);
     });
 
-  it('a row is released if its claim, whose answer was lost, takes effect only after the worker has checked for such rows', async () => {
+  it('a worker releases work that was claimed without an answer, even if the claim takes effect late', async () => {
     const held = new Map<string, number>();
     const released: string[] = [];
     let comparisons = 0;
