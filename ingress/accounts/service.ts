@@ -26,9 +26,9 @@ import {
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
 import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
-import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/failure-throttle.ts';
 import type { LimiterFactory } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
+import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/password-throttle.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
 import { checkStrength, orEnded, validationErrorFor } from './errors.ts';
 import { presentUser } from './present.ts';

@@ -7,12 +7,11 @@ import { networkOf } from '../limits/network.ts';
 
 const COOKIE = 'forecue-admin';
 const LIFETIME_S = 8 * 60 * 60;
-/** Limit of wrong tokens per network. */
 const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
- * Decides who may see the board. A session is an expiry time and a random name, signed with a key that is derived from
- * the token. So nothing is stored, any ingress can check a session, and a new token ends all sessions.
+ * Decides who may see the board. A session is an expiry time and a random name, signed with a key derived from the
+ * token: nothing is stored, any ingress can check a session, and a new token ends all sessions.
  */
 export class BoardAccess {
   readonly #digest: Buffer;
@@ -25,7 +24,6 @@ export class BoardAccess {
     this.#wrongTokens = limits.open(WRONG_LIMIT);
   }
 
-  /** Returns the session of a request, if it has a valid one. */
   read(ctx: RequestContext): string | undefined {
     const value = ctx.cookies.get(COOKIE) ?? '';
     const [, session = '', end = '', mac = ''] = /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(value) ?? [];
@@ -35,8 +33,8 @@ export class BoardAccess {
   }
 
   /**
-   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong tokens
-   * from the same network. Counts before the check, so that concurrent guesses count as well.
+   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong tokens.
+   * Counts before the check, so that concurrent guesses count.
    */
   async signIn(ctx: RequestContext, token: string): Promise<void> {
     const network = networkOf(ctx.state.address);
@@ -52,7 +50,6 @@ export class BoardAccess {
     setCookie(ctx, '', 0);
   }
 
-  /** Returns the CSRF token that every form of a session carries. */
   csrf(session: string): string {
     return this.#sign('form', session);
   }
@@ -73,9 +70,7 @@ export class BoardAccess {
   }
 }
 
-/**
- * Throws `access_denied` for a form that a page of another origin sent, as browsers report (Fetch Metadata, `Origin`).
- */
+/** Throws `access_denied` for a form from a page of another origin, according to `Sec-Fetch-Site` and `Origin`. */
 export function requireSameOrigin(ctx: RequestContext): void {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
   const origin = ctx.get('Origin');
@@ -83,12 +78,12 @@ export function requireSameOrigin(ctx: RequestContext): void {
   if (!['same-origin', 'none'].includes(site) || !isOwn) throw new AppError('access_denied');
 }
 
-/** Hashes a token: `timingSafeEqual` needs equal lengths, whatever was typed. */
+/** Hashes a token, because `timingSafeEqual` needs equal lengths. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Sets the cookie, and marks it `Secure` if a proxy in front reports that the browser uses https. */
+/** Marks the cookie `Secure` if a proxy in front reports that the browser uses https. */
 function setCookie(ctx: RequestContext, value: string, maxAgeS: number): void {
   const secure = ctx.get('X-Forwarded-Proto') === 'https' ? '; Secure' : '';
   ctx.set(

@@ -5,7 +5,7 @@ const events = new EventSource('events');
 events.onmessage = ({ data }) => {
   for (const [id, text] of Object.entries(JSON.parse(data))) {
     const section = document.getElementById(id);
-    // A section that has the focus stays as it is until it changes again after it lost the focus.
+    // A section with the focus is not replaced.
     if (section && !section.contains(document.activeElement)) section.innerHTML = text;
   }
   show('live', 'Live');

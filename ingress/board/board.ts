@@ -17,18 +17,15 @@ import { createFileSender, readScript, type SendFile } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
 import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
 import { BoardAccess, requireSameOrigin } from './access.ts';
-import { NOTES } from './notes.ts';
-import { boardPage, drainPage, errorPage, layout, signInPage } from './pages.ts';
+import { boardPage, drainPage, errorPage, layout, NOTES, signInPage } from './pages.ts';
 import { renderSections, SECTIONS } from './sections.ts';
 import { Snapshots } from './snapshot.ts';
 import { findForTimeline, timelines } from './timeline.ts';
 import { Viewers } from './viewers.ts';
 
-/** Number of the board's database connections. */
 const CONNECTIONS = 2;
-/** Maximum time of a statement of the board. */
 const STATEMENT_MS = 1500;
-/** Maximum time for which the form that retries failed jobs waits for room in their pool. */
+/** How long the form that retries failed jobs waits for room in their pool. */
 const RETRY_ROOM_TIMEOUT_MS = 5000;
 
 export interface Board {
@@ -37,8 +34,8 @@ export interface Board {
 }
 
 /**
- * Opens the operators' board. It has its own database connections, opened when somebody views it, and gives up slow
- * statements, so that it slows down no prediction.
+ * Opens the operators' board. It has database connections of its own and gives up slow statements, so that it slows
+ * down no prediction.
  */
 export async function openBoard(config: IngressConfig, limits: LimiterFactory, log: Log): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
@@ -60,7 +57,6 @@ export async function openBoard(config: IngressConfig, limits: LimiterFactory, l
 
 type DatabasePool = Awaited<ReturnType<typeof openDatabase>>['pool'];
 
-/** The pages of the board, and the actions of their forms. */
 class BoardPages {
   readonly #config: IngressConfig;
   readonly #pool: DatabasePool;
@@ -132,7 +128,6 @@ class BoardPages {
     seeOther(ctx, './');
   }
 
-  /** Performs the posted action on a pool, as `admin queue` does. */
   async #act(ctx: RequestContext, session: string, form: URLSearchParams): Promise<void> {
     const [action, pool] = [form.get('do') ?? '', POOLS.find((one) => one === form.get('pool'))];
     if (pool === undefined) throw new AppError('not_found');
@@ -182,7 +177,7 @@ const FILES = new Map([
 ]);
 const PAGES = new Set(['/', '/find', '/events']);
 
-/** Sets the headers of every page. A stricter referrer policy would hide the origin of the board's own forms. */
+/** A stricter referrer policy would hide the origin of the board's own forms. */
 function setHeaders(ctx: RequestContext): void {
   ctx.set({
     'Content-Security-Policy': [
@@ -235,7 +230,7 @@ function signInError(ctx: RequestContext, { code, retryAfterS }: AppError): stri
   return ctx.state.route === '/admin/sign-in' ? 'Wrong token.' : 'Sign in first.';
 }
 
-/** Returns the board's sections for when the database cannot be read: an alert in the first, nothing in the others. */
+/** Returns sections for when the database cannot be read: an alert in the first, nothing in the others. */
 function failureSections(error: unknown, log: Log): Record<string, string> {
   log.warn({ err: error }, 'the board could not read the database');
   const why = isUnavailable(error) ? 'The database does not answer.' : 'The database did not answer in time.';

@@ -2,17 +2,15 @@ import { catalogue, type ErrorEntry } from '../../shared/errors/catalogue.ts';
 import { escapeInvisible } from '../../shared/text/visible.ts';
 import { type Html, html } from '../pages/html.ts';
 
-/** A column of a table: its heading, and the function that renders its cell in a row. */
 export interface Column<Row> {
   head: string;
   cell(row: Row): Html | string | number;
-  /** True to align cells to the right, with digits of equal width. */
+  /** Aligns cells to the right, with digits of equal width. */
   isNumber?: boolean;
 }
 
 /**
- * Renders rows as a table. On a narrow screen each row is a card; the ARIA roles keep the table a table for screen
- * readers.
+ * Renders rows as a table. On a narrow screen each row is a card; the ARIA roles keep it a table for screen readers.
  */
 export function table<Row>(
   name: string,
@@ -31,7 +29,7 @@ export function table<Row>(
   </table>`;
 }
 
-/** Stands for a missing value, which a card leaves out. */
+/** Stands for a missing value; cards leave it out. */
 export const NIL = '–';
 
 function cellOf<Row>(column: Column<Row>, row: Row): Html {
@@ -42,18 +40,17 @@ function cellOf<Row>(column: Column<Row>, row: Row): Html {
 
 const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ? 'number' : 'words');
 
-/** Returns the part of the system that caused an error: from the row, or else from the catalogue, by the code. */
+/** Returns the part of the system that caused an error: the row's source, or else the catalogue's for the code. */
 export function sourceOf({ code, source }: { code: string | null; source: string | null }): string {
   const entry: ErrorEntry | undefined = Object.entries(catalogue).find(([name]) => name === code)?.[1];
   return source ?? (entry ? (entry.source ?? 'ingress') : NIL);
 }
 
-/** Renders text from outside in isolation, so that its control characters cannot affect the text beside it. */
+/** Renders text from outside in isolation, so that its control characters do not affect the text beside it. */
 export function text(value: string): Html {
   return html`<bdi>${escapeInvisible(value)}</bdi>`;
 }
 
-/** Formats a number with few digits: it changes with each refresh, and must be easy to read. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
@@ -74,12 +71,10 @@ export function formatDuration(seconds: number): string {
 
 export const formatAgo = (seconds: number) => `${formatDuration(seconds)} ago`;
 
-/** Renders a state as a word in a matching colour. */
 export function badge(word: string, tone: 'good' | 'quiet' | 'bad'): Html {
   return html`<span class="badge ${tone}">${word}</span>`;
 }
 
-/** Renders a link to the timeline of a piece of work. */
 export function workLink(id: string): Html {
   return html`<a href="find?id=${id}"><code>${id}</code></a>`;
 }

@@ -22,7 +22,6 @@ export function signInPage(error?: string): Html {
   });
 }
 
-/** Shows an error on a page of its own. */
 export function errorPage(message: string): Html {
   return layoutPage({
     title: 'Board',
@@ -69,7 +68,6 @@ function actions(csrf: string): Html {
   </form>`;
 }
 
-/** Asks for confirmation before a drain ends work. */
 export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; queued: string }): Html {
   return layout({
     csrf,
@@ -91,7 +89,6 @@ export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; qu
 interface Page extends Session {
   title: string;
   content: Html;
-  /** Id for which the operator has searched. */
   searchedId?: string;
   live?: boolean;
 }
@@ -128,3 +125,20 @@ export function layout({ title, content, csrf, searchedId = '', live = false }: 
 </html>
 `;
 }
+
+/** Messages about actions, by the address's parameter `did`. Text from the address itself is never shown. */
+export const NOTES = new Map([
+  ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
+  ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
+  ['resume', 'Resumed: workers claim again within a second or two.'],
+  ['drain', 'Drained: what waited ended as service_unavailable, and was refunded.'],
+  ['retry', 'A new job is queued for each account whose latest one failed.'],
+  ['retry-none', 'No job to retry. Predictions are not retried: their callers have had their answer.'],
+  ['retry-no_worker', 'Stopped, because no worker serves the pool: start one, and try again.'],
+  ['retry-paused', 'Stopped, because the pool is paused and full: resume it, and try again.'],
+  [
+    'retry-full',
+    'Stopped, because the pool is full: try again, or run `queue retry-failed`, which waits for room.',
+  ],
+  ['locked', 'Done, but for apps and accounts whose rows are locked: try again later.'],
+]);

@@ -29,7 +29,6 @@ export const SECTIONS = {
 } as const;
 type SectionId = keyof typeof SECTIONS;
 
-/** Renders the content of each section. */
 export function renderSections(snapshot: BoardSnapshot): Record<SectionId, string> {
   const { pools, live, lately, spend, recurring, at } = snapshot;
   const sections: Record<SectionId, Html> = {

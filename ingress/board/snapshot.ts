@@ -9,11 +9,10 @@ import { kinds } from '../../shared/work/kinds.ts';
 import { listRecurring, type Recurring } from '../../shared/work/recurring.ts';
 import { DailySpending, type HourlySpending } from './spend.ts';
 
-/** A pool with the load of its kinds. */
 export interface BoardPool {
   pool: PoolName;
   queued: number;
-  /** True if `queued` is a minimum, because not all rows were counted. */
+  /** True if `queued` is a minimum. */
   isMore: boolean;
   running: number;
   oldestS: number | null;
@@ -27,7 +26,7 @@ export interface BoardPool {
   pausedS: number | null;
 }
 
-/** All that the board shows. `at` is the time at which the read began, in Unix milliseconds. */
+/** Everything that the board shows. `at` is when the read began, in Unix milliseconds. */
 export interface BoardSnapshot {
   at: number;
   pools: BoardPool[];
@@ -37,7 +36,7 @@ export interface BoardSnapshot {
   recurring: Recurring[];
 }
 
-/** Number of claims of each process and pool, as of one moment. */
+/** Claims of each process and pool. */
 interface Claims {
   at: number;
   counts: Map<string, number>;
@@ -45,7 +44,7 @@ interface Claims {
 
 const KINDS = Object.values(kinds) as readonly Kind[];
 
-/** Reads snapshots. Keeps the number of claims of the previous one, to calculate rates. */
+/** Reads snapshots, and keeps the previous one's claims to calculate rates. */
 export class Snapshots {
   readonly #pool: Pool;
   readonly #spend: DailySpending;
@@ -108,7 +107,7 @@ function claimsOf({ processes }: LiveOverview, at: number): Claims {
   return { at, counts };
 }
 
-/** Returns the claims per second between two reads. Leaves out processes that only one of the reads found. */
+/** Returns the claims per second between two reads, without processes that only one of the reads found. */
 function rateOf(pool: PoolName, before: Claims, now: Claims): number {
   const newClaims = [...now.counts].map(([key, claimed]) =>
     key.startsWith(`${pool} `) ? claimed - (before.counts.get(key) ?? claimed) : 0,

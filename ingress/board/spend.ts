@@ -4,27 +4,21 @@ import { lowestIdAt } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
-/**
- * Age of a call, according to its id, from which the call counts as stored. A call that is stored even later is missed:
- * for example, when its worker could not reach the database for longer, or has a clock that is behind by more.
- */
-const SETTLED_MS = 15_000;
-/** Time without a read after which reading starts over, with the newest calls. */
+/** Age from which a call counts as stored. A call that is stored later, such as after an outage, is missed. */
+const STORED_AFTER_MS = 15_000;
+/** Time without a read after which reading starts over. */
 const STALE_MS = 30_000;
 
-/** Sums over the calls of one model in one hour. */
 export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**
- * The provider's cost in the hours that began within the last 24, by hour and model. The ledger has no index by hour
- * and may have millions of rows in a day, so a row older than `SETTLED_MS` is read only once: new rows when they reach
- * that age, and earlier ones backwards, a page per refresh, until a day is known. Only younger rows are read at every
- * refresh.
+ * The provider's cost of the last 24 hours, by hour and model. The ledger has no index by hour, so a row older than
+ * `STORED_AFTER_MS` is read only once: new rows when they reach that age, earlier ones a page per read, backwards.
  */
 export class DailySpending {
   readonly #pool: Pool;
-  #settled = new Map<string, HourlySpending>();
-  /** Ids between which all calls are in `#settled`. */
+  #storedSums = new Map<string, HourlySpending>();
+  /** Ids between which all calls are in `#storedSums`. */
   #from = '';
   #to = '';
   #readAt = Number.NEGATIVE_INFINITY;
@@ -34,13 +28,13 @@ export class DailySpending {
     this.#pool = pool;
   }
 
-  /** Reads on, and returns all that is known. `isWhole` is false while earlier hours are still to be read. */
+  /** `isWhole` is false while earlier hours are still to be read. */
   async read(now: number): Promise<{ hours: HourlySpending[]; isWhole: boolean }> {
-    const cut = lowestIdAt(now - SETTLED_MS);
+    const cut = lowestIdAt(now - STORED_AFTER_MS);
     if (now - this.#readAt > STALE_MS) this.#restart(cut);
     this.#readAt = now;
     const newRows = await readLedger(this.#pool, this.#to, cut, 'asc');
-    this.#add(this.#settled, newRows);
+    this.#add(this.#storedSums, newRows);
     this.#to = isFull(newRows)
       ? (newRows
           .map(({ last }) => last)
@@ -49,15 +43,15 @@ export class DailySpending {
       : cut;
     await this.#readBack(now);
     const recentRows = await readLedger(this.#pool, this.#to, lowestIdAt(now + HOUR_MS), 'desc');
-    const all = new Map([...this.#settled].map(([key, one]) => [key, { ...one }]));
+    const all = new Map([...this.#storedSums].map(([key, one]) => [key, { ...one }]));
     this.#add(all, recentRows);
     const since = now - HOURS * HOUR_MS;
-    for (const [key, { hour }] of this.#settled) if (hour <= since) this.#settled.delete(key);
+    for (const [key, { hour }] of this.#storedSums) if (hour <= since) this.#storedSums.delete(key);
     return { hours: [...all.values()].filter(({ hour }) => hour > since), isWhole: this.#isWhole };
   }
 
   #restart(cut: string): void {
-    this.#settled = new Map();
+    this.#storedSums = new Map();
     this.#from = cut;
     this.#to = cut;
     this.#isWhole = false;
@@ -66,7 +60,7 @@ export class DailySpending {
   async #readBack(now: number): Promise<void> {
     if (this.#isWhole) return;
     const rows = await readLedger(this.#pool, lowestIdAt(now - HOURS * HOUR_MS), this.#from, 'desc');
-    this.#add(this.#settled, rows);
+    this.#add(this.#storedSums, rows);
     this.#isWhole = !isFull(rows);
     for (const { first } of rows) if (first < this.#from) this.#from = first;
   }

@@ -9,15 +9,14 @@ import {
   type TracedWork,
 } from '../../shared/db/stores/board/timeline.ts';
 import { lowestIdAt, timeOfId } from '../../shared/ids.ts';
-import { IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
+import { IDENTIFIER_PATTERN, UUID } from '../../shared/schemas/limits.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { type Html, html } from '../pages/html.ts';
 import { badge, formatDuration, NIL, sourceOf, text } from './cells.ts';
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 const HOUR_MS = 60 * 60 * 1000;
-/** Difference allowed between the clocks of two machines. */
+/** Allowed difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 interface FoundWork {
@@ -26,13 +25,12 @@ interface FoundWork {
   events: TracedEvent[];
 }
 
-/** Settings that limit how long after its request a piece of work may end. */
+/** Settings that limit how long after its request work may end. */
 type EndingLimits = Deadlines & { recoveryWindowS: number };
 
 /**
- * Finds work by its own id, that of a prediction or job, or by the `X-Request-Id` of the request that asked for it. One
- * of our ids contains its creation time: searches the history from then to the time by which the work should have
- * ended, at least an hour, and if that finds nothing, one hour more. For any other id, searches the last hour.
+ * Finds work by the id of a prediction or job, or by its request's `X-Request-Id`. Searches from the creation time
+ * that our ids contain; for any other id, only the last hour.
  */
 export async function findForTimeline(
   pool: Pool,
@@ -55,10 +53,7 @@ export async function findForTimeline(
   return Promise.all(works.map((work) => withCallsAndEvents(pool, work)));
 }
 
-/**
- * Returns the longest time from a request to the end of its work, which may be attempted again within the recovery
- * window.
- */
+/** Returns the longest time from a request to the end of its work, including further attempts. */
 function longestWorkMs({ recoveryWindowS, ...deadlines }: EndingLimits): number {
   return (
     Math.max(...Object.values(kinds).map(({ deadline }) => deadlines[deadline])) + 1000 * recoveryWindowS
@@ -133,7 +128,6 @@ interface Moment {
   what: Html | string;
 }
 
-/** Lists what happened to the work, in order. */
 function momentsOf(work: TracedWork, calls: readonly TracedCall[], events: readonly TracedEvent[]): Moment[] {
   const { admittedAt, startedAt, endedAt, leftAt, deadlineAt, callers, state, code } = work;
   const moments: (Moment | undefined)[] = [

@@ -3,30 +3,25 @@ import { every, type Repetition } from '../../shared/timing/every.ts';
 import type { BoardSnapshot } from './snapshot.ts';
 
 const REFRESH_MS = 2000;
-/** Maximum age of a snapshot that is shown again. */
 const FRESH_MS = 1000;
 const VIEWERS_MAX = 50;
-/** Time after which a stream ends. The browser then connects again, which needs a valid session. */
+/** Time after which a stream ends. The browser then reconnects, which needs a valid session. */
 const STREAM_MS = 15 * 60 * 1000;
 
 interface Viewer {
   response: ServerResponse;
-  /** Content of each section as sent to this viewer. */
   shown: Record<string, string>;
 }
 
-/** Source of the board's snapshots, and of the sections that show them. */
 export interface BoardSource {
   read(): Promise<BoardSnapshot>;
-  /** Renders the sections of the page, by the ids of their elements. */
+  /** Renders sections, by the ids of their elements. */
   render(snapshot: BoardSnapshot): Record<string, string>;
-  /** Renders the replacement of all sections when a read has failed. */
+  /** Renders all sections when a read has failed. */
   renderFailure(error: unknown): Record<string, string>;
 }
 
-/**
- * Viewers of the board, who share one set of statements per refresh. Without viewers, nothing is refreshed.
- */
+/** Viewers of the board, who share one set of statements per refresh. Without viewers, nothing is refreshed. */
 export class Viewers {
   readonly #source: BoardSource;
   readonly #viewers = new Set<Viewer>();
@@ -42,7 +37,7 @@ export class Viewers {
     return this.#viewers.size >= VIEWERS_MAX;
   }
 
-  /** Reads a snapshot, or returns the latest if its read ended within the last second. */
+  /** Reads a snapshot, or returns the latest if it is less than a second old. */
   async latest(): Promise<BoardSnapshot> {
     if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
       return this.#latest.snapshot;
@@ -54,11 +49,11 @@ export class Viewers {
     return snapshot;
   }
 
-  /** Streams the sections as they change (server-sent events), until the viewer leaves, for `STREAM_MS` at most. */
+  /** Streams the sections as they change (server-sent events), for `STREAM_MS` at most. */
   add(response: ServerResponse): void {
     const viewer = { response, shown: {} };
     this.#viewers.add(viewer);
-    // Avoids `response.end`, which would wait for a viewer that reads nothing, such as a laptop that sleeps.
+    // `response.end` would wait for a viewer that reads nothing, such as a sleeping laptop.
     const endTimer = setTimeout(() => response.destroy(), STREAM_MS);
     response.once('close', () => {
       clearTimeout(endTimer);
@@ -82,7 +77,7 @@ export class Viewers {
   }
 }
 
-/** Sends a viewer the sections that have changed, unless the viewer has not read the previous ones yet. */
+/** Sends the sections that have changed, unless the viewer has not read the previous ones. */
 function send(viewer: Viewer, sections: Record<string, string>): void {
   if (viewer.response.writableNeedDrain) return;
   const changed = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);

@@ -11,33 +11,29 @@ import type { CountRequest } from '../limits/request-limits.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
-/**
- * Bytes of a body that one point of the rate limit pays for. The point of the request itself pays for the first 512
- * KiB, so a full batch of ordinary events costs one point.
- */
+/** Bytes of a body that one point of the rate limit pays for. The request's own point pays for the first of these. */
 const BYTES_PER_POINT = 512 * KIB;
 
 /**
- * Maximum bytes of bodies that one ingress holds, separately for apps and for all other senders: anybody can sign up,
- * even several times, and must not take the room of the apps.
+ * Maximum bytes of bodies that one ingress holds. Apps have their own share, because anybody can sign up for accounts
+ * and fill the other.
  */
 const BUDGET_BYTES = { apps: 32 * MIB, others: 48 * MIB };
 
-/** An endpoint's rules for bodies. */
 interface BodyRules {
   credential: Credential;
   /** Maximum unpacked size in bytes. */
   limit: number;
   /** Maximum number of values and property names. */
   values: number;
-  /** True if the body counts against the budget until `use` has ended, not only until `use` first awaits. */
+  /** Counts the body against the budget until `use` has ended, not only until `use` first awaits. */
   keepsBody: boolean;
 }
 
-/** Takes a parsed body, and the number of its bytes. */
+/** Takes a parsed body and its number of bytes. */
 type Use<T> = (body: unknown, bytes: number) => Promise<T>;
 
-/** Parses a request's body, hands it to `use` and resolves with the result. `party` is the sender. */
+/** Parses a request's body and resolves with the result of `use`. `party` is the sender. */
 type WithBody = <T>(ctx: RequestContext, party: string, use: Use<T>) => Promise<T>;
 
 /** Reads request bodies, within limits on memory and on the event loop. */
@@ -45,7 +41,7 @@ export class Bodies {
   readonly #countRequest: CountRequest;
   readonly #appBudget = new BodyBudget(BUDGET_BYTES.apps);
   readonly #otherBudget = new BodyBudget(BUDGET_BYTES.others);
-  /** Parses large bodies one at a time, parties in turn, so that other requests are served in between. */
+  /** Parses large bodies one at a time, parties in turn. */
   readonly #parseLimiter = new ConcurrencyLimiter({ capacity: 1 });
 
   constructor(countRequest: CountRequest) {
@@ -53,12 +49,10 @@ export class Bodies {
   }
 
   /**
-   * Returns the body reader of an endpoint. It checks, in this order: the size, also after unpacking (413); the points
-   * that the size costs in the rate limit (429) and room in the budget (503 `overloaded`); the pace at which the body
-   * arrives (408); the headers (400 `invalid_content_type`); how much structure the JSON has, and the JSON itself (400
-   * `invalid_json`).
-   *
-   * While `use` waits, nothing here references the bytes or the parsed body.
+   * Returns the body reader of an endpoint. It checks, in this order: the size, also after unpacking (413), the
+   * points that the size costs in the rate limit (429), room in the budget (503 `overloaded`), the pace at which the
+   * body arrives (408), the headers (400 `invalid_content_type`), and the JSON (400 `invalid_json`). Keeps no
+   * reference to the body while `use` waits.
    */
   reader(rules: BodyRules): WithBody {
     const budget = rules.credential === 'app' ? this.#appBudget : this.#otherBudget;
@@ -74,10 +68,7 @@ export class Bodies {
     };
   }
 
-  /**
-   * Reads the body and passes it to `use`. Returns the promise inside an object: awaiting it in here would keep the
-   * body in memory until `use` ends.
-   */
+  /** Returns the promise of `use` inside an object: awaiting it here would keep the body in memory until `use` ends. */
   async #take<T>(
     ctx: RequestContext,
     {
@@ -139,8 +130,8 @@ interface RequestHead {
 }
 
 /**
- * Starts at most one request with a large body in each turn of the event loop, alternating between networks. If
- * hundreds started together, they would block the loop for a tenth of a second, and delay all other calls.
+ * Starts at most one request with a large body per turn of the event loop, alternating between networks. Hundreds at
+ * once would block the loop for a tenth of a second.
  */
 export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<void> {
   const starts = new ConcurrencyLimiter({ capacity: 1 });
@@ -150,12 +141,12 @@ export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<voi
   };
 }
 
-/** Reports whether a request announces a large body. A body of unknown size counts as large. */
+/** Checks whether a request announces a large body, or one of unknown size. */
 function isLarge(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED_BYTES;
 }
 
-/** Bytes that are scanned in one turn of the event loop, which takes about a millisecond. */
+/** Bytes scanned in one turn of the event loop, in about a millisecond. */
 const SLICE_BYTES = 256 * KIB;
 
 const QUOTE = 0x22;
@@ -167,19 +158,17 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Progress of a scan. */
 interface Scan {
   at: number;
   isInString: boolean;
   depth: number;
-  /** Number of values and names so far. */
   valuesFound: number;
 }
 
 /**
- * Checks in linear time that JSON text in UTF-8 is not slow to parse: a few kilobytes of gzip can unpack to millions of
- * arrays. Throws `invalid_json` when it is nested deeper than `BODY_DEPTH`, or has more than `max` values and names; a
- * parser may set such limits (RFC 8259, 9). Does not check that the text is valid JSON: the parser does.
+ * Checks in linear time that JSON text is not slow to parse: a few kilobytes of gzip can unpack to millions of
+ * arrays. Throws `invalid_json` when it is nested deeper than `BODY_DEPTH`, or has more than `max` values and names.
+ * Invalid JSON may pass.
  */
 export async function checkStructure(text: Buffer, max: number): Promise<void> {
   const scan: Scan = { at: 0, isInString: false, depth: 0, valuesFound: 1 };
@@ -192,9 +181,8 @@ export async function checkStructure(text: Buffer, max: number): Promise<void> {
 }
 
 /**
- * Scans one slice, or up to the place where the nesting is too deep. Counts one value for each comma and each opening
- * bracket, and one name for each colon; the outermost value was counted at the start. An empty array or object counts
- * twice.
+ * Scans one slice, or up to the place where the nesting is too deep. Counts each comma, colon and opening bracket, so
+ * an empty array or object counts twice.
  */
 function scanSlice(scan: Scan, text: Buffer): void {
   // Local variables are three times as fast as properties.

@@ -2,30 +2,28 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Maximum bytes that one party may hold: the size of the largest body that any endpoint accepts. */
+/** Maximum bytes that one party may hold: the largest body that any endpoint accepts. */
 const PARTY_MAX = 16 * MIB;
-/** Maximum bytes of answers that this process may hold. */
 const ANSWERS_MAX = 64 * MIB;
 /**
- * Bytes of each body that are not counted, and maximum size of an answer that is not counted: the buffers of a
- * connection take as much in any case.
+ * Bytes of each body, and maximum size of an answer, that are not counted: a connection's buffers take as much
+ * anyway.
  */
 export const UNCOUNTED_BYTES = 16 * KIB;
-/** Maximum time that a body or an answer waits for room. It is not read meanwhile, so it costs only its connection. */
+/** Waiting costs only the connection: a body or answer is not read before it has room. */
 const BODY_WAIT_MS = 2000;
 const ANSWER_WAIT_MS = 5000;
 
-/** One body's share of the budget. */
 export interface BodyShare {
   /**
-   * Grows the share to this many bytes in all. Waits for room only while the share is empty, so that bodies of unknown
-   * size cannot deadlock. Throws `overloaded` when there is no room, or after `free`.
+   * Grows the share to this many bytes in all. Waits for room only while the share is empty, so that bodies of
+   * unknown size cannot deadlock. Throws `overloaded` when there is no room, or after `free`.
    */
   reserve(bytes: number): Promise<void>;
   free(): void;
 }
 
-/** Limits the memory that unpacked request bodies take: `capacity` bytes in total, `PARTY_MAX` per party. */
+/** Limits the memory of unpacked request bodies, in total and per party. */
 export class BodyBudget {
   readonly #limiter: ConcurrencyLimiter;
 
@@ -33,7 +31,6 @@ export class BodyBudget {
     this.#limiter = new ConcurrencyLimiter({ capacity, maxPerParty: PARTY_MAX });
   }
 
-  /** Opens an empty share. `gone` is aborted when the sender disconnects. */
   open(party: string, gone: AbortSignal): BodyShare {
     let permit: Permit | undefined;
     let countedBytes = 0;
@@ -59,25 +56,22 @@ export class BodyBudget {
 }
 
 /**
- * Sets the memory reserved for an answer to this many bytes, before they are read. Shrinks at once. To grow, gives back
- * what is reserved and waits for the whole, so that answers cannot deadlock. Throws `overloaded` when there is no room
- * in time.
+ * Sets the memory reserved for an answer, before it is read. To grow, frees what is reserved and waits for the whole,
+ * so that answers cannot deadlock. Throws `overloaded` when there is no room in time.
  */
 export type ReserveAnswerMemory = (bytes: number) => Promise<void>;
 
-/** One answer's share of the budget. */
 interface AnswerShare {
   reserve: ReserveAnswerMemory;
-  /** Shrinks the share to the bytes of the rendered answer. */
-  settle(bytes: number): void;
+  /** Shrinks a larger share to the size of the rendered answer. */
+  shrinkTo(bytes: number): void;
   free(): void;
 }
 
-/** Limits the memory that large answers take until their clients have read them, in total and per party. */
+/** Limits the memory of large answers until their clients have read them, in total and per party. */
 export class AnswerBudget {
   readonly #limiter = new ConcurrencyLimiter({ capacity: ANSWERS_MAX, maxPerParty: PARTY_MAX });
 
-  /** Opens an empty share. `gone` is aborted when the caller disconnects. */
   open(party: string, gone: AbortSignal): AnswerShare {
     let permit: Permit | undefined;
     let heldBytes = 0;
@@ -86,27 +80,27 @@ export class AnswerBudget {
       permit = undefined;
       heldBytes = 0;
     };
-    const settle = (bytes: number) => {
+    const shrinkTo = (bytes: number) => {
       const left = Math.min(heldBytes, weightOf(bytes));
       permit?.shrink(heldBytes - left);
       heldBytes = left;
     };
     const reserve = async (bytes: number) => {
       const weight = weightOf(bytes);
-      if (weight <= heldBytes) return settle(bytes);
+      if (weight <= heldBytes) return shrinkTo(bytes);
       free();
       permit = await this.#limiter.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
       heldBytes = weight;
       if (!gone.aborted) return;
-      // The caller disconnected, which freed the share, while this call still waited for the permit.
+      // The caller disconnected, which freed the share, before this call had the permit.
       free();
       throw new AppError('overloaded');
     };
-    return { reserve, settle, free };
+    return { reserve, shrinkTo, free };
   }
 }
 
-/** Returns the bytes to count: an answer larger than a party's share takes all of that share. */
+/** Returns the bytes to count, at most all of a party's share. */
 function weightOf(bytes: number): number {
   return bytes <= UNCOUNTED_BYTES ? 0 : Math.min(bytes, PARTY_MAX);
 }

@@ -9,13 +9,11 @@ export interface ConnectionLimits {
   perNetwork: number;
 }
 
-/** Minimum time between two log lines about refusals. */
 const LOG_EVERY_MS = 60_000;
 
 /**
- * Returns the function that makes a server close connections beyond the limits as soon as they are accepted, without an
- * answer. Connections of trusted proxies count only towards the limit of the process: each carries the requests of many
- * clients, which the proxy itself has to limit.
+ * Makes a server close connections beyond the limits without an answer. Connections of trusted proxies count only
+ * towards `atOnce`: each carries the requests of many clients, whom the proxy has to limit.
  */
 export function connectionLimiter(
   { atOnce, perNetwork }: ConnectionLimits,
@@ -50,7 +48,6 @@ export function connectionLimiter(
   };
 }
 
-/** Logs at most one refusal a minute, so that a storm of connections does not flood the log. */
 function refusalLog(log: Log): (limit: 'process' | 'network') => void {
   let quietUntil = 0;
   return (limit) => {

@@ -6,13 +6,12 @@ import { pathOf, type RequestContext } from '../http/request-context.ts';
 
 /** Maximum characters of a request's URL and headers together. */
 const HEAD_MAX = 16 * KIB;
-/** Length at which Node's parser gives up and `server.ts` refuses the request. Below it, the application answers. */
+/** Length at which Node's parser gives up, and `server.ts` answers instead of the application. */
 export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
 
 /**
- * Refuses a URL or header block that is too long, a version other than HTTP/1.0 and 1.1, a second `Host` header, a
- * missing one under HTTP/1.1 (RFC 9112, 3.2), an `Expect` other than `100-continue`, and a target whose path cannot be
- * parsed.
+ * Refuses a URL or headers that are too long, a version other than HTTP/1.0 and 1.1, a repeated `Host` header or
+ * under HTTP/1.1 a missing one (RFC 9112, 3.2), an unknown `Expect`, and a target whose path cannot be parsed.
  */
 export async function checkHead(ctx: RequestContext, next: Next): Promise<void> {
   const { url = '', headers, headersDistinct, httpVersion } = ctx.req;

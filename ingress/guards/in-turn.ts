@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Number of requests that wait on one connection, behind the one being answered; with more, reading from it pauses. */
+/** Requests that wait on one connection behind the one being answered, before reading from it pauses. */
 const WAITING_MAX = 16;
 /**
- * Limit of the requests that wait on all connections together. While it is reached, a connection that already has
- * `WAITING_MAX` waiting requests is cut off when it brings another: a single read can bring thousands of tiny requests.
+ * Requests that may wait on all connections together. At the limit, a connection with `WAITING_MAX` waiting requests
+ * is cut off when it brings another: a single read can bring thousands of tiny requests.
  */
 const ALL_WAITING_MAX = 10_000;
 
@@ -14,10 +14,6 @@ interface Exchange {
   response: ServerResponse;
 }
 
-/**
- * A connection: the request being answered, the requests that wait, and the function that closes the connection after
- * them.
- */
 interface Connection {
   socket: Duplex;
   running: IncomingMessage | undefined;
@@ -30,8 +26,7 @@ interface Connection {
 
 /**
  * Handles the requests of a connection one at a time, each once the previous one is answered (RFC 9112, 9.3.2). Node
- * hands over all pipelined requests at once, and would hold all their answers. While too many requests of a connection
- * wait, nothing more is read from it.
+ * hands over all pipelined requests at once, and would hold all their answers.
  */
 export class ConnectionTurns {
   readonly #handle: RequestListener;
@@ -42,7 +37,6 @@ export class ConnectionTurns {
     this.#handle = handle;
   }
 
-  /** Handles a request once the requests before it are answered. */
   readonly handle: RequestListener = (request, response) => {
     const connection = this.#connectionOf(request.socket);
     if (connection.isOver) return;
@@ -51,9 +45,8 @@ export class ConnectionTurns {
   };
 
   /**
-   * Calls `close` after input that ends a connection, such as a protocol error: as soon as the requests before the
-   * input are answered, or immediately if none of them is open or the input is in the body of the request being
-   * answered.
+   * Calls `close` after input that ends a connection, such as a protocol error, once the requests before it are
+   * answered; immediately if none is open, or if the input is in the body of the request being answered.
    */
   close(socket: Duplex, close: () => void): void {
     const connection = this.#connectionOf(socket);
@@ -104,7 +97,7 @@ export class ConnectionTurns {
       return;
     }
     if (connection.close === undefined && connection.waiting.length < WAITING_MAX) release(connection);
-    // Clears the timeout that limits how slowly the client may read the previous answer.
+    // Clears the previous answer's time-out for a client that does not read.
     next.request.socket.setTimeout(0);
     this.#start(connection, next);
   }
@@ -115,7 +108,7 @@ export class ConnectionTurns {
   }
 }
 
-/** Pauses reading until `release`, although Node resumes it with every body that is read and every answer that ends. */
+/** Pauses reading until `release`: Node itself resumes after every body that is read and every answer that ends. */
 function hold(connection: Connection): void {
   if (connection.isHeld) return;
   connection.isHeld = true;

@@ -8,33 +8,29 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
 /**
- * Minimum pace of a body: it may take `graceMs`, and a second more for every `bytesPerS` bytes that the client sends. A
- * slower body would hold its share of the budget for nothing. At any pace, a whole request may take no longer than
- * `requestTimeout` in `server.ts`.
+ * Minimum pace of a body: `graceMs`, and a second more for every `bytesPerS` bytes sent. A slower body would hold its
+ * share of the budget for nothing.
  */
 const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
 /**
- * Maximum ratio of unpacked to packed size, for bodies that unpack to more than `BODY_LIMIT`. Text rarely reaches 20;
- * gzip can reach 1,032.
+ * Maximum ratio of unpacked to packed size for bodies over `BODY_LIMIT`. Text rarely reaches 20; gzip can reach
+ * 1,032.
  */
 const INFLATION_MAX = 100;
 /** Maximum packed size of a body of `limit` bytes: gzip adds headers, and 5 bytes per incompressible block. */
 const packedMax = (limit: number) => KIB + limit + limit / 64;
 
-/** Limits of a body. */
 export interface BodyLimits {
   /** Maximum unpacked size in bytes. */
   limit: number;
   share: BodyShare;
-  /** Counts the body's unpacked bytes for the rate limit. */
   countBytes(bytes: number): Promise<void>;
 }
 
 /**
- * Reads a body and unpacks it. Throws `body_too_large`, `rate_limited`, `overloaded` when the budget has no room,
- * `request_timeout` when the body arrives too slowly, `invalid_content_type`, and `invalid_json` when the body is cut
- * off or cannot be unpacked. Reads a body of the wrong type as well, because "too large" takes precedence over "wrong
- * type".
+ * Reads and unpacks a body. Throws `body_too_large`, `rate_limited`, `overloaded`, `request_timeout`,
+ * `invalid_content_type`, and `invalid_json` when the body is cut off or cannot be unpacked. Reads a body of the
+ * wrong type too, because "too large" takes precedence over "wrong type".
  */
 export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<Buffer> {
   const { req } = ctx;
@@ -43,7 +39,7 @@ export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<
   const unpacking = isPacked ? unpack(req, packedMax(limits.limit)) : undefined;
   try {
     const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
-    // A known size is counted before the bytes are read, an unknown one afterwards.
+    // Counts a known size before the bytes are read, an unknown one afterwards.
     if (length > 0) await limits.countBytes(length);
     await limits.share.reserve(length);
     const bytesSent = (received: number) => unpacking?.bytesWritten ?? received;
@@ -51,7 +47,7 @@ export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<
     if (!length) await limits.countBytes(bytes.length);
     if (isAcceptable) return bytes;
   } catch (error) {
-    // Anything else that fails here is the client's fault: broken compression, or a broken connection.
+    // Everything else is the client's fault: broken compression, or a broken connection.
     throw error instanceof AppError ? error : new AppError('invalid_json');
   } finally {
     unpacking?.destroy();
@@ -75,8 +71,8 @@ function isKnownEncoding(header: string): boolean {
 }
 
 /**
- * Unpacks at most `max` packed bytes: without a bound, blocks that unpack to nothing would keep a core busy. Passes on
- * the errors of the source as well, which `pipe` does not.
+ * Unpacks at most `max` packed bytes: blocks that unpack to nothing could otherwise keep a core busy. Also passes on
+ * errors of the source, which `pipe` does not.
  */
 function unpack(source: Readable, max: number) {
   const unpackedStream = source.pipe(createGunzip());
@@ -104,8 +100,8 @@ interface CollectOptions extends BodyLimits {
 }
 
 /**
- * Collects the stream's bytes in one buffer. Throws `request_timeout` when they arrive more slowly than `MIN_PACE`.
- * Never destroys the stream.
+ * Collects the stream's bytes, and never destroys it. Throws `request_timeout` when they arrive more slowly than
+ * `MIN_PACE`.
  */
 async function collect(source: Readable, options: CollectOptions): Promise<Buffer> {
   const since = performance.now();
@@ -134,8 +130,8 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
 }
 
 /**
- * The received bytes, in a buffer that grows after room was reserved. Copies chunks instead of keeping them: a client
- * may send a million chunks of one byte, which would cost a hundred times their size.
+ * The received bytes. Copies chunks instead of keeping them: a client may send a million chunks of one byte, which
+ * would cost a hundred times their size.
  */
 class Body {
   readonly #options: CollectOptions;
@@ -150,7 +146,6 @@ class Body {
     return this.#buffer.subarray(0, this.#usedBytes);
   }
 
-  /** Bytes that the client sent. */
   get bytesSent(): number {
     return this.#options.bytesSent(this.#usedBytes);
   }

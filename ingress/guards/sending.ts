@@ -3,19 +3,18 @@ import type { Middleware } from 'koa';
 import { KIB } from '../../shared/schemas/limits.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
-/** Maximum number of bytes of a large answer that are passed to the connection at a time. */
+/** Maximum bytes of a large answer that are passed to the connection at a time. */
 const PIECE_BYTES = 128 * KIB;
 
 /**
  * Cuts off a client that reads nothing of its answer for `timeoutMs`, or takes longer for one piece of a large or
- * streamed answer, of at most 128 KiB: a client that reads a few bytes now and then would keep the answer in memory for
- * hours.
+ * streamed answer: by reading a few bytes now and then, it could keep the answer in memory for hours.
  */
 export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    // Sets the socket's timeout, which counts from the last byte that the kernel took: a stream must write more often.
-    // Node resets it for the next request.
+    // The time-out of the socket counts from the last byte sent, so a stream must write more often. Node resets it
+    // for the next request.
     ctx.res.setTimeout(timeoutMs);
     const { body, length } = ctx;
     if (!isLarge(body)) return;
@@ -60,7 +59,7 @@ function* encodedPieces(text: string): Generator<Buffer> {
   }
 }
 
-/** Copies the bytes piece by piece, so that a piece that waits in a buffer does not keep the whole answer in memory. */
+/** Copies each piece: a slice that waits in a buffer would keep the whole answer in memory. */
 function* copiedPieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield Buffer.copyBytesFrom(bytes, at, PIECE_BYTES);
 }

@@ -6,15 +6,14 @@ import { MIB } from '../../shared/schemas/limits.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
-/** Pace at which a process drops unread bodies, over all connections. It takes a few percent of a core. */
+/** Pace at which a process drops unread bodies, over all connections, at a few percent of a core. */
 const DROPPED_BYTES_PER_MS = (64 * MIB) / 1000;
-/** Maximum time for which a closing connection stays open while its body is dropped. */
+/** How long a closing connection stays open while its body is dropped. */
 const LINGER_MS = 1000;
 
 /**
  * Reads and drops the rest of a body once its answer is ready, so that a client that writes the whole body first can
- * read the answer and reuse the connection. The pace is bounded, because no refusal keeps a client from sending one
- * body after another: read at full pace, they would take the event loop from everybody else.
+ * read the answer and reuse the connection. The bounded pace protects the event loop.
  */
 export function dropUnreadBodies(): Middleware<RequestState> {
   let freeAt = 0;
@@ -27,7 +26,7 @@ export function dropUnreadBodies(): Middleware<RequestState> {
     await next();
     const { req, res, response, body } = ctx;
     if (req.complete && req.readableLength === 0) return;
-    // An error means that the client has left.
+    // An error means that the client has disconnected.
     const dropping = drop(req, waitForTurn).catch(() => {});
     const closes = !res.shouldKeepAlive || response.get('Connection') === 'close';
     if (closes && typeof body === 'string') linger(ctx, body, dropping);
@@ -40,8 +39,8 @@ async function drop(req: IncomingMessage, waitForTurn: (bytes: number) => Promis
 }
 
 /**
- * Sends the whole answer at once, but ends it only when the body has been dropped or `LINGER_MS` is over. Closing on a
- * client that is still writing would make TCP reset the connection, and the client might never see the answer.
+ * Sends the answer, but ends it only when the body has been dropped or `LINGER_MS` is over: closing on a client that
+ * is still writing makes TCP reset the connection, and the client might never see the answer.
  */
 function linger(ctx: RequestContext, text: string, dropping: Promise<void>): void {
   ctx.body = Readable.from(

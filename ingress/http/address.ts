@@ -2,20 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 
-/** Returns true for the address of a trusted proxy. The second argument is the number of hops between it and us. */
+/** Checks whether an address is a trusted proxy. The second argument is its distance in hops, 0 for the nearest. */
 export type IsTrusted = ReturnType<typeof proxyAddress.compile>;
 
-/** Returns the function that checks whether an address belongs to one of these proxies. */
 export function compileTrust(proxies: readonly string[]): IsTrusted {
   return proxyAddress.compile([...proxies]);
 }
 
-/** Returns the address that a request came from. */
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns a reader of clients' addresses. It reads `X-Forwarded-For` from the right, for as long as a proxy in
- * `trusted` wrote the entry, and skips entries that are not addresses. Unwraps IPv4 addresses mapped to IPv6.
+ * Returns the function that finds a client's address. It reads `X-Forwarded-For` from the right, as far as `trusted`
+ * proxies wrote it, skips entries that are not addresses, and turns IPv4-mapped IPv6 into IPv4.
  */
 export function addressReader(trusted: readonly string[]): AddressOf {
   const isTrusted = compileTrust(trusted);

@@ -15,7 +15,6 @@ export interface AppDependencies<Parts> extends RouterDependencies<Parts> {
   /** Middleware around the routes of the surface `connect`. It also answers their errors. */
   pages?: Middleware<RequestState>;
   refusals: Pick<RefusalCounter, 'add'>;
-  /** Setting from the configuration, like the next two. */
   trustProxy: readonly string[];
   corsOrigins: readonly string[];
   sendTimeoutMs: number;
@@ -23,7 +22,7 @@ export interface AppDependencies<Parts> extends RouterDependencies<Parts> {
   isShuttingDown: () => boolean;
 }
 
-/** Creates the Koa application. Each middleware encloses those that are added after it. */
+/** Each middleware encloses those added after it. */
 export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<RequestState> {
   const { pages, refusals, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
   const app = new Koa<RequestState>();
@@ -37,8 +36,7 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   if (pages !== undefined) app.use(onSurface('connect', pages));
   app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
-  // `handleErrors` catches all errors until the answer is sent. Koa would print the later errors: those of the
-  // connection, and those of the answer's stream. The router logs the cause of the latter.
+  // Replaces Koa's printing of errors that occur after `handleErrors`, while an answer is sent.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
 }
@@ -47,13 +45,10 @@ function onSurface(surface: Surface, middleware: Middleware<RequestState>): Midd
   return (ctx, next) => (ctx.state.surface === surface ? middleware(ctx, next) : next());
 }
 
-/** Time for which a browser may cache a preflight's answer. */
+/** How long a browser may cache a preflight's answer. */
 const PREFLIGHT_MAX_AGE_S = 600;
 
-/**
- * Lets pages of these origins call `/api`, without cookies, because cookies are no credential there. A preflight from
- * any other origin gets 405, like every OPTIONS request.
- */
+/** Lets pages of these origins call `/api`, without cookies. A preflight from any other origin gets 405. */
 function apiCors(origins: readonly string[]): Middleware<RequestState> {
   const allowed = new Set(origins);
   return cors({

@@ -11,7 +11,6 @@ import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { RequestHeader, ResponseHeader } from '../openapi/headers.ts';
 import type { Paths, RequestState, Surface } from './request-context.ts';
 
-/** Credential that a caller needs: an app's key, a user's token or key, or none. */
 export type Credential = 'app' | 'user' | 'none';
 
 /** Sections of the API document, in their order. */
@@ -30,24 +29,22 @@ export const TAGS = {
 };
 export type Tag = keyof typeof TAGS;
 
-/** An endpoint's details, declared as data. Its method, path and credential stand in the route table. */
+/** An endpoint's details. Its method, path and credential are in the route table. */
 export interface Declaration {
   /** Name in generated clients. */
   operationId: string;
   tag: Tag;
-  /** One line for readers of the API document; `description` says more, in Markdown. */
   summary: string;
   description?: string;
   /** Requires an access token whose log-in is less than ten minutes old; a key is refused. */
   freshLogin?: boolean;
   /** A key needs one of these scopes; by default, the scope of the method (`scopesOf`). */
   scopes?: readonly Scope[];
-  /** True to exempt the endpoint from the rate limits. */
+  /** Exempts the endpoint from the rate limits. */
   unlimited?: boolean;
   /**
-   * Name of the queue in which an account's requests take turns. Set for an endpoint that locks the account's row or
-   * reads all of the account's data. Endpoints that secure the account use `account`, so that a thief who fills
-   * `memory` cannot keep the owner out.
+   * Queue in which an account's requests take turns, for endpoints that lock the account's row or read all its data.
+   * Endpoints that secure the account use `account`, so that a thief who fills `memory` cannot keep the owner out.
    */
   inTurn?: 'memory' | 'account';
   /** Shape of each path parameter; a value of another shape is answered with 404. */
@@ -60,8 +57,8 @@ export interface Declaration {
   /** Maximum number of values and property names in the body; `BODY_VALUES_MAX` by default. */
   bodyValues?: number;
   /**
-   * True to count the body in the memory budget until the handler has ended, the default with `inTurn`. Otherwise the
-   * body counts only until the handler first awaits: by then, handlers of large bodies have dropped it.
+   * Counts the body in the memory budget until the handler has ended (default with `inTurn`), not only until the
+   * handler first awaits.
    */
   keepsBody?: boolean;
   query?: TObject;
@@ -69,30 +66,25 @@ export interface Declaration {
   queryError?: ErrorCode;
   /** Headers that the endpoint reads, besides `X-Request-Id`. */
   requestHeaders?: readonly RequestHeader[];
-  /**
-   * Error codes besides those that are the same everywhere, or that `possibleErrors` derives from the rest of the
-   * declaration.
-   */
+  /** Error codes besides those that `possibleErrors` derives. */
   errors: readonly ErrorCode[];
-  /** Status of a success. A handler may answer with `otherStatus` instead. */
+  /** Status of a success; a handler may answer with `otherStatus` instead. */
   status: number;
   otherStatus?: number;
   /** Schema of a success's body; undefined if a success has no body. */
   response?: TSchema;
-  /** Schema of the body that goes with `otherStatus`; `response` by default. */
+  /** Schema of the body with `otherStatus`; `response` by default. */
   otherResponse?: TSchema;
   /** Media type of a success; JSON by default. */
   responseType?: string;
-  /** True if the endpoint also answers with server-sent events, to callers that accept them. */
+  /** The endpoint also answers with server-sent events, to callers that accept them. */
   streams?: boolean;
-  /** Headers that a success may carry, besides those of every answer. */
   responseHeaders?: readonly ResponseHeader[];
 }
 
 /** `identifier`: like our own ids; `uuid`: a row's id; `text`: whatever a client chose, up to 200 code points. */
 export type ParamKind = 'identifier' | 'uuid' | 'text';
 
-/** Input of a handler, typed by its credential and declaration. */
 interface EndpointInput<C extends Credential, D> {
   body: D extends { body: infer B extends TSchema } ? Static<B> : undefined;
   query: D extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
@@ -110,7 +102,7 @@ interface EndpointInput<C extends Credential, D> {
 
 type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
 
-/** Result of a handler. A string in `body` is an answer that is rendered already; it is sent byte for byte. */
+/** Result of a handler. A string in `body` is sent as it is. */
 export interface Answer<Body = unknown> {
   body?: Body | string | Readable;
   status?: number;
@@ -124,8 +116,8 @@ type ResponseOf<D> =
   | (D extends { otherResponse: infer R extends TSchema } ? Static<R> : never);
 
 /**
- * An endpoint that has no method and path yet. `Params` are the parameters that its path must have, `Parts` the
- * services that its handler works with.
+ * An endpoint without method and path. `Params` are the parameters that its path must have, `Parts` the services that
+ * its handler uses.
  */
 interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
   credential: C;
@@ -133,7 +125,6 @@ interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> e
   run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer>;
 }
 
-/** Input as the router passes it, after checking it against the declaration. */
 interface ErasedInput<Params extends string = string>
   extends Omit<EndpointInput<Credential, unknown>, 'body' | 'query' | 'params' | 'app' | 'user'> {
   body: unknown;
@@ -144,8 +135,8 @@ interface ErasedInput<Params extends string = string>
 }
 
 /**
- * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. It
- * takes two calls, so that the declaration's types are fixed before the handler is checked against them.
+ * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. Two
+ * calls, so that TypeScript infers the declaration's types before it checks the handler against them.
  */
 export function endpoint<C extends Credential, const D extends Declaration>(credential: C, declaration: D) {
   return {
@@ -158,7 +149,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
         credential,
         // Without `params`, `ParamNames` is empty, so an empty record is complete.
         params: params as Record<ParamNames<D>, ParamKind>,
-        // The router hands over only what it checked against this very declaration.
+        // The router passes only input that it has checked against this declaration.
         run: handler as unknown as DeclaredEndpoint<C, ParamNames<D>, Parts>['run'],
       };
     },
@@ -175,23 +166,19 @@ interface RoutePlace<C> {
   credential: C;
 }
 
-/** An endpoint with its place, without its static types. The router and the API document are both made from it. */
+/** An endpoint with its place, from which both the router and the API document are made. */
 export interface Endpoint<Parts = never> extends RoutePlace<Credential>, Declaration {
   params: Record<string, ParamKind>;
   run: (input: ErasedInput, parts: Parts) => Promise<Answer>;
 }
 
-/** A page or a file, made for people rather than programs. */
+/** A page or file for people, which reads the request and writes the answer itself. */
 interface Page<Parts = never> extends RoutePlace<'browser' | 'none'> {
-  serve: ServePage<Parts>;
+  serve: (ctx: PageContext, parts: Parts) => Promise<void> | void;
 }
-
-/** Reads the request and writes the answer itself. */
-type ServePage<Parts> = (ctx: PageContext, parts: Parts) => Promise<void> | void;
 
 export type PageContext = RouterContext<RequestState>;
 
-/** One row of the route table. `Parts` are the services that its handler works with. */
 export type Route<Parts = never> = Endpoint<Parts> | Page<Parts>;
 
 export function isEndpoint<Parts>(route: Route<Parts>): route is Endpoint<Parts> {
@@ -205,8 +192,8 @@ type NamesIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     : never;
 
 /**
- * Returns a function that makes rows of the route table from a surface's endpoints. A handler that needs another
- * credential or parameter does not compile.
+ * Returns a function that makes rows of the route table. An endpoint that needs another credential or path parameter
+ * does not compile.
  */
 export function endpointsOn<S extends Surface>(surface: S) {
   return <C extends Credential, P extends Paths[S], Parts>(
@@ -221,12 +208,11 @@ export function endpointsOn<S extends Surface>(surface: S) {
   };
 }
 
-/** Returns a function that makes rows of the route table from a surface's pages. */
 export function pagesOn<S extends Surface>(surface: S) {
   return <Parts>(
     method: 'GET' | 'POST',
     path: Paths[S],
     credential: Page['credential'],
-    serve: ServePage<Parts>,
+    serve: Page<Parts>['serve'],
   ): Page<Parts> => ({ surface, method, path, credential, serve });
 }

@@ -5,7 +5,7 @@ import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalog
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext, RequestState, Surface } from './request-context.ts';
 
-/** Turns errors into JSON responses, for every surface but `connect`, which has pages. */
+/** Turns errors into JSON responses. On `connect`, pages answer them first. */
 export async function handleErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
@@ -15,7 +15,7 @@ export async function handleErrors(ctx: RequestContext, next: Next): Promise<voi
   }
 }
 
-/** Converts an error to an `AppError`. Logs a transient fault of the database, or a defect. */
+/** Converts an error to an `AppError`, and logs a database fault or a defect. */
 export function toAppError(
   { state: { log, signal } }: { state: Pick<RequestState, 'log' | 'signal'> },
   error: unknown,
@@ -25,7 +25,7 @@ export function toAppError(
     log.warn({ err: error }, transientFaultOf(error));
     return new AppError('service_unavailable', { cause: error });
   }
-  // The client has left, and gets no answer.
+  // The client has disconnected.
   const { aborted, reason } = signal;
   if (aborted && error === reason) return new AppError('service_unavailable', { cause: error });
   log.error({ err: error }, 'defect');
@@ -43,7 +43,7 @@ function sendValidationError(ctx: RequestContext, error: ValidationError): void 
   send(ctx, 422, { detail: error.faults });
 }
 
-/** Sets an error's status and headers, and its code for the access log; leaves the body to the caller. */
+/** Sets an error's status and headers, and its code for the access log, but not the body. */
 export function setError(ctx: RequestContext, error: AppError): void {
   ctx.status = statusOf(error.code, ctx.state.surface);
   ctx.state.errorCode = error.code;
@@ -60,7 +60,6 @@ function sendError(ctx: RequestContext, error: AppError): void {
   send(ctx, ctx.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
 }
 
-/** Returns the body of an error: its code, and on `/api` a sentence for people. */
 export function errorBodyOf(
   code: ErrorCode,
   surface: Surface,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Checks whether a `Prefer` header (RFC 7240) names the preference, with any value or none. */
+/** Checks whether a `Prefer` header (RFC 7240) names the preference, with or without a value. */
 export function prefers({ prefer }: IncomingHttpHeaders, preference: string): boolean {
   return isListed(prefer, preference);
 }

@@ -7,7 +7,6 @@ import { describeSpan, failSpan, inSpan, traceId } from '../../shared/tracing/sp
 import type { AddressOf } from './address.ts';
 import { type RequestScope, withinRequest } from './request-scope.ts';
 
-/** State that the steps of a request share. */
 export interface RequestState extends RequestScope {
   log: Log;
   /** Aborted when the caller's connection closes before the answer was sent. */
@@ -15,7 +14,7 @@ export interface RequestState extends RequestScope {
   /** Address of the client, behind the proxies of `TRUST_PROXY`. */
   address: string;
   surface: Surface;
-  /** The matched route's path pattern. Paths themselves contain ids that clients chose, so they are never logged. */
+  /** The matched route's path pattern. Actual paths are never logged, because they contain ids that clients chose. */
   route?: string;
   appId?: string;
   accountId?: string;
@@ -24,7 +23,10 @@ export interface RequestState extends RequestScope {
 
 export type RequestContext = ParameterizedContext<RequestState>;
 
-/** Gives each request an id and a logger, sets the common headers of its answer, and writes one access line. */
+/**
+ * Gives each request an id and a logger, sets the common headers of its answer, and writes its line of the access
+ * log.
+ */
 export function requestContext(
   log: Log,
   addressOf: AddressOf,
@@ -32,7 +34,8 @@ export function requestContext(
 ): Middleware<RequestState> {
   const serve: Middleware<RequestState> = async (ctx, next) => {
     const start = performance.now();
-    const requestId = validRequestId(ctx.get('X-Request-Id')) ?? newId();
+    const givenId = ctx.get('X-Request-Id');
+    const requestId = isIdentifier(givenId) ? givenId : newId();
     ctx.state = {
       requestId,
       log: log.child({ requestId, traceId: traceId() }),
@@ -46,20 +49,19 @@ export function requestContext(
       'Cache-Control': 'no-store',
     });
     await withinRequest(ctx.state, next);
-    // Checked last: a shutdown may have begun while the caller waited.
+    // Checked after the handler: a shutdown may have begun meanwhile.
     if (isShuttingDown()) ctx.set('Connection', 'close');
     logAccess(ctx, performance.now() - start);
     describeRequest(ctx);
   };
   return (ctx, next) => {
     if (PROBES.has(ctx.req.url ?? '')) return serve(ctx, next);
-    // Continues the caller's trace, if the request names one.
     const parent = { traceparent: ctx.get('traceparent') };
     return inSpan(ctx.method, { kind: 'SERVER', parent }, () => serve(ctx, next));
   };
 }
 
-/** Paths of health probes, which are too frequent to trace. */
+/** Health probes, which are too frequent to trace. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Returns the path; undefined for a target like `http://[`, on which Koa's lazy parser throws. */
@@ -73,13 +75,13 @@ export function pathOf(ctx: Pick<RequestContext, 'path'>): string | undefined {
 
 const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-function validRequestId(value: string): string | undefined {
-  return IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX ? value : undefined;
+export function isIdentifier(value: string): boolean {
+  return IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX;
 }
 
 /**
- * Returns a signal that aborts when the caller disconnects. Watches the response: a request closes once its body is
- * read.
+ * Returns a signal that aborts when the caller disconnects. Watches the response, because a request closes once its
+ * body is read.
  */
 function disconnectSignal({ res }: RequestContext): AbortSignal {
   const controller = new AbortController();
@@ -107,7 +109,6 @@ function logAccess(ctx: RequestContext, durationMs: number): void {
   );
 }
 
-/** Describes the request's span. Like the log, names the route instead of the path. */
 function describeRequest({ method, status, state }: RequestContext): void {
   const { requestId, route, work, errorCode } = state;
   const attributes = {
@@ -123,12 +124,11 @@ function describeRequest({ method, status, state }: RequestContext): void {
 }
 
 /**
- * Part of the address space with conventions of its own: `api` explains errors in a sentence and takes paths with and
- * without the trailing slash, `connect` answers errors with pages, `v1` and `site` (all the rest) with bare codes.
+ * Part of the address space: `api` explains errors in a sentence and takes paths with and without the trailing slash,
+ * `connect` answers errors with pages, `v1` and `site` (all the rest) with bare codes.
  */
 export type Surface = keyof Paths;
 
-/** Shape of the paths of each surface. */
 export interface Paths {
   v1: `/v1/${string}`;
   api: `/api/${string}/`;
@@ -136,12 +136,11 @@ export interface Paths {
   site: `/${string}`;
 }
 
-/** Returns the path of a request's target, which may include the host (RFC 9112, 3.2.2). */
+/** Returns the path of a request target, which may include the host (RFC 9112, 3.2.2). */
 export function pathIn(target: string): string {
   return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
 }
 
-/** Returns the surface of a path, even of one without an endpoint: the surface decides the format of the error. */
 export function surfaceOf(path: string): Surface {
   if (path.startsWith('/v1/')) return 'v1';
   if (path.startsWith('/api/')) return 'api';

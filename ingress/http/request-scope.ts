@@ -11,18 +11,16 @@ export interface RequestScope {
 
 const scope = new AsyncLocalStorage<RequestScope>();
 
-/** Serves a request. Whatever is called meanwhile can look up the request's ids. */
 export function withinRequest<Result>(request: RequestScope, serve: () => Result): Result {
   return scope.run(request, serve);
 }
 
-/** Adds the current request and span to the facts of an admission, so that the worker's log and spans refer to them. */
+/** Adds the request id and the trace headers, for the worker's log and spans. */
 export function withTrace(facts: unknown): TraceFacts {
   const { requestId } = scope.getStore() ?? {};
   return { ...Object(facts), ...(requestId !== undefined && { trace: { requestId, ...traceHeaders() } }) };
 }
 
-/** Notes which work the current request started or waits for. */
 export function noteWork(id: string): void {
   const request = scope.getStore();
   if (request !== undefined) request.work = id;

@@ -6,15 +6,7 @@ import { requireFreshLogin, requireScope } from '../../shared/domain/account.ts'
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { isStorable } from '../../shared/schemas/build.ts';
-import {
-  BODY_LIMIT,
-  BODY_VALUES_MAX,
-  IDENTIFIER_MAX,
-  IDENTIFIER_PATTERN,
-  KIB,
-  NAME_MAX,
-  UUID,
-} from '../../shared/schemas/limits.ts';
+import { BODY_LIMIT, BODY_VALUES_MAX, KIB, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { compile, compileQuery, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
@@ -31,7 +23,7 @@ import {
   type Route,
 } from './endpoint.ts';
 import { toAppError } from './errors.ts';
-import type { RequestState } from './request-context.ts';
+import { isIdentifier, type RequestState } from './request-context.ts';
 import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
@@ -39,7 +31,6 @@ type Context = RouterContext<RequestState>;
 /** Maximum bytes that an answer adds to each posted row, such as its id. */
 const ADDED_BYTES_PER_ROW = KIB;
 
-/** Dependencies of a route table: the services of its handlers, and those of the steps before every handler. */
 export interface RouterDependencies<Parts> {
   routes: readonly Route<Parts>[];
   parts: Parts;
@@ -48,7 +39,7 @@ export interface RouterDependencies<Parts> {
   takeTurn: TakeTurn;
 }
 
-/** Creates the router of a route table. Requests outside the table get 404 or 405. */
+/** Creates the router. Requests outside the route table get 404 or 405. */
 export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const bodies = new Bodies(dependencies.countRequest);
@@ -62,9 +53,9 @@ export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Ro
         };
     const hasParams = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
-      // A fixed path of another method wins over this route's parameter: 405, not a match.
+      // A fixed path matches too, but with another method: 405.
       if (hasParams && fixedLayers(ctx).length > 0) refuse(ctx);
-      // The router passes malformed percent-encoding on undecoded; no such path exists.
+      // The router does not decode malformed percent-encoding, and no such path exists.
       if (hasParams && !isDecodable(ctx.path)) throw new AppError('not_found');
       ctx.state.route = route.path;
       return serve(ctx);
@@ -73,12 +64,11 @@ export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Ro
   return router.on('not-found', refuse);
 }
 
-/** Makes the trailing slash optional on `/api`; paths of other surfaces match exactly as written. */
 function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
   return surface === 'api' ? path.replace(/\/$/, '{/}') : path;
 }
 
-/** Serves an endpoint. The order of the steps is part of the API: it decides which error a request gets. */
+/** Serves an endpoint. The order of the steps decides which error a request gets, so it is part of the API. */
 function serveEndpoint<Parts>(
   endpoint: Endpoint<Parts>,
   { parts, credentials, countRequest, takeTurn }: RouterDependencies<Parts>,
@@ -89,11 +79,11 @@ function serveEndpoint<Parts>(
     bodyValues: values = BODY_VALUES_MAX,
     credential,
     inTurn,
-    // While a request waits for its turn, its body is still in memory.
+    // The body stays in memory while the request waits for its turn.
     keepsBody = inTurn !== undefined,
   } = endpoint;
   const withBody = bodies.reader({ credential, limit, values, keepsBody });
-  // A password sent under a wrong name is an unknown property, which an error must not quote.
+  // Errors must not quote an unknown property: it may be a password under a misspelled name.
   const confidential = /^\/(api|console)\/auth\//.test(endpoint.path);
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
   const checkQuery = queryCheck(endpoint);
@@ -121,8 +111,8 @@ function serveEndpoint<Parts>(
       const query = checkQuery(ctx.query);
       const input = { body, query, params, app, user, address, headers: ctx.headers, signal, reserve };
       const handle = () => endpoint.run(input, parts);
-      // The answer repeats the posted rows. Reserves memory for it before taking a turn, so that no request holds its
-      // turn while it waits for memory.
+      // The answer repeats the posted rows. Reserves its memory first, so that no request waits for memory during its
+      // turn.
       if (inTurn && Array.isArray(body)) await reserve(bytes + ADDED_BYTES_PER_ROW * body.length);
       return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
@@ -131,22 +121,20 @@ function serveEndpoint<Parts>(
       : await run(undefined);
     send(ctx, endpoint, answer);
     // A stream has no length; its handler reserves memory for it.
-    if (ctx.length !== undefined) share.settle(ctx.length);
+    if (ctx.length !== undefined) share.shrinkTo(ctx.length);
   };
 }
 
-/** Refuses a repeated header: Node would take the first value or join them, and a proxy in front perhaps the last. */
+/** Refuses a repeated header: Node and a proxy in front may each take another of the values. */
 function refuseRepeated({ req }: Context, header: 'authorization' | 'idempotency-key'): void {
   const { [header]: values = [] } = req.headersDistinct;
   if (values.length > 1) throw new AppError('invalid_request');
 }
 
-/** Returns the matched layers whose path has no parameter. */
 function fixedLayers({ matched = [] }: Context) {
   return matched.filter(({ paramNames }) => paramNames.length === 0);
 }
 
-/** Throws `method_not_allowed` if the path is known with other methods, else `not_found`. */
 function refuse(ctx: Context): never {
   const fixed = fixedLayers(ctx);
   const layers = fixed.length > 0 ? fixed : (ctx.matched ?? []);
@@ -157,13 +145,11 @@ function refuse(ctx: Context): never {
 }
 
 const PARAM_CHECKS: Record<ParamKind, (value: string) => boolean> = {
-  identifier: (value) => IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX,
+  identifier: isIdentifier,
   uuid: (value) => UUID.test(value),
   text: (value) => isStorable(value) && [...value].length <= NAME_MAX,
 };
-const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-/** Throws `not_found` for a parameter of the wrong shape. The router has decoded the values. */
 function checkParams(
   params: Record<string, string>,
   kinds: Record<string, ParamKind>,
@@ -173,7 +159,6 @@ function checkParams(
   return params;
 }
 
-/** Returns the function that checks an endpoint's query. Without a schema, it returns the query as it was sent. */
 function queryCheck({
   query,
   queryError,
@@ -201,7 +186,7 @@ function send(
   ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** Logs why an answer's stream breaks off. By then its status has been sent, and its line of the access log written. */
+/** Logs why an answer's stream broke off, after its status was sent and its access line written. */
 function logBreak(ctx: Context, error: unknown): void {
   const { code } = toAppError(ctx, error);
   ctx.state.log.warn({ errorCode: code }, 'answer broken off');

@@ -9,10 +9,7 @@ const METHOD_SCOPES: Record<Method, Scope> = {
   DELETE: 'forget',
 };
 
-/**
- * Returns the scopes that allow a key to call the endpoint; any one is enough. By default, the one for the endpoint's
- * method.
- */
+/** Returns the scopes of which a key needs one; by default, the scope of the endpoint's method. */
 export function scopesOf({ method, scopes = [METHOD_SCOPES[method]] }: Endpoint): readonly Scope[] {
   return scopes;
 }

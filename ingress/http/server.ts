@@ -15,7 +15,7 @@ import { pathIn, type Surface, surfaceOf } from './request-context.ts';
 export interface ListeningServer {
   url: string;
   port: number;
-  /** Starts to handle requests, including those that arrived before and have waited. */
+  /** Starts to handle requests, including those that already wait. */
   serve(handle: RequestListener): void;
   /** Stops accepting connections, gives running requests `graceMs` to finish, then cuts off the rest. */
   close(graceMs: number): Promise<void>;
@@ -25,25 +25,24 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // Interval at which Node enforces the first two of these time-outs.
+  // How often Node enforces the first two time-outs.
   connectionsCheckingInterval: 1000,
 };
 
 /**
- * Maximum number of connections that the kernel queues until they are accepted, if its own limit allows as many. A
- * burst of connections fills Node's default of 511 in one slow turn of the event loop; further clients retry only
- * seconds later.
+ * Maximum connections that the kernel queues until they are accepted. Node's default of 511 overflows in a burst, and
+ * the refused clients retry only seconds later.
  */
 const BACKLOG = 4096;
 
-/** Opens the port, after passing the server to `limit`. Rejects when the address is in use or not local. */
+/** Opens the port. Passes the server to `limit` first. Rejects when the address is in use or not local. */
 export async function listen(
   address: { host: string; port: number },
   limit?: (server: NetServer) => void,
 ): Promise<ListeningServer> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
-  // `checkHead` requires the `Host` header instead: Node's own answer would have no body.
+  // `checkHead` requires the `Host` header: Node's own answer would have no body.
   const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX, requireHostHeader: false };
   const server = createServer(options, turns.handle);
   server.on('checkExpectation', turns.handle);
@@ -55,9 +54,9 @@ export async function listen(
       else refuse(socket, statusOf(code, surface), errorBodyOf(code, surface));
     });
   });
-  // A CONNECT request names no path, so no route matches; Node would close the connection without an answer.
+  // Node would close a CONNECT request without an answer.
   server.on('connect', (_request, socket) => {
-    // Node has removed its own error listener: a connection reset would be an uncaught error.
+    // Node has removed its own error listener, so a connection reset would be an uncaught error.
     socket.on('error', () => socket.destroy());
     turns.close(socket, () => refuse(socket, 405));
   });
@@ -68,7 +67,7 @@ export async function listen(
   return { url: urlOf(address.host, port), port, serve, close: (graceMs) => drain(server, graceMs) };
 }
 
-/** Error that ends a connection before its request is complete. `rawPacket` is the data that was read last. */
+/** Error that ends a connection before its request is complete. `rawPacket` is the data read last. */
 interface ParserError extends Error {
   code?: string;
   rawPacket?: Buffer;
@@ -82,14 +81,13 @@ function codeOf(error: ParserError): ErrorCode | undefined {
 }
 
 /**
- * Checks whether the parser gave up inside the URL. Its error has only the last packet, which is then a part of the
- * URL: a text without a space, perhaps followed by the end of the request line.
+ * Checks whether the parser gave up inside the URL: then the last packet has a part of the URL, without a space,
+ * perhaps followed by the end of the request line.
  */
 function isInUrl(error: ParserError): boolean {
   return /^\S*( HTTP\/1\.[01]\r?)?$/.test(firstLine(error));
 }
 
-/** Returns the surface, if the last packet still has the request line; else `site`. */
 function surfaceIn(error: ParserError): Surface {
   const [, path = ''] = firstLine(error).split(' ');
   return surfaceOf(pathIn(path));
@@ -100,10 +98,10 @@ function firstLine({ rawPacket }: ParserError): string {
   return line;
 }
 
-/** Time for which a refused connection stays open, so that a client that is still writing can read the answer. */
+/** How long a refused connection stays open, so that a client that is still writing can read the answer. */
 const LINGER_MS = 1000;
 
-/** Answers input that never becomes a request of the application, and closes the connection. */
+/** Answers input that never becomes a request for the application, and closes the connection. */
 function refuse(socket: Duplex, status: number, body?: object): void {
   // The parser fails again on every further packet.
   if (socket.writableEnded) return;
@@ -117,7 +115,7 @@ function refuse(socket: Duplex, status: number, body?: object): void {
       'Cache-Control': 'no-store',
       'X-Error-Source': 'ingress',
     }),
-    // The target of CONNECT, the only method that is refused here, has no methods (RFC 9110, 10.2.1).
+    // Only CONNECT gets 405 here; its target has no methods (RFC 9110, 10.2.1).
     ...(status === 405 && { Allow: '' }),
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': newId(),
@@ -127,18 +125,18 @@ function refuse(socket: Duplex, status: number, body?: object): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** Time for which a kept-alive connection may still send a request, which is then answered with `Connection: close`. */
+/** How long a kept-alive connection may still send a request, which is answered with `Connection: close`. */
 const LAST_REQUEST_MS = 500;
 const SWEEP_EVERY_MS = 100;
 
 async function drain(server: Server, graceMs: number): Promise<void> {
   await acceptPending(server);
   const closed = once(server, 'close');
-  // `http.Server.close` would close idle connections at once, even one whose next request is already on its way.
+  // `http.Server.close` would also close idle connections whose next request is on its way.
   NetServer.prototype.close.call(server);
   const keepIdleUntil = performance.now() + LAST_REQUEST_MS;
   const sweep = every(SWEEP_EVERY_MS, async () => {
-    // Data that has arrived is read after the timers: only then is it known which connections are idle.
+    // Waits until data that has arrived is read, so that its connection is not taken for idle.
     await nextTurn();
     if (performance.now() > keepIdleUntil) server.closeIdleConnections();
   });
@@ -148,10 +146,10 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Maximum turns of the event loop spent on accepting connections, since a flood of them may never end. */
+/** Bounds the time spent on accepting, since a flood of connections may never end. */
 const TURNS_MAX = 100;
 
-/** Accepts the connections that the kernel has established already: it would reset them when the port closes. */
+/** Accepts connections that are established already: the kernel resets them when the port closes. */
 async function acceptPending(server: Server): Promise<void> {
   let hasAccepted = true;
   const noteAccepted = () => {

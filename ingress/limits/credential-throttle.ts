@@ -7,32 +7,25 @@ import type { LeasedLimiter, LimiterFactory, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 /**
- * Limit of wrong credentials per network. The window is short so that an honest caller behind the same address as a
- * guesser can soon try again.
+ * Limit of wrong credentials per network. The window is short, so that an honest caller with a guesser's address can
+ * soon try again.
  */
 const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
-/**
- * Maximum look-ups at once of one network's unproven credentials. A burst can exceed the limit by no more than this
- * number.
- */
+/** Look-ups of one network's unproven credentials at a time; a burst can exceed `WRONG_LIMIT` by as many. */
 const AT_ONCE = 10;
-/** Interval of the rounds, in which unproven credentials from networks beyond the limit are looked up together. */
 const ROUND_MS = 50;
-/** Maximum number of credentials that wait for a round or are looked up in one. */
 const IN_ROUNDS_MAX = 1000;
 
-/** Error codes that count as a wrong credential. An expired token does not count: it was valid once. */
+/** An expired token does not count as a wrong credential: it was valid once. */
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
 
-/** Waits until an unproven credential may be looked up. Throws `rate_limited` when too many others wait already. */
+/** Waits until an unproven credential may be looked up. Throws `rate_limited` when too many others wait. */
 export type WaitForTurn = () => Promise<void>;
 
 /**
- * Limits the cost of wrong credentials. Counts them per network, whatever their type. A credential is unproven until a
- * look-up has found it. Beyond the limit, unproven credentials are looked up in rounds, so that any number of them
- * share few statements. A wrong credential then gets `rate_limited`, and a valid one passes: a neighbour behind the
- * same address can neither use up a caller's limit nor keep the caller out, unless the rounds are full. This does not
- * help guessing: a key has 256 random bits.
+ * Limits the cost of wrong credentials per network. Beyond the limit, unproven credentials (those that no look-up has
+ * found yet) are looked up in rounds, which share few statements: a wrong one gets `rate_limited`, and a valid one
+ * passes, so that a guesser cannot keep out a neighbour with the same address.
  */
 export class CredentialThrottle {
   readonly #wrongCredentials: LeasedLimiter | undefined;
@@ -45,7 +38,7 @@ export class CredentialThrottle {
     this.#wrongCredentials = limits?.lease(WRONG_LIMIT);
   }
 
-  /** Checks the credential of a request. Throws `rate_limited`, and whatever `authenticate` throws. */
+  /** Throws `rate_limited`, and whatever `authenticate` throws. */
   async guard<T>(
     headers: IncomingHttpHeaders,
     address: string,
@@ -77,7 +70,6 @@ export class CredentialThrottle {
   }
 }
 
-/** Checks whether a credential was sent: a missing one is no guess. */
 function isSent(headers: IncomingHttpHeaders): boolean {
   return headers.authorization !== undefined || headers['x-service-api-key'] !== undefined;
 }

@@ -9,15 +9,11 @@ import {
   type Verdict,
 } from './limiter.ts';
 
-/**
- * Fraction of a limit that one ingress may grant before the store has counted it. For a limit below 25 points, the
- * fraction rounds down to 0 points, so such a limit is exact.
- */
+/** Fraction of a limit that one ingress may grant before the store has counted it. A limit below 25 points is exact. */
 const SHARE = 0.04;
 const REPORT_EVERY_MS = 50;
 const LEASES_MAX = 10_000;
 
-/** Keeps a lease for each key, and reports them all at the same time. */
 export class LeaseLimiter implements LeasedLimiter {
   readonly limit: Limit;
   readonly #options: LeaseOptions;
@@ -66,48 +62,39 @@ interface LeaseOptions {
   /** Points that an ingress may grant before the store has counted them. */
   share: number;
   count: CountPoints;
-  /** Returns the milliseconds of a monotonic clock. */
   now(): number;
-  /** Schedules a call of `report` a moment later. */
   reportLater(lease: Lease): void;
 }
 
-/** Window of a key in the store, as far as this ingress knows it. */
+/** Window of a key in the store, as far as this ingress knows. */
 interface Window {
   name: number;
-  /** Points that the store had counted when it last answered. */
+  /** Points at the store's latest answer. */
   counted: number;
   /** The window ends between `runsUntil` and `overAt`, which differ by the time that the store took to answer. */
   runsUntil: number;
   overAt: number;
 }
 
-/** A call that waits for the store's count. */
 interface WaitingCall {
   points: number;
   settle(verdict: Verdict): void;
 }
 
 /**
- * A key's lease on the windows of its limit. While the current window is known, a call is answered at once in two
- * cases: refused if it asks for more points than are left; granted if its points fit into this ingress's share of
- * uncounted points, and into the window after those of the calls that wait. All other calls wait together for the
- * store's count. Reports granted points in the background.
- *
- * Below the limit, the store counts granted points and nothing else, so no call is refused too early. Each ingress has
- * at most `share` points that the store has not counted, so all ingresses together grant at most `limit + ingresses *
- * share` in a window. A single ingress grants exactly `limit`.
+ * A key's lease. While the current window is known, refuses a call at once when too few points are left, and grants
+ * it at once when its points fit into this ingress's share of uncounted points. Other calls wait together for the
+ * store's count. All ingresses together grant at most `limit` points and a share each in a window; a single one
+ * grants exactly `limit`.
  */
 export class Lease {
   readonly #key: string;
   readonly #options: LeaseOptions;
   #window: Window | undefined;
-  /** Granted points on their way to the store. */
   #pointsInFlight = 0;
-  /** Granted points that are not reported yet. */
   #unreportedPoints = 0;
   #waiting: WaitingCall[] = [];
-  /** Points that the waiting calls ask for, including calls that the store is asked about. */
+  /** Points of the waiting calls, including those that the store is being asked about. */
   #pendingPoints = 0;
   #reporting = false;
 
@@ -133,7 +120,7 @@ export class Lease {
     return window && this.#left(window) <= 0 ? this.#verdict(window, false) : undefined;
   }
 
-  /** Reports granted points, and asks for the points of callers that wait; one report at a time. */
+  /** Reports granted points, and asks for the points of waiting calls; one report at a time. */
   async report(): Promise<void> {
     if (this.#reporting) return;
     this.#reporting = true;
@@ -143,7 +130,6 @@ export class Lease {
     if (this.#unreportedPoints > 0) this.#options.reportLater(this);
   }
 
-  /** Checks whether the points fit into the share, and into the window after those of all callers that wait. */
   #fits(window: Window, points: number): boolean {
     const isAhead = this.#pointsInFlight + this.#unreportedPoints + points > this.#options.share;
     return !isAhead && this.#pendingPoints + points <= this.#left(window);
@@ -164,7 +150,7 @@ export class Lease {
     return promise;
   }
 
-  /** Checks whether to report at once: when callers wait, or half of the share is used, so that it does not run out. */
+  /** Checks whether to report at once: calls wait, or half of the share is used. */
   #isDue(): boolean {
     return this.#waiting.length > 0 || 2 * this.#unreportedPoints > this.#options.share;
   }
@@ -186,7 +172,7 @@ export class Lease {
     if (window === undefined || window === counted.window) {
       this.#settle(waiting, counted.points - points + grantedPoints);
     } else {
-      // The points were granted in a window that is over.
+      // The window of these points is over.
       this.#unreportedPoints = 0;
       this.#waiting.unshift(...waiting);
     }
@@ -198,10 +184,7 @@ export class Lease {
       leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
   }
 
-  /**
-   * Answers the calls that wait, in order: grants their points while they fit on top of the points counted `before`
-   * them.
-   */
+  /** Answers the waiting calls in order. `before` is the number of points counted before theirs. */
   #settle(waiting: readonly WaitingCall[], before: number): void {
     const { limit, now } = this.#options;
     const { overAt = now() } = this.#window ?? {};
@@ -213,7 +196,7 @@ export class Lease {
     }
   }
 
-  /** Returns the window while it surely runs. Once it may be over, forgets it, and the points not yet reported. */
+  /** Returns the window while it surely runs. Once it may be over, forgets it and its unreported points. */
   #current(): Window | undefined {
     if (this.#window !== undefined && this.#window.runsUntil <= this.#options.now()) {
       this.#window = undefined;

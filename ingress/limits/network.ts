@@ -4,8 +4,8 @@ const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /**
- * Returns the network under which an address is counted: an IPv4 address itself, or the /64 of an IPv6 address, which
- * usually belongs to one household.
+ * Returns the network under which an address is counted: the /64 of an IPv6 address, which is usually one household,
+ * or an IPv4 address itself.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;

@@ -10,9 +10,8 @@ import { LeaseLimiter } from './lease-limiter.ts';
 import { type CountPoints, ExactLimiter, type LimiterFactory } from './limiter.ts';
 
 const BREAKER_OPEN_MS = 1000;
-/** Maximum wait for the store. A longer wait would cost a caller more than the limit is worth. */
 const STORE_TIMEOUT_MS = 1000;
-/** Maximum calls that share a statement. Without sharing, the calls of a busy app would queue for its row. */
+/** Without shared statements, the calls of a busy app would queue for the lock on its row. */
 const BATCH = { maxItems: 200 };
 
 /** Opens limiters on Redis if configured, else on the table `rate_limits`. Does not wait for a connection. */
@@ -51,18 +50,16 @@ export function openLimits(
 }
 
 interface CircuitBreakerOptions {
-  /** Time that the circuit stays open before one call probes the dependency. */
+  /** Time until one call probes the dependency. */
   openMs: number;
-  /** Called with the first failure, not again for a probe that fails. */
+  /** Called with the first failure, not with those of probes. */
   onOpen(error: unknown): void;
-  /** Called when a probe has succeeded. */
   onClose(): void;
 }
 
 /**
- * A circuit breaker in front of a dependency that may be down. The first failure opens it: no call reaches the
- * dependency for `openMs`, then a single call probes it. All other calls get the fallback at once, even while the probe
- * is under way. A dependency that may hang needs a timeout of its own.
+ * The first failure opens the circuit: no call reaches the dependency for `openMs`, then a single one probes it. All
+ * other calls get the fallback at once. A dependency that may hang needs a time-out of its own.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -85,7 +82,7 @@ export class CircuitBreaker {
       if (isProbe) this.#close();
       return result;
     } catch (error) {
-      // A call that began before the circuit opened says nothing about the probe.
+      // Ignores a call that began before the circuit opened.
       if (isProbe || this.#probeAt === undefined) this.#open(error);
       return fallback();
     }
@@ -102,12 +99,12 @@ export class CircuitBreaker {
   }
 }
 
-/** Maximum number of keys that a process counts by itself; one more drops the count of the key unused for longest. */
+/** Maximum keys that a process counts by itself; beyond it, the least recently used are dropped. */
 const KEYS_MAX = 100_000;
 
 /**
- * Counts points in this process's memory, as the stores do in theirs. Its window ids are times since the start of this
- * process, so they never equal a store's, which are Unix times.
+ * Counts points in memory. Its window ids are times since the start of this process, so they never equal a store's,
+ * which are Unix times.
  */
 export class MemoryCounts {
   readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
@@ -130,8 +127,8 @@ export class MemoryCounts {
 }
 
 /**
- * Takes for each key: points, length of a new window, and end of the window that the points are for, or 0 for the
- * current window.
+ * Takes for each key: points, length of a new window in ms, and end of the window that the points are for, or 0 for
+ * the current window.
  */
 const COUNT_SCRIPT = `
   local time = redis.call('time')
@@ -152,7 +149,7 @@ const COUNT_SCRIPT = `
   end
   return counts`;
 
-/** Counts points of any keys, in order. `prefix` holds a hash tag, so that a Redis cluster has all keys in one slot. */
+/** Counts points of keys. `prefix` has a hash tag, so that a Redis cluster keeps all keys in one slot. */
 export async function countInRedis(
   redis: RedisClient,
   prefix: string,

@@ -8,14 +8,14 @@ import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
 /**
- * Maximum number of counts, one per app and code, that are kept until they are written, also during an outage of the
- * database. While there are as many, a call with another app or code is not counted.
+ * Maximum counts (one per app and code) that wait to be written. Beyond it, calls with another app or code are not
+ * counted.
  */
 const COUNTS_MAX = 10_000;
 
 /**
- * Counts the calls of each app that end with an error, for `admin app list` and `show`. Writes the counts together:
- * even an app that floods costs the database only one row per code and hour, and one write every few seconds.
+ * Counts the calls of each app that end with an error, and writes the counts together: an app that floods costs the
+ * database one row per code and hour.
  */
 export class RefusalCounter {
   readonly #counts = new Map<string, RefusalCount>();
@@ -34,7 +34,7 @@ export class RefusalCounter {
     else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls: 1 });
   }
 
-  /** Writes the counts. If that fails, keeps them, unless they may have been written: no refusal may count twice. */
+  /** Writes the counts. If that fails, keeps them, unless they may have been written: no refusal counts twice. */
   async flush(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;
@@ -60,7 +60,7 @@ export class RefusalCounter {
   }
 }
 
-/** Opens the counter of an ingress. A process that is killed loses the counts of its last seconds. */
+/** A process that is killed loses the counts of its last seconds. */
 export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   return new RefusalCounter(
     (counts) => addRefusals(pool, counts),
@@ -68,10 +68,7 @@ export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   );
 }
 
-/**
- * Counts the calls of apps that end with an error. A person's mistakes on an app's consent page do not count, nor calls
- * whose caller left before the answer: nothing was refused to it, and its prediction may run on.
- */
+/** Counts the calls of apps that end with an error, except those whose caller left before the answer. */
 export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();

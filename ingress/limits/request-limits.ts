@@ -3,22 +3,20 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Limit, LimiterFactory } from './limiter.ts';
 import { networkOf } from './network.ts';
 
-/** Request to count, with the headers of its answer. */
 interface CountedRequest {
   readonly state: { appId?: string; accountId?: string; address: string };
   set(header: string, value: string): void;
 }
 
 /**
- * Counts a request, or the `extraPoints` that its body costs. Reports in headers how many points are left, and throws
- * 429 `rate_limited` when there were too few. A request costs at most the points of one window, so that it always
- * succeeds eventually.
+ * Counts a request, or the `extraPoints` that its body costs, but never more than one window has. Reports in headers
+ * how many points are left, and throws `rate_limited` when there were too few.
  */
 export type CountRequest = (ctx: CountedRequest, extraPoints?: number) => Promise<void>;
 
 /**
- * Counts each request for its app or account, or without a credential for its client's network. Counts nothing if the
- * configuration sets no limit.
+ * Counts each request for its app or account, or without a credential for its client's network. Counts nothing
+ * without a configured limit.
  */
 export function requestLimits(config: IngressConfig['rateLimit'], limits: LimiterFactory): CountRequest {
   if (config === undefined) return async () => {};
@@ -44,7 +42,7 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limite
 
 /**
  * Returns the shortest window of whole seconds in which `rps` allows at least `burst` requests. They may all come at
- * once; on average no more than `rps` a second pass. A burst is rounded up to a multiple of `rps`.
+ * once; on average, no more than `rps` a second pass.
  */
 function windowOf({ rps, burst }: { rps: number; burst: number }): Pick<Limit, 'points' | 'windowS'> {
   const windowS = Math.ceil(burst / rps);

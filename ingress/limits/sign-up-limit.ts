@@ -3,11 +3,9 @@ import { type Limiter, type LimiterFactory, takeOrRefuse } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 60 * 60;
-/**
- * Attempts of one network per window, whether or not they create an account: enough for a classroom, not for a program.
- */
+/** Attempts of one network per window, successful or not: enough for a classroom, not for a program. */
 const PER_NETWORK = 100;
-/** New accounts per window in the whole installation, beyond which an operator should have a look. */
+/** New accounts per window in the whole installation that deserve a warning. */
 const WARNING_ACCOUNTS = 1000;
 
 /** Limits each network's sign-up attempts, and logs a warning when all networks together create very many accounts. */
@@ -17,7 +15,7 @@ export class SignUpLimit {
   readonly #log: Log;
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** With `isOff`, attempts are not limited, and only the warning is left. */
+  /** With `isOff`, only the warning is left. */
   constructor(limits: Pick<LimiterFactory, 'open'>, log: Log, { isOff }: { isOff: boolean }) {
     const perNetwork = { name: 'sign-up-network', points: PER_NETWORK, windowS: WINDOW_S };
     this.#network = isOff ? undefined : limits.open(perNetwork);
@@ -25,12 +23,11 @@ export class SignUpLimit {
     this.#log = log;
   }
 
-  /** Counts an attempt. Throws `rate_limited` after too many from the same network. */
   async countAttempt(address: string): Promise<void> {
     if (this.#network !== undefined) await takeOrRefuse(this.#network, networkOf(address));
   }
 
-  /** Counts a new account. Beyond `WARNING_ACCOUNTS`, logs a warning, at most one per window and ingress. */
+  /** Logs a warning beyond `WARNING_ACCOUNTS`, at most once per window and ingress. */
   async countAccount(): Promise<void> {
     const { allowed, resetS } = await this.#inAll.take('all');
     if (allowed || performance.now() < this.#quietUntil) return;

@@ -3,7 +3,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
 import type { Tool, ToolCall } from './tools/tool.ts';
 
-/** The answer to `tools/call`: an object, and the same object as text, for clients that read only text. */
+/** The answer to `tools/call`: an object, and the same object as text for clients that read only text. */
 export interface ToolAnswer extends Record<string, unknown> {
   content: { type: 'text'; text: string }[];
   structuredContent: Record<string, unknown>;
@@ -18,7 +18,7 @@ export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: L
     return answerOf(await tool.run(checked.value, call));
   } catch (error) {
     if (error instanceof ForecueError) return failureAnswer(explain(error));
-    // The end of a cancelled call is no defect, and nobody gets its answer.
+    // An error of a cancelled call is no defect.
     if (!call.signal.aborted) log.error({ err: error, tool: tool.name }, 'defect');
     return failureAnswer({
       code: 'internal_error',
@@ -31,7 +31,6 @@ export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: L
 interface Failure {
   code: string;
   message: string;
-  /** Advice on what to do next. */
   next: string;
   retry_after?: number;
   fields?: { field: string; message: string }[];
@@ -47,7 +46,6 @@ const NEXT_STEPS: Record<ForecueError['remedy'], string> = {
   report: 'Tell the people who run the server.',
 };
 
-/** Explains an error of `/api`: its code, the sentence for people, and what to do next. */
 export function explain(error: ForecueError): Failure {
   const { code, message, retryAfter, fields, remedy } = error;
   return {
@@ -67,7 +65,7 @@ function invalidArguments(faults: readonly Fault[]): Failure {
   return { code: 'validation_error', message, next: NEXT_STEPS.fix_request, fields };
 }
 
-/** Names an invalid field by its location, without the first part, which is the body or the arguments as a whole. */
+/** Names an invalid field, without the first part, which is the body or the arguments as a whole. */
 function fieldOf(loc: readonly (string | number)[]): string {
   return loc.slice(1).join('.') || 'arguments';
 }

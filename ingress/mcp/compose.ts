@@ -17,7 +17,6 @@ import { type ListeningServer, listen } from '../http/server.ts';
 import { PATH, toolEndpoint } from './endpoint.ts';
 import { Sessions } from './sessions.ts';
 
-/** Starts a tool server from its configuration. A stop closes everything that was opened, in reverse order. */
 export async function startMcp(config: McpConfig, log: Log): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();
@@ -33,7 +32,7 @@ export async function startMcp(config: McpConfig, log: Log): Promise<RunningProc
   return { url: server.url + PATH, stop: () => opened.disposeAsync() };
 }
 
-/** Creates the application. Lists the middleware from the outermost to the innermost. */
+/** Each middleware encloses those added after it. */
 function appOf(
   { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
@@ -52,14 +51,13 @@ function appOf(
   return app;
 }
 
-/** JSON-RPC codes by our error codes: two of the protocol's, then one of our own. All other errors get `OTHER_CODE`. */
+/** JSON-RPC codes by our error codes, two of the protocol's and one of our own. All other errors get `OTHER_CODE`. */
 const JSON_RPC_CODES = { invalid_json: -32700, invalid_request: -32600, not_found: -32001 } as Record<
   string,
   number
 >;
 const OTHER_CODE = -32000;
 
-/** Answers an error with its status, in JSON-RPC's format. Echoes nothing of the request. */
 async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();
@@ -91,8 +89,8 @@ const CORS = {
 
 /**
  * Refuses pages of other origins with 403, so that no page reaches a tool server on its visitor's machine by a host
- * name that resolves to that machine (DNS rebinding). Programs send no `Origin`. Pages on this machine are allowed
- * outside production.
+ * name that resolves to that machine (DNS rebinding). Programs send no `Origin`. `loopback` allows pages on this
+ * machine.
  */
 function checkOrigin(origins: readonly string[], { loopback }: { loopback: boolean }) {
   const allowed = new Set(origins);
@@ -122,7 +120,6 @@ async function isReady(upstream: string): Promise<void> {
   if (!answer.ok) throw new Error('the ingress is not ready');
 }
 
-/** Lets running calls finish. Clients then open new sessions at another process. */
 async function drain(server: ListeningServer, health: ProcessHealth): Promise<void> {
   health.serving = false;
   await server.close(STOP_LIMITS.ingressConnections);

@@ -18,19 +18,16 @@ import { accountClientAt, type Caller, checkCredential } from './upstream.ts';
 
 export const PATH = '/mcp';
 
-/** Limits of a message: its bytes, and its values and names. */
 const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
 /** The only revision of the protocol that has batches. */
 const BATCH_REVISION = '2025-03-26';
-/** Maximum number of messages in a batch. */
 const BATCH_MAX = 20;
-/** Maximum bytes of the message that opens a session: the session keeps its texts. */
+/** Maximum bytes of the message that opens a session, which keeps its texts. */
 const INITIALIZE_MAX = 16 * KIB;
 
 /** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
 const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
 
-/** The fields of a message that decide how it is handled. */
 interface Message {
   id?: unknown;
   method?: unknown;
@@ -115,12 +112,11 @@ export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts
   };
 }
 
-/** Matches a token that can stand in a header. */
 const TOKEN = /^[\w.~+/=-]+$/;
 
 /**
- * Reads the credential of a request: a key or an access token, in either header, since many clients can set only one of
- * the two. Throws `invalid_request` for two credentials, and `not_authenticated` for none or a malformed one.
+ * Reads the credential of a request: a key or an access token, in either header, since many clients can set only one
+ * of the two. Throws `invalid_request` for two credentials, `not_authenticated` for none or a malformed one.
  */
 function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): string {
   const { authorization = [], 'x-service-api-key': keys = [] } = headersDistinct;
@@ -134,7 +130,7 @@ function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinc
   return credential;
 }
 
-/** Hashes a credential: a session keeps nothing else of it. */
+/** A session keeps only this hash of its credential. */
 function credentialHashOf(credential: string): string {
   return hashKey(credential).toString('base64');
 }
@@ -165,8 +161,8 @@ function isCancellation(message: unknown): message is { params: { requestId: str
 }
 
 /**
- * Ends a cancelled request, which the SDK does not answer: closes its stream, or, if the stream also serves other
- * requests of a batch, answers the request with an error.
+ * Ends a cancelled request, which the SDK does not answer: closes its stream or, if that also serves other requests
+ * of a batch, answers with an error.
  */
 async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
   if (!batched.has(id)) transport.closeSSEStream(id);
@@ -183,7 +179,7 @@ function checkBatch(messages: (Message | null)[], { allowsBatches }: Session): u
   return messages.map((message) => message?.id);
 }
 
-/** Packs a caller into the object that the SDK passes on to the handlers without reading it. */
+/** Packs a caller into the object that the SDK passes on to the handlers unread. */
 function authInfoOf(caller: Caller): AuthInfo {
   return { token: caller.credential, clientId: '', scopes: [], extra: { caller } };
 }
@@ -203,7 +199,6 @@ function requestOf({ req, state }: RequestContext): Request {
   return new Request(`http://localhost${PATH}`, { method, headers, signal: state.signal });
 }
 
-/** Sends a stream as it comes, and any other response whole. */
 async function send(ctx: RequestContext, response: Response): Promise<void> {
   const { status, headers, body } = response;
   const isStream = headers.get('content-type') === 'text/event-stream';

@@ -4,23 +4,21 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
 /**
- * Maximum sessions of one credential. One more ends the least recently used of those without a running request; if all
- * have one, the new session is refused.
+ * Maximum sessions of one credential. One more ends the least recently used session without a running request, or is
+ * refused.
  */
 const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
-/** Seconds after which a full process may have room again. */
 const FULL_RETRY_S = 30;
 
 export interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Hash of the credential with which the session was opened. */
   readonly credentialHash: string;
   /** True if the client asked for a revision of the protocol that has batches. */
   readonly allowsBatches: boolean;
-  /** Time of the end of its latest request, by `performance.now()`. */
+  /** When its latest request ended, by `performance.now()`. */
   usedAt: number;
-  /** Number of requests that are being answered. */
+  /** Number of requests being answered. */
   running: number;
   /** Ids of the running requests that came in a batch. */
   readonly batched: Set<unknown>;
@@ -33,7 +31,6 @@ export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #limits: { max: number; idleMs: number };
   readonly #sweep = every(SWEEP_EVERY_MS, () => this.#endIdle(), { ref: false });
-  /** Number of sessions that are being opened. */
   #opening = 0;
 
   constructor(limits: { max: number; idleMs: number }) {
@@ -45,9 +42,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session with its first request. `answer` answers that request; if it refuses, there is no session. Throws
-   * `overloaded` when the process has its maximum of sessions, or the credential its maximum and all of them have
-   * running requests.
+   * Opens a session with its first request; if `answer` refuses it, there is no session. Throws `overloaded` when the
+   * process is full, or all sessions that the credential may have are running requests.
    */
   async open<T>(
     { credentialHash, allowsBatches }: Pick<Session, 'credentialHash' | 'allowsBatches'>,
@@ -76,8 +72,8 @@ export class Sessions {
   }
 
   /**
-   * Keeps the session, and the ids of a batch, while a request is answered. Call the returned function after the
-   * answer: the one for the last running request also ends the session if its credential was refused.
+   * Keeps the session while a request, or a batch with these ids, is answered. Call the returned function after the
+   * answer; the last such call ends a session whose credential was refused.
    */
   hold(session: Session, batch: readonly unknown[]): () => void {
     session.running += 1;
@@ -90,7 +86,6 @@ export class Sessions {
     };
   }
 
-  /** Ends a session. Its next request is answered like that of an unknown session. */
   async end({ transport }: Pick<Session, 'transport'>): Promise<void> {
     this.#drop(transport.sessionId ?? '');
     await transport.close();

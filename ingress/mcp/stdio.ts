@@ -4,7 +4,7 @@ import { createLog } from '../../shared/log.ts';
 import { createToolServer } from './tool-server.ts';
 import { accountClientAt } from './upstream.ts';
 
-/** Serves one client over standard input and output, which carry the protocol alone: the log goes to standard error. */
+/** Serves one client over standard input and output, which carry only the protocol: the log goes to standard error. */
 try {
   const { url, key } = stdioConfig(process.env);
   const log = createLog('mcp', 'warn', process.stderr);

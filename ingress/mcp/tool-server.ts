@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Log } from '../../shared/log.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 import { callTool } from './call-tool.ts';
-import { getPrompt, prompts, readResource, resources } from './material.ts';
+import { getPrompt, prompts, readResource, resources } from './resources-and-prompts.ts';
 import { fetchRow, search } from './tools/connector.ts';
 import { forget, remember, stats } from './tools/memory.ts';
 import { predictReply, sendFeedback } from './tools/predict.ts';
@@ -12,9 +12,7 @@ import { getContext, recall } from './tools/recall.ts';
 import { recordEvents } from './tools/record.ts';
 import { DATA_WARNING, type Tool } from './tools/tool.ts';
 
-/** Dependencies of every MCP server. */
 export interface ToolServerParts {
-  /** Returns a client of `/api` with the credential of the request. */
   accountOf(ctx: ServerContext): AccountClient;
   publicUrl: string;
   log: Log;
@@ -68,10 +66,7 @@ export function createToolServer({ accountOf, publicUrl, log }: ToolServerParts)
 
 const PROGRESS_EVERY_MS = 1000;
 
-/**
- * Reports each second, to a caller that asked for progress, how long its call has run, so that the caller does not give
- * up.
- */
+/** Reports progress each second to a caller that asked for it, so that the caller does not give up. */
 async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Promise<T> {
   const { progressToken } = mcpReq._meta ?? {};
   if (progressToken === undefined) return call;

@@ -4,22 +4,18 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
 /**
- * Sender of a request to the tool server. `/api` logs the request id. It counts wrong credentials by the sender's
- * address if it trusts the tool server as a proxy.
+ * Sender of a request to the tool server. `/api` counts wrong credentials by its address if it trusts the tool server
+ * as a proxy.
  */
 export interface Caller {
   credential: string;
   /** Undefined over standard input and output. */
   address?: string;
   requestId?: string;
-  /** Called when `/api` refuses the credential. */
   onRefused?: () => void;
 }
 
-/**
- * Creates a client of `/api` for one caller. Its calls carry the caller's credential; cancelling a call also cancels
- * the prediction behind it.
- */
+/** Creates a client of `/api` for one caller. Cancelling a call also cancels the prediction behind it. */
 export function accountClientAt(
   baseUrl: string,
   { credential, address, requestId, onRefused }: Caller,
@@ -42,8 +38,8 @@ export function accountClientAt(
 }
 
 /**
- * Checks a credential. Throws `not_authenticated` or `token_expired` if `/api` refuses it, and `rate_limited` or
- * `service_unavailable` if `/api` cannot check it.
+ * Throws `not_authenticated` or `token_expired` if `/api` refuses the credential, `rate_limited` or
+ * `service_unavailable` if it cannot check it.
  */
 export async function checkCredential(account: AccountClient, signal: AbortSignal): Promise<void> {
   try {
@@ -51,7 +47,7 @@ export async function checkCredential(account: AccountClient, signal: AbortSigna
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ForecueError)) throw error;
-    // A key without the scope to read is valid as well.
+    // A key without the scope to read is valid.
     if (error.code === 'access_denied') return;
     if (error.status === 401)
       throw new AppError(error.code === 'token_expired' ? 'token_expired' : 'not_authenticated');

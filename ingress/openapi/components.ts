@@ -39,12 +39,12 @@ interface ObjectSchema extends TSchema {
 }
 
 /**
- * The schemas of the API document. An object schema that a module exports becomes a component with the name of the
- * export; other schemas are inlined.
+ * The schemas of the document. An exported object schema becomes a component with the name of the export; other
+ * schemas are inlined.
  */
 export class Components {
   /**
-   * Exported schemas by their `properties`: a copy by `nullable`, `withDefault` or `Type.Optional` still has the same
+   * Exported schemas by their `properties`: copies by `nullable`, `withDefault` and `Type.Optional` share that
    * object.
    */
   readonly #exportedSchemas = new Map<object, { name: string; schema: ObjectSchema }>();
@@ -56,7 +56,7 @@ export class Components {
         if (isObjectSchema(schema)) this.#exportedSchemas.set(schema.properties, { name, schema });
   }
 
-  /** Returns the schema as the document has it: a reference if the schema has a name. */
+  /** Returns the schema, as a reference if it has a name. */
   refer(schema: TSchema): object {
     return this.#copyWithReferences(schema);
   }

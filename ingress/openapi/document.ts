@@ -39,7 +39,7 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** Returns the OpenAPI 3.1 document of endpoints that are served at `url`, by default the document's own origin. */
+/** Returns the OpenAPI 3.1 document of endpoints served at `url`, by default the document's own origin. */
 export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};

@@ -18,7 +18,6 @@ const EXAMPLE_FAULT: Fault = {
   ctx: { max_length: 200 },
 };
 
-/** Returns an endpoint's error responses by status; `default` is the response to a defect of ours. */
 export function errorResponses(endpoint: Endpoint): Record<string, object> {
   const isExplained = endpoint.surface === 'api';
   const byStatus = Object.groupBy(possibleErrors(endpoint), (code) => statusOf(code, endpoint.surface));
@@ -33,7 +32,6 @@ export function errorResponses(endpoint: Endpoint): Record<string, object> {
   };
 }
 
-/** Returns the responses that the operations refer to. */
 export function sharedResponses(components: Components): Record<string, object> {
   return {
     ValidationError: {
@@ -51,7 +49,6 @@ export function sharedResponses(components: Components): Record<string, object> 
   };
 }
 
-/** Returns the response for the codes that share a status. */
 function codeResponse(codes: readonly ErrorCode[], isExplained: boolean): object {
   const examples = codes.map((code) => {
     const { message } = catalogue[code];
@@ -93,7 +90,7 @@ const CREDENTIAL_ERRORS: Record<Credential, readonly ErrorCode[]> = {
 const BODY_ERRORS: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
 
 /**
- * Lists every code that the endpoint may answer with, in the catalogue's order. Leaves out the errors that are the same
+ * Lists every code that the endpoint may answer with, in the catalogue's order, except those that are the same
  * everywhere: 404 and 405 for unknown routes, refusals of HTTP itself, and 500.
  */
 export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
@@ -112,7 +109,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
     ...(freshLogin ? (['fresh_login_required'] as const) : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     ...(body === undefined ? [] : BODY_ERRORS),
-    // The memory budget may be full when a large body arrives, or too many requests of the account may wait.
+    // The memory budget may be full, or too many requests of the account may wait.
     ...((body !== undefined && bodyLimit > UNCOUNTED_BYTES) || inTurn ? (['overloaded'] as const) : []),
     ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
     ...(queryError === undefined ? [] : [queryError]),
@@ -127,8 +124,8 @@ export function isValidated({ body, query, queryError }: Endpoint): boolean {
 }
 
 /**
- * Checks whether the endpoint looks up a credential or takes a body, and so needs the database. An endpoint without
- * either lists `service_unavailable` itself, if it may answer with it.
+ * Checks whether the endpoint surely needs the database. An endpoint without credential and body lists
+ * `service_unavailable` itself.
  */
 function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
   return credential !== 'none' || body !== undefined;

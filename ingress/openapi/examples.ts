@@ -9,7 +9,6 @@ import { UsageResponse } from '../../shared/schemas/usage.ts';
 import { MEMORY_EXAMPLES } from './memory-examples.ts';
 import { REPLY_EXAMPLES } from './reply-examples.ts';
 
-/** Returns the example that the document shows for a body; undefined if there is none. */
 export function exampleOf(schema: TSchema): unknown {
   return EXAMPLES.get(schema);
 }
@@ -51,7 +50,7 @@ const SESSION = {
   ended_at: null,
 };
 
-/** Examples by schema. They tell one story: the person, the app and the request are always the same. */
+/** Examples by schema, all about the same person, app and request. */
 const EXAMPLES = new Map<TSchema, unknown>([
   example(connections.ConnectionStartRequest, {
     user_id: USER_ID,

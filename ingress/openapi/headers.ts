@@ -8,9 +8,7 @@ interface Header {
   schema: TSchema;
 }
 
-/**
- * Headers that a caller may send. Every endpoint reads `X-Request-Id`; the declaration of an endpoint lists the others.
- */
+/** Headers that a caller may send; every endpoint reads `X-Request-Id`. */
 const REQUEST_HEADERS = {
   Accept: {
     description: '`text/event-stream`: what happens, as it happens.',
@@ -41,7 +39,6 @@ const REQUEST_HEADERS = {
 } satisfies Record<string, Header>;
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-/** Headers that an answer may carry. */
 const RESPONSE_HEADERS = {
   'X-Request-Id': {
     description: 'The id of this call. Quote it when you ask us about an answer.',
@@ -81,7 +78,6 @@ const RESPONSE_HEADERS = {
 } satisfies Record<string, Header>;
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** Returns the headers as components of the document. */
 export function sharedHeaders(components: Components): { parameters: object; headers: object } {
   const parameters = Object.entries(REQUEST_HEADERS).map(([name, { description, schema }]) => [
     name,
@@ -90,12 +86,10 @@ export function sharedHeaders(components: Components): { parameters: object; hea
   return { parameters: Object.fromEntries(parameters), headers: RESPONSE_HEADERS };
 }
 
-/** Returns references to the headers that a caller may send. */
 export function headerParameters(names: readonly RequestHeader[]): object[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** Returns references to the headers that an answer may carry. */
 export function responseHeaders(names: readonly ResponseHeader[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

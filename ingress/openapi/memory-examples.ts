@@ -89,7 +89,7 @@ const PROMOTE_RESULT = {
 const JOB_ID = '8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10';
 const TIER = { count: 1, last_updated_at: NOW };
 
-/** Examples of the memory's bodies: what one person said, and the memory that was made from it. */
+/** Examples of the memory's bodies: what one person said, and the memory made from it. */
 export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
   example(jobs.SyncRequest, { session_id: RAW.session_id }),
   example(jobs.SyncResult, SYNC_RESULT),

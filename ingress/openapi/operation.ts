@@ -15,7 +15,6 @@ const PARAMS: Record<ParamKind, TSchema> = {
   text: Name,
 };
 
-/** Describes an endpoint as an operation of the document. */
 export function operationOf(endpoint: Endpoint, components: Components): object {
   const { operationId, tag, summary, description, body } = endpoint;
   return {
@@ -38,7 +37,6 @@ export function operationOf(endpoint: Endpoint, components: Components): object 
   };
 }
 
-/** Lists the credentials that an endpoint accepts. A key needs one of the scopes. */
 function securityOf(endpoint: Endpoint): object[] {
   const { credential, freshLogin } = endpoint;
   if (credential === 'none') return [];

@@ -12,10 +12,7 @@ import {
 } from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
-/**
- * Allows files of our own origin, and images in `data:` URLs. Swagger UI sets further styles by script, which needs no
- * exception.
- */
+/** Allows files of our own origin, and images in `data:` URLs. Swagger UI's styles set by script need no exception. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -27,7 +24,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Publishes the endpoints' document at `/openapi.json`, the page at `/docs` that renders it, and its assets. */
+/** Publishes `/openapi.json`, the page at `/docs` that renders it, and its assets. */
 export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string | undefined): SendFile {
   const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
   const files = new Map<string, PublishedFile>([
@@ -44,10 +41,7 @@ export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string
   return createFileSender(files);
 }
 
-/**
- * Renders the page. `assets` and `root` are the paths to the page's assets and to the site's front page, relative to
- * the page's address.
- */
+/** `assets` and `root` are paths from the page's address to its assets and to the site's front page. */
 function page({ assets, root }: { assets: string; root: string }): PublishedFile {
   const content = `<!doctype html>
 <html lang="en">

@@ -36,10 +36,7 @@ const SUMMARY = {
 };
 const PROMPT = 'Which package manager shall I use here, npm or pnpm?';
 
-/**
- * Examples of the bodies for drafts, activity and predicted replies, with the same person and session as the memory
- * examples.
- */
+/** Examples for drafts, activity and predicted replies, with the same person and session as the memory examples. */
 export const REPLY_EXAMPLES: [TSchema, unknown][] = [
   example(drafts.DraftRequest, {
     draft: 'Please run the tests with',

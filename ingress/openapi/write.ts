@@ -2,12 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { endpoints } from '../routes/index.ts';
 import { describeEndpoints } from './document.ts';
 
-/** Address of an ingress that is started for development. */
 const ADDRESS = 'http://localhost:8080';
 
 export const DOCUMENT_FILE = new URL('../../docs/openapi.json', import.meta.url);
 
-/** Returns the document as it is committed. */
 export function committedDocument(): string {
   return `${JSON.stringify(describeEndpoints(endpoints, ADDRESS), null, 2)}\n`;
 }

@@ -1,17 +1,15 @@
-/** The callers of one request at this ingress. */
 interface Callers {
   count: number;
-  /** Reason of the latest caller that stopped waiting before the work had ended; undefined if no caller did. */
+  /** Reason of the latest caller that stopped waiting before the work had ended. */
   latestLeave: 'answered' | 'disconnected' | undefined;
-  /** Resolves when the detach of the earlier callers is done or given up; undefined while none is under way. */
+  /** Resolves when the detach of earlier callers is over; undefined while none runs. */
   detachment: Promise<void> | undefined;
 }
 
 /**
- * Counts the callers of each request from before its admission until they no longer wait. The ingress may detach from
- * the work only when the last caller is gone: another caller may still be in its admission, about to wait. A caller
- * that arrives while a detach is under way waits until the detach has ended, because the detach would remove the
- * caller's attachment.
+ * Counts the callers of each request, from before its admission until they no longer wait. Only when the last is gone
+ * may the ingress detach from the work. A caller that arrives during a detach waits until that has ended, because it
+ * would remove the caller's attachment.
  */
 export class CallersByRequest {
   readonly #callers = new Map<string, Callers>();
@@ -24,15 +22,15 @@ export class CallersByRequest {
     await callers.detachment;
   }
 
-  /** Notes that a caller has stopped waiting for the work before it had ended: it was answered, or it disconnected. */
+  /** Notes that a caller has stopped waiting before the work had ended. */
   stopWaiting(request: string, reason: 'answered' | 'disconnected'): void {
     const callers = this.#callers.get(request);
     if (callers !== undefined) callers.latestLeave = reason;
   }
 
   /**
-   * Removes a caller. If none is left, and any had stopped waiting before the work had ended, calls `detach`, with true
-   * if the latest of those had disconnected.
+   * Removes a caller. If it was the last, and any had stopped waiting early, calls `detach`, with true if the latest
+   * of those had disconnected.
    */
   leave(request: string, detach: (disconnected: boolean) => Promise<void>): void {
     const callers = this.#callers.get(request);

@@ -13,12 +13,12 @@ import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 
-/** Time for which a call goes on ending work that revocations left running. The housekeeping ends the rest. */
+/** How long a call goes on ending work of revoked connections. The housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
 /**
- * Store functions that end work as a side effect. After the commit, they wake the callers and the workers of that work,
- * except that `beginErasure` leaves both to `continueErasure`.
+ * Store functions that also end work, and announce that after the commit. `beginErasure` leaves it to
+ * `continueErasure`.
  */
 export type EndingStores = ReturnType<typeof endingStores>;
 
@@ -32,7 +32,7 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
     return result;
   }
 
-  /** Never rejects: the caller's change is already committed, and a failure may concern rows of other parties. */
+  /** Never rejects: the caller's change is committed, and a failure may concern rows of other parties. */
   const endMore = () =>
     takeSteps(endRevokedWork(em(), options), END_FOR_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not end all work of revoked connections'),
@@ -51,13 +51,12 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
   };
 }
 
-/** Time for which a request itself erases the account. Most accounts take less. */
+/** How long a request itself erases the account. Most accounts take less. */
 const ERASE_WITHIN_MS = 400;
 
 /**
- * Returns the function that erases an account. It throws `not_authenticated` when the account is gone or being erased
- * already, and `token_expired` when the log-in was ended. The housekeeping erases what is left after `ERASE_WITHIN_MS`,
- * or when this process dies.
+ * The returned function throws `not_authenticated` when the account is gone or being erased, and `token_expired` when
+ * the log-in has ended. The housekeeping erases what is left after `ERASE_WITHIN_MS`.
  */
 export function accountEraser(
   { beginErasure, continueErasure }: Pick<EndingStores, 'beginErasure' | 'continueErasure'>,
@@ -68,7 +67,7 @@ export function accountEraser(
     const erasure = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not go on with an erasure'),
     );
-    // Answers in time although a step may wait for a lock: the step goes on.
+    // A step that waits for a lock goes on after the answer.
     await withTimeout(ERASE_WITHIN_MS, () => erasure).catch(() => {});
   };
 }

@@ -7,12 +7,9 @@ import type { Kind, Kinds } from '../../shared/work/kind.ts';
 import { poolLoad } from '../../shared/work/pool-load.ts';
 
 const POLL_EVERY_MS = 200;
-/** An idle ingress skips all but every eighth poll: enough to know whether there is a worker. */
+/** An idle ingress makes one poll in eight: enough to know whether there is a worker. */
 const IDLE_POLLS = 8;
-/**
- * Share of a deadline that the estimate may fill. The rest covers the estimate's error, since accepted work must be
- * answered.
- */
+/** Share of a deadline that the estimate may fill. The rest covers the estimate's error. */
 const SPENDABLE_SHARE = 0.7;
 
 export interface LoadSteps {
@@ -21,24 +18,22 @@ export interface LoadSteps {
   isBusy(): boolean;
   deadlineMs(kind: Kind): number;
   /**
-   * Returns false during an outage of the database and for a while after it, when workers whose heartbeats failed seem
-   * dead.
+   * Returns false during and shortly after an outage of the database, when workers whose heartbeats failed seem dead.
    */
   canJudge(): boolean;
   log: Log;
 }
 
-/** A kind with its load estimate. */
 interface WatchedKind {
   kind: Kind;
   estimate: LoadEstimate;
-  /** Time for which the work that ended last was queued. */
+  /** How long the work that ended last was queued. */
   queuedMs: number;
 }
 
 /**
- * Reads the load of all kinds of work, from which it estimates whether new work would be answered too late and has to
- * be shed. Polls five times a second while callers wait at this ingress or may be refused, else every 1.6 s.
+ * Reads the load of all kinds of work, and estimates whether new work would be answered too late and has to be shed.
+ * Polls five times a second while callers wait at this ingress or may be refused, else every 1.6 s.
  */
 export class LoadMonitor {
   readonly #kinds: Kinds;
@@ -62,33 +57,30 @@ export class LoadMonitor {
     });
   }
 
-  /** Reads the load now. An ingress does so before it serves, so that its first caller does not wait in vain. */
+  /** Reads the load now. */
   poll(): Promise<void> {
     return this.#coalescedReads.run();
   }
 
-  /**
-   * Notes that a handler has ended work of the kind, which took `ms` in all, of which it spent `queuedMs` in the queue.
-   */
+  /** Notes that a handler has ended work of the kind after `ms`, including `queuedMs` in the queue. */
   noteServed(kind: string, ms: number, queuedMs: number): void {
     const watched = this.#watchedKind(kind);
     watched.queuedMs = queuedMs;
     watched.estimate.noteServed(ms - queuedMs);
   }
 
-  /** Returns the milliseconds for which the kind's work that ended last was queued. */
   queuedMs(kind: string): number {
     return this.#watchedKind(kind).queuedMs;
   }
 
-  /** Returns the maximum number of pieces of work that a party may have queued for one more to be answered in time. */
+  /** Returns how many pieces of work a party may have queued for one more to be answered in time. */
   maxQueued(kind: string): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
     return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declaration), performance.now());
   }
 
   /**
-   * Returns the seconds after which new work of a party with `queued` pieces could be answered in time: at least 1, and
+   * Returns the seconds after which new work of a party with `queued` pieces could be answered in time: at least 1,
    * at most the kind's deadline, even without a worker.
    */
   retryAfterS(kind: string, queued: number): number {
@@ -98,7 +90,7 @@ export class LoadMonitor {
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 
-  /** Stops polling. Does not wait for a poll under way, since the database may not answer it. */
+  /** Does not wait for a poll under way, since the database may not answer it. */
   close(): void {
     void this.#polls.stop();
   }

@@ -30,19 +30,17 @@ export interface WorkParts {
   log: Log;
 }
 
-/** The ingress's side of all kinds of work. */
 export interface Work {
   service: WorkService;
   wakeUps: WakeUps;
   housekeeper: Housekeeper;
   endingOptions: EndingOptions;
-  /** True while callers wait. */
   readonly isBusy: boolean;
   /** Answers all waiting callers with `service_unavailable`, for a shutdown. */
   closeRoom(): void;
 }
 
-/** Opens the parts that admit work and wait for it, and this process's housekeeper; registers them for disposal. */
+/** Opens the parts that admit work and wait for it, and this process's housekeeper. */
 export async function openWork(
   opening: AsyncDisposableStack,
   { config, pool, em, queues, heartbeat, kinds, log }: WorkParts,

@@ -12,20 +12,19 @@ import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_TOGETHER = 100;
 /**
- * Maximum characters of requests in one admission statement, unless a single request has more. All parties share a few
- * places for statements, so a long one would delay other parties' small requests.
+ * Maximum characters of requests in one admission statement, unless a single request has more: a long statement would
+ * delay other parties' small requests.
  */
 const CHARS_TOGETHER = 256 * 1024;
 /**
- * Milliseconds between two wake-ups, so that under load one claim takes what several calls have queued. Grows with the
- * time for which work is queued, because every slot that becomes free then claims without a wake-up.
+ * Milliseconds between two wake-ups, so that under load one claim takes what several calls have queued. Grows with
+ * the time in the queue: busy workers claim without a wake-up as soon as a slot is free.
  */
 const WAKE_EVERY_MS = { min: 2, max: 20, shareOfQueueing: 0.1 };
 
 export interface KindParts {
   config: IngressConfig;
   pool: Pool;
-  /** The id of this process's heartbeat. */
   process: string;
   queues: Queues;
   wakeUps: WakeUps;
@@ -34,14 +33,10 @@ export interface KindParts {
   isCrowded(): boolean;
 }
 
-/** An ingress's side of one kind of work: how it is admitted and announced. */
 export interface ServedKind {
   kind: Kind;
   timeoutMs: number;
-  /**
-   * Admits a request, in one statement with other requests of its party. `gone` withdraws it while it waits for that
-   * statement.
-   */
+  /** Admits a request, in one statement with others of its party. `gone` withdraws it before that statement. */
   admit(admission: Admission, gone: AbortSignal): Promise<AdmissionResult>;
   dispatch: Dispatch;
 }
@@ -69,8 +64,7 @@ export function serveKind(
       maxItems: ADMISSIONS_TOGETHER,
       maxBytes: CHARS_TOGETHER,
       partyOf: ({ party }) => party,
-      // A connection whose row is locked delays the app's other connections by one lock timeout, then only its own
-      // requests.
+      // Requests on a connection whose row is locked delay the app's other connections by one lock time-out only.
       laneOf: ({ connectionId }) => connectionId,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
@@ -81,15 +75,13 @@ export function serveKind(
 
 interface DispatchSteps {
   queue: TicketQueue;
-  /** Notifies all running workers, at once, that these parties have queued work. */
   wake(parties: readonly string[]): void;
-  /** Returns the milliseconds for which work of this kind was queued lately. */
   queuedMs(): number;
 }
 
 /**
- * Notifies a pool's workers of an admitted piece of work, by a wake-up and a ticket. Does not wait, and never throws:
- * if both are lost, the workers find the work when they next look.
+ * Notifies a pool's workers of admitted work, by a wake-up and a ticket. Does not wait, and never throws: if both are
+ * lost, the workers find the work when they next look.
  */
 type Dispatch = (id: string, party: string) => void;
 

@@ -28,17 +28,16 @@ import type { LoadMonitor } from './load-monitor.ts';
 import type { ServedKind } from './serve-kind.ts';
 import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
-/** Time for which an ingress tries to report that the last of its callers of a request is gone. */
+/** How long an ingress tries to detach from a request. */
 const DETACH_TIMEOUT_MS = 10_000;
 const DETACHES_TOGETHER = 100;
 /** Maximum time from a call's deadline to its answer. */
 const ANSWER_GRACE_MS = 900;
-/** Backoff between two tries to end work whose deadline has passed; the database's clock decides whether it has. */
+/** Backoff between tries to end overdue work; the database's clock decides whether it is overdue. */
 const EXPIRY_BACKOFF = { firstMs: 50, longestMs: 1000 };
 
 export interface WorkServiceParts {
   pool: Pool;
-  /** The id of this process's heartbeat. */
   process: string;
   kinds: ReadonlyMap<string, ServedKind>;
   load: LoadMonitor;
@@ -48,10 +47,7 @@ export interface WorkServiceParts {
   log: Log;
 }
 
-/**
- * A validated request to admit. The box gives its input away at the admission, so that a waiting call does not keep it
- * in memory.
- */
+/** A validated request to admit. Its input is in a box, so that a waiting call does not keep the input in memory. */
 export type WorkCall<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
@@ -59,7 +55,7 @@ type Request = Pick<Admission, 'party' | 'key'>;
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
 interface CallerSignals {
-  /** Aborted when the caller no longer waits: it has disconnected, or the time for its answer is over. */
+  /** Aborted when the caller has disconnected, or the time for its answer is over. */
   gone: AbortSignal;
   disconnected: AbortSignal;
 }
@@ -70,7 +66,7 @@ interface AnsweredCall<K> {
   replayed: boolean;
 }
 
-/** Serves requests for any kind of work: admits and queues the work, waits for its end, and cancels it. */
+/** Admits and queues work of any kind, waits for its end, and cancels it. */
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
@@ -83,8 +79,8 @@ export class WorkService {
   }
 
   /**
-   * Runs a request, or joins the run of the request that it repeats, and resolves with its outcome when it has ended.
-   * Rejects with the code of a refusal, or with `service_unavailable` if the database does not answer in time.
+   * Runs a request, or joins the run of the same request, and resolves with its outcome when it has ended. Rejects
+   * with the code of a refusal, or with `service_unavailable` if the database does not answer in time.
    */
   async perform<K extends Kind>(
     kind: K,
@@ -100,14 +96,12 @@ export class WorkService {
       },
       () => new AppError('service_unavailable'),
     );
-    // The outcome's facts and report are of the kind that was admitted.
     return { outcome: outcome as OutcomeOf<K>, replayed };
   }
 
   /**
-   * Admits a request, or finds the one that it repeats, and resolves with its id without waiting for its end. Only for
-   * a kind whose work outlives its callers. Rejects with the code of a refusal. Has no time limit but that of the
-   * statement.
+   * Admits a request, or finds the same one, and resolves with its id without waiting for its end. Only for a kind
+   * whose work outlives its callers. Rejects with the code of a refusal.
    */
   async start<K extends Kind>(
     kind: K,
@@ -127,8 +121,8 @@ export class WorkService {
   }
 
   /**
-   * Cancels a request's work if it still runs. Resolves with the request's outcome, whether it was cancelled now or had
-   * ended before; undefined when there is no such request. `check` may throw to refuse.
+   * Cancels a request's work if it still runs. Resolves with the outcome, cancelled now or ended before, or undefined
+   * when there is no such request. `check` may throw to refuse.
    */
   async cancel<K extends Kind>(
     kind: K,
@@ -151,7 +145,7 @@ export class WorkService {
     return servedKind;
   }
 
-  /** Counts a caller until the promise of `work` settles, which may be long after the caller got a time-out. */
+  /** Counts a caller until `work` settles, which may be long after the caller got a time-out. */
   async #countCaller<Result>(
     { kind }: ServedKind,
     { key, party }: Request,
@@ -178,12 +172,12 @@ export class WorkService {
     }
     const waiting = this.#wait(servedKind, call, result, caller);
     const since = performance.now();
-    // Dispatches attached work as well, which may still be queued: workers claim no work whose callers have all left.
+    // Dispatches attached work as well: it may still be queued, and workers claim no work whose callers have left.
     servedKind.dispatch(result.id, call.party);
     const outcome = await waiting;
     const replayed = result.decision === 'attached';
     if (replayed) linkToWork(outcome.facts);
-    // Work that was cancelled or timed out does not show how long a handler takes.
+    // The end of work without a report does not show how long a handler takes.
     if (!replayed && outcome.report !== null) {
       const waitedMs = performance.now() - since;
       observeStage(servedKind.kind.name, 'wait', waitedMs);
@@ -192,7 +186,6 @@ export class WorkService {
     return { outcome, replayed };
   }
 
-  /** Admits a request. Throws the code of a refusal. */
   async #admit(
     servedKind: ServedKind,
     call: WorkCall<unknown>,
@@ -200,7 +193,7 @@ export class WorkService {
   ): Promise<AdmissionResult> {
     const { load, wakeUps } = this.#parts;
     const { name } = servedKind.kind;
-    // The worker's spans continue this span: the row refers to it.
+    // The worker's spans continue this span, to which the row refers.
     const result = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
       this.#decide(servedKind, call, gone),
     ).catch((error: unknown) => {
@@ -219,7 +212,7 @@ export class WorkService {
     throw new AppError(decision, { retryAfterS: load.retryAfterS(name, result.queued ?? 0) });
   }
 
-  /** Sheds a request only after reading the load again: the queue may have drained meanwhile. */
+  /** Sheds a request only after reading the load again, since the queue may have drained. */
   async #decide(
     servedKind: ServedKind,
     call: WorkCall<unknown>,
@@ -240,7 +233,7 @@ export class WorkService {
     return result;
   }
 
-  /** Resolves with the outcome when there is one; ends the work at its deadline. Rejects when the caller leaves. */
+  /** Resolves with the outcome, and ends the work at its deadline. Rejects when the caller leaves. */
   async #wait(
     { kind }: ServedKind,
     request: Request,
@@ -261,7 +254,7 @@ export class WorkService {
       return fate === 'gone' ? await this.#throwMissing(request) : fate;
     } finally {
       clearTimeout(deadline);
-      // Passes a reason, because the default one is an error, which records the stack.
+      // The default reason is an error, which would record the stack.
       callerLeft.abort('left');
       gone.removeEventListener('abort', leave);
       waiter.leave();
@@ -270,9 +263,8 @@ export class WorkService {
   }
 
   /**
-   * Ends work whose deadline has passed, unless it has ended before; its callers are answered either way. Retries until
-   * the caller has left, since the database's clock decides: it may be a moment behind ours, or an hour if it was set
-   * back.
+   * Ends overdue work unless it has ended. Retries until the caller has left, since the database's clock decides, and
+   * may be behind ours.
    */
   async #expire({ codes }: Kind, request: Request, waiter: Waiter, callerLeft: AbortSignal): Promise<void> {
     try {
@@ -288,15 +280,14 @@ export class WorkService {
     }
   }
 
-  /** Cancels work of a kind, unless it has ended before. */
   async #cancel({ codes }: Kind, live: Subject): Promise<void> {
     const end = { guard: 'live', state: 'cancelled', code: codes.cancelled } as const;
     await this.#parts.complete({ ...subjectOf(live), ...end });
   }
 
   /**
-   * Detaches this ingress from a request. Cancels the request's work if no ingress waits for it now, the caller that
-   * stopped waiting last had disconnected, and the latest admission asked for a cancellation then.
+   * Detaches this ingress from a request. Cancels the work if no ingress waits for it, the last caller had
+   * disconnected, and the latest admission asked for a cancellation in that case.
    */
   async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
     try {
@@ -311,7 +302,6 @@ export class WorkService {
     }
   }
 
-  /** Reads an admitted request. */
   async #find(request: Request): Promise<Outcome> {
     return (await findRequest(this.#parts.pool, request.key)) ?? this.#throwMissing(request);
   }
@@ -333,7 +323,6 @@ function describeAdmission(kind: string, { decision, id, attempt, superseded }: 
   });
 }
 
-/** Links the current span to the span that admitted the work, if there was one. */
 function linkToWork(facts: unknown): void {
   linkSpan((facts as TraceFacts | undefined)?.trace ?? {});
 }

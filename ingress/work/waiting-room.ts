@@ -6,18 +6,14 @@ import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
-/**
- * Time limit of a poll. A database under load needs less; without a limit, a hanging poll could leave a lost wake-up
- * unnoticed until the deadline.
- */
+/** Time limit of a poll: a hanging one could leave a lost wake-up unnoticed until the deadline. */
 const POLL_WITHIN_MS = 900;
 
-/** A waiting caller. `fate` resolves when the work has ended, with or without a wake-up; it rejects at `close`. */
+/** A waiting caller. `fate` resolves when the work has ended, and rejects at `close`. */
 export interface Waiter {
   fate: Promise<Fate>;
   /** Rejects `fate` for this caller alone. */
   reject(error: unknown): void;
-  /** Stops waiting. */
   leave(): void;
 }
 
@@ -26,19 +22,17 @@ interface Caller {
   reject(error: unknown): void;
 }
 
-/** A piece of work that callers wait for. */
 interface AwaitedWork {
   key: string;
   callers: Set<Caller>;
 }
 
-/** Reads how requests have ended, by their keys; leaves out those that still run. Rejects after `withinMs`. */
+/** Reads how requests have ended, by their keys. Leaves out those that still run. Rejects after `withinMs`. */
 export type ReadFates = (keys: string[], withinMs: number | undefined) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
- * Callers that wait for work to end. A wake-up makes the room read the rows that the wake-up names. Twice a second, the
- * room polls all rows that somebody waits for, so that a lost wake-up costs half a second at most, and the time of a
- * poll.
+ * Callers that wait for work to end. A wake-up makes the room read the rows that it names; a poll twice a second
+ * finds what lost wake-ups named.
  */
 export class WaitingRoom {
   readonly #awaitedWork = new Map<string, AwaitedWork>();
@@ -46,7 +40,7 @@ export class WaitingRoom {
   readonly #log: Log;
   readonly #polls: Repetition;
   #isClosed = false;
-  /** Ids of work that wake-ups have named since they last caused a read. */
+  /** Ids that wake-ups have named since the latest read. */
   readonly #wokenIds = new Set<string>();
   readonly #wokenReads = new Coalescer(() => {
     const ids = [...this.#wokenIds];
@@ -65,7 +59,7 @@ export class WaitingRoom {
     return this.#awaitedWork.size;
   }
 
-  /** Starts to wait. Must be called before the work is announced, so that no wake-up comes too early. */
+  /** Starts to wait. Call it before the work is announced, so that no wake-up comes too early. */
   enter({ id, key }: { id: string; key: string }): Waiter {
     const { promise: fate, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
@@ -76,14 +70,13 @@ export class WaitingRoom {
     return { fate, reject, leave: () => this.#leave(id, caller) };
   }
 
-  /** Reads the work with these ids, as far as a caller in this room waits for it. */
   wake(ids: readonly string[]): void {
     const awaited = ids.filter((id) => this.#awaitedWork.has(id));
     for (const id of awaited) this.#wokenIds.add(id);
     if (awaited.length > 0) void this.#wokenReads.run();
   }
 
-  /** Stops polling. Rejects every caller, also those that enter later, with `service_unavailable`. */
+  /** Stops polling. Rejects every caller, now and later, with `service_unavailable`. */
   close(): void {
     this.#isClosed = true;
     void this.#polls.stop();
@@ -93,9 +86,8 @@ export class WaitingRoom {
   }
 
   /**
-   * Reads how work has ended, and answers the callers that waited when the read began. Their work was admitted before
-   * the read, so work that the read does not find is gone for good. Later callers get no answer yet: they may wait for
-   * a new attempt, while the read found the end of the previous one.
+   * Answers the callers that waited when the read began; work that it does not find is gone for good. Later callers
+   * may wait for a new attempt, while the read found the end of the previous one.
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {

@@ -18,7 +18,7 @@ const TITLE_MAX = 80;
 const Id = Type.String();
 const FoundRow = openObject({ id: Id, title: Type.String(), url: Type.String() });
 
-/** A tool with the name and shape that some clients expect, like `fetch`: these clients know no other tools. */
+/** `search` and `fetch` have the names and shapes that some clients require; these clients know no other tools. */
 export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',

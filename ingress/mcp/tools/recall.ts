@@ -4,12 +4,12 @@ import { closedObject, text, withDefault } from '../../../shared/schemas/build.t
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
 import { DATA_WARNING, openObject, READING_HINTS, tool, typedId } from './tool.ts';
 
-/** A row of any tier. */
+/** A fact, an episode or a raw row. */
 export interface RememberedRow {
   id: string;
   text: string;
   at: string;
-  /** Ids of the rows that an episode or fact comes from; for a raw row, its session, or its `source` without one. */
+  /** Ids of the rows that an episode or fact comes from; for a raw row, its session or else its `source`. */
   sources: string[];
 }
 
@@ -75,12 +75,11 @@ export const getContext = tool({
   },
 });
 
-/** Returns the note for an answer that lacks rows because reading them took too long. */
 export function incompleteNote({ meta }: ContextResponse): { incomplete?: string } {
   return meta.timed_out ? { incomplete: 'Reading took too long: call again.' } : {};
 }
 
-/** Returns the rows of each tier, in their order. */
+/** Returns the facts, episodes and raw rows, in this order. */
 export function rowsOf({
   facts,
   episodes,

@@ -10,7 +10,7 @@ const { id, session_id, occurred_at, source } = EVENTS.note.properties;
 const { agent, prompt } = EVENTS['agent.prompt'].properties;
 const { reply, in_reply_to } = EVENTS['user.reply'].properties;
 
-/** Properties of events of all types but `custom`. `/api` checks which of these properties a type needs. */
+/** Properties of events of all types but `custom`. `/api` checks which of them a type needs. */
 const Event = Type.Object({
   type: oneOf(Object.keys(EVENTS)),
   id: withDescription(id, 'Yours; a repeated one changes nothing'),

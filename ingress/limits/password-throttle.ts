@@ -11,20 +11,15 @@ import { networkOf } from './network.ts';
 const WINDOW_S = 15 * 60;
 /** Wrong passwords per window for one account from one network. */
 const PER_PAIR = 10;
-/** Wrong passwords per window from one network, which may be a whole office's, for all accounts. */
+/** Wrong passwords per window from one network, which may be a whole office's. */
 const PER_NETWORK = 100;
 /** Wrong passwords for one account. Beyond them, only networks from which the account logged in before may try. */
 const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
 
-/** Error codes that count as a wrong password. */
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
 
-/** An attempt to enter or guess a password, with its account and network address. */
 export interface PasswordAttempt {
-  /**
-   * Name under which the account's attempts count: its id if an attempt needs the account's credential, else its e-mail
-   * key.
-   */
+  /** Name under which the account's attempts count: its id if it is logged in already, else its e-mail key. */
   subject: string;
   address: string;
   /** Returns true if the account logged in from this network before. Called only when a limit is used up. */
@@ -32,8 +27,8 @@ export interface PasswordAttempt {
 }
 
 /**
- * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Strangers cannot lock a person out: the hard limit counts
- * per account and network, and the other limits do not apply to networks from which the account logged in before.
+ * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Strangers cannot lock a person out: the strict limit
+ * counts per account and network, and the others exempt networks from which the account logged in before.
  */
 export class PasswordThrottle {
   readonly #pair: Limiter;
@@ -47,8 +42,8 @@ export class PasswordThrottle {
   }
 
   /**
-   * Checks a password, unless too many were wrong before (`rate_limited`). Counts before the check, so that concurrent
-   * guesses count as well, and refunds unless the password was wrong.
+   * Checks a password. Throws `rate_limited` if too many were wrong. Counts before the check, so that concurrent
+   * guesses count, and refunds unless the password was wrong.
    */
   async guard<T>({ subject, address, isKnown }: PasswordAttempt, check: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
@@ -58,7 +53,6 @@ export class PasswordThrottle {
       await takenPoints.take(this.#network, network, isKnown);
       await takenPoints.take(this.#account, subject, isKnown);
     } catch (error) {
-      // The password was not checked.
       await takenPoints.refund();
       throw error;
     }
@@ -73,7 +67,6 @@ export class PasswordThrottle {
   }
 }
 
-/** Points that one guess has taken. */
 class TakenPoints {
   readonly #takenPoints: (readonly [Limiter, string])[] = [];
 
@@ -94,17 +87,14 @@ class TakenPoints {
 }
 
 /**
- * Networks from which each account logged in, stored as HMACs over account and network: a plain hash of an IPv4 address
- * could be reversed by trying all addresses.
+ * Networks from which each account logged in, stored as HMACs: a plain hash of an IPv4 address could be reversed by
+ * trying all addresses.
  */
 export class KnownNetworks {
   readonly #em: () => EntityManager;
   readonly #signingKeys: SigningKeys;
 
-  /**
-   * The HMAC keys are derived from the signing keys: removing a signing key forgets the networks remembered while it
-   * was the first key.
-   */
+  /** Removing a signing key forgets the networks remembered while it was the first key. */
   constructor(em: () => EntityManager, signingKeys: SigningKeys) {
     this.#em = em;
     this.#signingKeys = signingKeys;

@@ -28,7 +28,7 @@ const READERS: Record<
   },
 };
 
-/** Stands in for a missing profile: the resource is listed even for a person who has none. */
+/** The resource is listed even for a person without a profile. */
 function orEmptyProfile(error: unknown): object {
   if (error instanceof ForecueError && error.code === 'not_found') return { summary: null };
   throw error;
@@ -61,8 +61,8 @@ export const prompts = [
 ];
 
 /**
- * Returns instructions to work as the person would, with their profile and known facts. If a task is given, the facts
- * are those relevant to it.
+ * Returns instructions to work as the person would, with their profile and facts, or the facts relevant to a given
+ * task.
  */
 export async function getPrompt(
   name: string,
@@ -92,7 +92,7 @@ function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Converts an error of `/api` to an error of the protocol, for requests whose answers have no place for errors. */
+/** Converts an error of `/api` to one of the protocol, for requests whose answers have no place for errors. */
 async function orProtocolError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
