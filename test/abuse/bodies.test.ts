@@ -19,10 +19,7 @@ import { until } from '../support/until.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const RECORDING = '/api/recording/events/';
-/**
- * Time within which a stalled body must be cut off: a body may take 5 s, and a second more for every 32 KiB. Without
- * that rule, it would be cut off after 30 s.
- */
+/** A stalled body is cut off after 5 s, and a second for every 32 KiB sent; without that rule, after 30 s. */
 const CUT_OFF_MS = 15_000;
 const GROWTH_MB = 300;
 
@@ -36,7 +33,7 @@ describe('hostile bodies', () => {
   const postCompressed = (body: Buffer, path = RECORDING) =>
     postPacked(user.url, path, body, { access: user.access });
 
-  it('a body of thousands of nested arrays is refused (400, or 413 over the size limit), with a credential or without', async () => {
+  it('a body of thousands of nested arrays is 400 invalid_json, or 413 over the size limit', async () => {
     const refused = { status: 400, code: 'invalid_json' };
     assert.deepEqual(await postCompressed(nestedArrays(200 * KIB)), refused);
     assert.deepEqual(await postCompressed(nestedArrays(8 * KIB), '/api/auth/waitlist/'), refused);
@@ -44,7 +41,7 @@ describe('hostile bodies', () => {
     assert.deepEqual(large, { status: 413, code: 'body_too_large' });
   });
 
-  it('a JSON body with more values than its endpoint allows (100,000 for recorded events) is 400 invalid_json', async () => {
+  it('a JSON body with more values than its endpoint allows is 400 invalid_json', async () => {
     const { text } = emptyArrays(MIB);
     assert.equal((await post(user, text)).code, 'invalid_json');
     const values = (count: number) => JSON.stringify([event({ more: Array(count).fill(0) })]);
@@ -52,7 +49,7 @@ describe('hostile bodies', () => {
     assert.equal((await post(user, values(100_000))).code, 'invalid_json');
   });
 
-  it('a JSON body may be nested 64 levels deep; one level more is 400 invalid_json; brackets in strings do not count', async () => {
+  it('a JSON body nested more than 64 levels deep is 400 invalid_json; brackets in strings do not count', async () => {
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     const text = `\\"${'['.repeat(1000)}\\\\`;
     // The batch and the event are the first two levels.
@@ -69,7 +66,7 @@ describe('hostile bodies', () => {
     assert.equal((await postCompressed(gzipSync(text))).status, 201);
   });
 
-  it('a gzip body that decompresses to nothing is 413 once it has more compressed bytes than a body of the allowed size can have', async () => {
+  it('a gzip body with too many compressed bytes is 413 body_too_large even if it decompresses to nothing', async () => {
     const head = [
       'POST /api/auth/waitlist/ HTTP/1.1',
       'Host: x',
@@ -86,7 +83,7 @@ describe('hostile bodies', () => {
     assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"body_too_large"/);
   });
 
-  it('a hundred bodies that never end are cut off within 15 s, take less than 300 MB, and give back their share of the body budget', async () => {
+  it('a hundred bodies that never end are cut off within 15 s, and take less than 300 MB meanwhile', async () => {
     const request = unfinishedRequest(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);
     const isLinux = process.platform === 'linux';
@@ -98,11 +95,11 @@ describe('hostile bodies', () => {
     assert.ok(most - before < GROWTH_MB, `from ${before} to ${most} MB`);
     assert.ok(performance.now() - since < CUT_OFF_MS);
     const large = `${' '.repeat(4 * MIB)}${JSON.stringify([event()])}`;
-    // The bodies that never end counted towards the budget until they were cut off.
+    // The unfinished bodies have given back their share of the memory budget.
     await until(async () => (await post(user, large)).status === 201);
   });
 
-  it('a body that arrives too slowly is 408 request_timeout, and a body that arrives fast enough is read', async () => {
+  it('a body that arrives too slowly is 408 request_timeout, and one that arrives fast enough is read', async () => {
     const stalled = sendRaw(user.url, [requestHead(RECORDING, 16 * MIB, user.access), '[']);
     const trickling = sendRaw(
       user.url,
@@ -137,10 +134,10 @@ describe('size of a body', () => {
     [web] = system.webs as [TestProcess];
   });
 
-  /** Makes a body of `bytes` that is refused with 422: an empty array. */
+  /** An empty array of this size is refused with 422. */
   const body = (bytes: number) => '[]'.padStart(bytes);
 
-  it('a body costs one rate-limit point per 512 KiB of its uncompressed size, rounded up, as the RateLimit header shows', async () => {
+  it('a body costs one rate-limit point per 512 KiB of its uncompressed size, rounded up', async () => {
     const user = await signUp({ webs: [web] });
     const left = async (answer: Promise<{ headers: Headers }>) =>
       Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);
@@ -160,7 +157,7 @@ describe('size of a body', () => {
     assert.equal(await left(packed), POINTS - 9);
   });
 
-  it('a body that costs more rate-limit points than are left is 429, unless its request is the first of its window', async () => {
+  it('a body that costs more rate-limit points than are left is 429, except in the first request of a window', async () => {
     const user = await signUp({ webs: [web] });
     assert.equal((await post(user, body(16 * MIB))).status, 422);
     const other = await signUp({ webs: [web] });

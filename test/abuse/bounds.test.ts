@@ -33,7 +33,7 @@ describe('bounds', () => {
     assert.deepEqual(await Promise.all([0, 2, 3, 102].map((n) => statusOf(tokens[n]))), [401, 401, 200, 200]);
   });
 
-  it('an app has at most 10,000 undecided connection attempts, and can start another attempt when an old attempt expires', async () => {
+  it('an app has at most 10,000 undecided connection attempts, and gets 429 until one expires', async () => {
     const [app, other] = await Promise.all([connectingApp(system), connectingApp(system)]);
     await system.database.pool.query(
       `insert into connection_attempts
@@ -57,7 +57,7 @@ describe('bounds', () => {
     assert.deepEqual([(await start()).status, (await start()).status], [200, 429]);
   });
 
-  it('an account has at most 1,000 connections, and at that limit can still renew its existing connections', async () => {
+  it('an account has at most 1,000 connections, and can still renew those', async () => {
     const user = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, user, 'u-0');
@@ -75,7 +75,7 @@ describe('bounds', () => {
     assert.equal(body.results.length, 1000);
   });
 
-  it('a prediction has at most 100 prediction events, and at that limit a repeated event still gets 200', async () => {
+  it('a prediction has at most 100 prediction events; a repeat of one of them still gets 200', async () => {
     const app = await system.app();
     const [request, other] = [predictionBody(), predictionBody()];
     for (const one of [request, other]) assert.equal((await app.predict(one)).status, 200);
@@ -95,7 +95,7 @@ describe('bounds', () => {
     assert.deepEqual([(await record('e-100')).status, (await record('e-101', other)).status], [200, 200]);
   });
 
-  it('the waitlist is 503 overloaded when it is full, and takes at most 100 requests from one network in an hour', async () => {
+  it('the waitlist is 503 overloaded when it is full, and takes at most 100 requests an hour from one network', async () => {
     const join = () => anonymously(system, 'POST', '/api/auth/waitlist/', { email: someEmail() });
     const setWaitlistEstimate = (rows: number) =>
       system.database.pool.query(`update pg_class set reltuples = $1 where oid = 'waitlist'::regclass`, [

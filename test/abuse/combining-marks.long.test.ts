@@ -6,7 +6,7 @@ import { callUntil } from '../support/paced-until.ts';
 import { predictReply, proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
-/** Makes a text of combining marks that a naive normalization sorts in quadratic time. */
+/** Makes a text that a naive Unicode normalization sorts in quadratic time. */
 const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
 const LATENCY_MAX_MS = 1000;
 
@@ -14,7 +14,6 @@ describe('text of combining marks', function () {
   this.timeout(60_000);
   const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '20000' } });
 
-  /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestCallDuring(work: Promise<unknown>): Promise<number> {
     const app = await system.app();
     const times = await callUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);

@@ -4,9 +4,7 @@ import { type AppClient, predictionBody, type Reply } from '../support/client.ts
 import { ok } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 
-/**
- * Texts with control sequences for a terminal, or with characters that make a text look different from what it says.
- */
+/** Texts with control sequences for a terminal, or with characters that change how a text looks. */
 const HOSTILE_TEXTS: Record<string, string> = {
   'an escape sequence': '\u001b[2J\u001b[H the report',
   'an escape sequence that begins with U+009B': ' the \u009b31mreport',
@@ -64,7 +62,7 @@ describe('completion', () => {
         assert.equal((await ask(continuation)).body.completion, continuation);
     });
 
-    it('a completion is accepted after a draft that contains control characters, even if the model repeats the draft first', async () => {
+    it('a completion is accepted after a draft with control characters, even if the model repeats the draft first', async () => {
       const draft = { text: `first\r\n${ESCAPE}second`, revision: 1 };
       for (const continuation of [' third', `${draft.text} third`])
         assert.equal((await ask(continuation, { draft })).body.completion, ' third');
@@ -85,8 +83,8 @@ describe('completion', () => {
     });
 
     /**
-     * Makes a chat in which an agent repeats one question: the person answers with each of the texts in turn, and has
-     * not answered the last question.
+     * Makes a chat in which an agent repeats one question. The person answers with each of the texts in turn, but not
+     * the last question.
      */
     function makeChat(...contents: string[]) {
       const asked = { role: 'assistant', content: 'Done. Shall I go on?' };
@@ -94,7 +92,7 @@ describe('completion', () => {
       return [...said.flatMap((message) => [asked, message]), asked];
     }
 
-    it('a completion of the built-in predictor never repeats control characters of the draft or the messages', async () => {
+    it('a completion of the built-in predictor never has control characters of the draft or the messages', async () => {
       const learned = 'Please summarise the quarterly sales report for the board';
       for (const hostile of Object.values(HOSTILE_TEXTS)) {
         const messages = makeChat(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);

@@ -23,7 +23,7 @@ describe('connections', () => {
     return socket;
   };
 
-  /** Reports whether a request on the socket is answered before the socket is closed. */
+  /** Resolves with false if the socket is closed before an answer. */
   const isServed = (socket: Socket) =>
     new Promise<boolean>((resolve) => {
       socket.once('data', () => resolve(true));
@@ -78,7 +78,7 @@ describe('connections', () => {
       assert.deepEqual([statuses.join(), isClosed], ['404,200,200,404,200,200', false]);
     });
 
-    /** Makes a request with an id, which its answer repeats. */
+    /** Makes a request whose answer repeats the id. */
     const requestWithId = (n: number, lines: string[], body = '') =>
       [...lines, 'Host: x', `X-Request-Id: r-${n}`, '', body].join('\r\n');
     /** Returns the status and the request id of each answer. */
@@ -94,7 +94,7 @@ describe('connections', () => {
       return received;
     };
 
-    it('a thousand pipelined requests, a third of them with large answers, are all answered in their order', async () => {
+    it('a thousand pipelined requests, a third of them with large answers, are answered in their order', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const row = event({ id: 'e', type: 'custom.large', payload: { filler: 'x'.repeat(20_000) } });
@@ -119,7 +119,7 @@ describe('connections', () => {
       assert.ok(await isServed(socket));
     });
 
-    it('a malformed pipelined request gets 400 after the answers to the requests before it, and its connection closes', async () => {
+    it('a malformed pipelined request gets 400 after the earlier answers, and its connection closes', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -132,7 +132,7 @@ describe('connections', () => {
       assert.deepEqual([first, second, third?.slice(0, 4)], ['200 r-0', '200 r-1', '400 ']);
     });
 
-    it('a pipelined request with a broken body gets 400 after the answers to the requests before it, and its connection closes', async () => {
+    it('a pipelined request with a broken body gets 400 after the earlier answers, and its connection closes', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -148,11 +148,10 @@ describe('connections', () => {
       assert.deepEqual([first, second?.slice(0, 4), more], ['200 r-0', '400 ', []]);
     });
 
-    it('when too many pipelined requests wait across all connections, some connections are closed, and new ones are served', async () => {
+    it('when too many pipelined requests wait on all connections together, some connections are closed and new ones served', async () => {
       web = await system.startWeb();
       const smallest = 'GET /connect/x HTTP/1.1\r\nHost:\r\n\r\n';
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));
-      // This test does not read the answers.
       for (const socket of sockets) socket.write(smallest.repeat(4000));
       await until(() => sockets.some(({ closed }) => closed));
       assert.ok(await isServed(await open()));

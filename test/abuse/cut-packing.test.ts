@@ -6,19 +6,19 @@ import { useProcesses } from '../support/system.ts';
 
 const CUT_BYTES = -5;
 /**
- * Bytes by which a body exceeds the size limit once decompressed: so few that the server stops reading just before the
- * end of the compressed data.
+ * Decompressed bytes over the size limit: so few that the server stops reading just before the end of the compressed
+ * data.
  */
 const EXCESS_BYTES = [1, 100, 4000, 16_385];
 
-/** Covers a crash: decompressing truncated data raises an error when its reader no longer listens for errors. */
+/** Covers a crash: decompressing truncated data raises an error when nobody listens for errors any more. */
 describe('truncated compression', () => {
   const system = useProcesses({ workers: 0 });
 
   const urlOf = (path: string) => `${system.webs[0]?.url}${path}`;
 
   const assertAlive = async () => {
-    // A crash would come after the answer, so this makes one more call.
+    // A crash comes after the answer, so this makes one more call.
     await fetchPublished(urlOf('/healthz')).catch(() => {});
     assert.equal(system.webs[0]?.child.exitCode, null);
   };
@@ -30,7 +30,7 @@ describe('truncated compression', () => {
       body,
     });
 
-  it('a gzip body of an HTML form just over the size limit, whole or truncated, is 400 and does not crash the process', async () => {
+  it('a gzip body of an HTML form just over the size limit, whole or truncated, is 400 and crashes no ingress', async () => {
     for (const excess of EXCESS_BYTES) {
       const packed = gzipSync(Buffer.alloc(16 * 1024 + excess, 'x'));
       for (const body of [packed.subarray(0, CUT_BYTES), packed]) {
@@ -41,11 +41,11 @@ describe('truncated compression', () => {
     }
     for (const encoding of ['GZIP', 'deflate', 'br', 'gzip, gzip', 'zstd'])
       assert.equal((await postForm(gzipSync('do=approve'), encoding)).status, 400, encoding);
-    // The answer is 403 because no browser was shown a form of this attempt.
+    // No browser was shown a form of this attempt, hence the 403.
     assert.equal((await postForm(Buffer.from('do=approve'), 'identity')).status, 403);
   });
 
-  it('a truncated gzip body of JSON just over the size limit is refused and does not crash the process', async () => {
+  it('a truncated gzip body of JSON just over the size limit is refused and crashes no ingress', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     for (const limit of [8 * 1024, 256 * 1024])
       for (const excess of EXCESS_BYTES) {

@@ -23,7 +23,6 @@ describe('disabling an account', () => {
     return rows.map(({ what }) => what);
   };
 
-  /** Waits until `count` statements wait for a lock. */
   const untilLockWaits = (count: number) =>
     until(async () => {
       const { rows } = await system.database.pool.query(
@@ -32,7 +31,7 @@ describe('disabling an account', () => {
       return rows.length >= count;
     });
 
-  it('while an account is being disabled, attempts can be neither approved nor exchanged, and no consent is left afterwards', async () => {
+  it('while an account is being disabled, a connection attempt can be neither approved nor exchanged', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const earlier = await connect(system, app, person, 'u-1');
     const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];
@@ -50,14 +49,14 @@ describe('disabling an account', () => {
     assert.deepEqual(await consentOf(person.id), []);
   });
 
-  it('consent that is being stored when its account is disabled is revoked', async () => {
+  it('a consent that is being stored when its account is disabled is revoked', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);
     const approving = approveAttempt(system.em(), attempt.request_id, person.id);
     await untilLockWaits(1);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
-    // Goes on once the disabling waits for the approval; if it wrongly does not wait, once it has ended.
+    // Goes on when the disabling waits for the approval, or has wrongly ended without waiting.
     await Promise.race([disabling, untilLockWaits(2)]);
     await lock.release();
     await Promise.all([approving, disabling]);
@@ -68,7 +67,7 @@ describe('disabling an account', () => {
     ['disabled', (person: UserClient) => disableAccount(system.em(), person.id, WINDOW_S)],
     ['erased', (person: UserClient) => person.request('DELETE', '/api/auth/me/')],
   ] as const)
-    it(`a connection that passes from another account to one that is being ${name} is revoked`, async () => {
+    it(`a connection that passes to an account while that account is being ${name} is revoked`, async () => {
       const [person, other] = [await signUp(system), await signUp(system)];
       const app = await connectingApp(system);
       const { connection_id } = await connect(system, app, other);
@@ -78,7 +77,7 @@ describe('disabling an account', () => {
       const exchanging = exchange(app, attempt, code);
       await untilLockWaits(1);
       const ending = end(person);
-      // Goes on once the disabling or erasure waits for the exchange; if it wrongly does not wait, once it has ended.
+      // Goes on when the ending waits for the exchange, or is wrongly over without waiting.
       await Promise.race([ending, untilLockWaits(2)]);
       await lock.release();
       assert.equal((await exchanging).status, 200);

@@ -19,23 +19,19 @@ import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 
-/**
- * Tables whose tombstones keep ids for the app: the app's own ids of requests, users and events, and the ids of its
- * predictions and connections.
- */
+/** Tables whose tombstones keep the app's own ids and the ids of its predictions and connections. */
 const TOMBSTONES = ['public.connections', 'public.history', 'public.prediction_events'];
 
 const WORKER = ['workers/main.ts', 'all'];
 
 const newMarker = (name: string) => `${name}-${randomBytes(8).toString('hex')}`;
 
-/** `mine` marks everything of the person that is erased; `theirs` marks the app's own ids, which stay. */
+/** `mine` marks data of the person, which is erased; `theirs` marks the app's own ids, which stay. */
 interface Markers {
   mine: string;
   theirs: string;
 }
 
-/** An account that calls every endpoint, and the endpoints that it has called. */
 class Person {
   readonly used = new Set<string>();
   readonly #app: AppClient;
@@ -62,7 +58,6 @@ class Person {
     return call<Body>(method, this.#url + actual, body, { headers: headers ?? authorization });
   }
 
-  /** Calls an endpoint, and asserts that the call succeeds. */
   async expectOk<Body>(...given: Parameters<Person['use']>): Promise<Body> {
     const reply = await this.use<Body>(...given);
     assert.ok(reply.status < 300, `${given[0]} ${given[1]} answered ${reply.status} ${reply.text}`);
@@ -171,7 +166,6 @@ async function useMemory(person: Person, { mine }: Markers): Promise<void> {
   await person.expectOk('GET', '/api/memory/stats/');
 }
 
-/** Syncs by a waiting request and by a job. */
 async function useJobs(person: Person, { mine }: Markers): Promise<void> {
   await person.expectOk('POST', '/api/memory/sync/', { body: { session_id: mine } });
   const headers = {
@@ -184,7 +178,7 @@ async function useJobs(person: Person, { mine }: Markers): Promise<void> {
   await person.expectOk('DELETE', '/api/jobs/:job_id/', { names: [job_id] });
 }
 
-/** Promotes memory; the model's answers contain the marker too. */
+/** The model's answers contain the marker too. */
 async function usePromotion(system: System, person: Person, { mine }: Markers): Promise<void> {
   const quoting = proposingFacts({ text: `${mine} again and again`, quote: mine, slot: mine });
   system.provider.respond(
@@ -222,7 +216,7 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   await person.expectOk('POST', '/api/predictions/draft/', { body: { draft: mine } });
 }
 
-/** Connects the person to the app as its user `userId`, by the consent page. Returns the connection's id. */
+/** Connects the person to the app through the consent page. Returns the connection's id. */
 async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
   const { body, verifier } = startBody(userId);
   const started = await person.expectOk<StartResponse>('POST', '/v1/connections', { body });
@@ -249,7 +243,6 @@ async function connect(person: Person, { mine }: Markers, userId: string): Promi
   return connection_id;
 }
 
-/** Makes a prediction request with the marker in every text. */
 function markedRequest({ mine, theirs }: Markers, connectionId: string, nth: number) {
   return predictionBody({
     request_id: `${theirs}-${nth}`,
@@ -299,7 +292,6 @@ async function usePredictions(
   return { running };
 }
 
-/** Defines the tests, for either store of the queues. */
 function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }>) {
   let system: System;
   let redis: RedisServer | undefined;
@@ -330,7 +322,7 @@ function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }
     await redis?.kill();
   });
 
-  it("erasing an account leaves none of its data in tables, queue, Redis or logs: only the app's own ids remain, in tombstones", async () => {
+  it("erasing an account leaves none of its data in tables, queues and logs, except the app's own ids in tombstones", async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {

@@ -11,7 +11,7 @@ const HOTEL = '192.0.2.77';
 const PER_NETWORK = 10;
 /** Wrong passwords that all unknown networks together may enter for an account in an hour. */
 const PER_ACCOUNT = 50;
-/** Wrong passwords that one network may enter for all accounts together in 15 minutes. */
+/** Wrong passwords that one network may enter for all accounts in 15 minutes. */
 const PER_SHARED_NETWORK = 100;
 
 describe('wrong passwords of strangers', () => {
@@ -22,7 +22,6 @@ describe('wrong passwords of strangers', () => {
   const logIn = (email: string, address: string, password = PASSWORD) =>
     post('/api/auth/login/', { email, password }, address);
 
-  /** Signs a person up from the home network. */
   const signUpAtHome = async () => {
     const email = someEmail();
     const { body, status, text } = await post('/api/auth/signup/', { email, password: PASSWORD }, HOME);
@@ -56,7 +55,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOTEL)).status, 200);
   });
 
-  it('wrong passwords from many networks lock an account, except for networks that the account has logged in from', async () => {
+  it('wrong passwords from many networks lock an account, except for networks of its earlier log-ins', async () => {
     const person = await signUpAtHome();
     assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
       ...Array(PER_ACCOUNT).fill(401),
@@ -65,13 +64,13 @@ describe('wrong passwords of strangers', () => {
     ]);
     assert.equal((await logIn(person.email, HOTEL)).code, 'rate_limited');
     assert.equal((await logIn(person.email, HOME)).status, 200);
-    // Wrong passwords from the home network itself still lock the account for that network.
+    // The home network can still be locked by its own wrong passwords.
     for (let n = 0; n < PER_NETWORK; n += 1)
       assert.equal((await logIn(person.email, HOME, 'a wrong guess 123')).status, 401);
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('wrong passwords from a shared network stop log-ins from that network, except to accounts that have logged in from it', async () => {
+  it('wrong passwords from one network lock all accounts for that network, except those that logged in from it before', async () => {
     const person = await signUpAtHome();
     const guest = await signUpAtHome();
     const shared = '198.51.100.99';
@@ -89,7 +88,7 @@ describe('wrong passwords of strangers', () => {
     ]);
   });
 
-  it('wrong passwords of strangers do not stop the owner from changing the password from an unknown network', async () => {
+  it('wrong passwords of strangers do not keep the owner from changing the password from an unknown network', async () => {
     const person = await signUpAtHome();
     await guessFromEverywhere(person.email, PER_ACCOUNT);
     const change = { password: 'two horses with 18 staples', current_password: PASSWORD };
@@ -98,7 +97,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal(status, 200, text);
   });
 
-  it('networks that an account has logged in from stay exempt from its lock-out during a rotation of the signing secret', async () => {
+  it('networks of earlier log-ins stay exempt from a lock-out during a rotation of the signing secret', async () => {
     const { email } = await signUpAtHome();
     const [old, next] = [`default:${'o'.repeat(32)}`, `b:${'n'.repeat(32)}`];
     const logInWith = async (secrets: string) => {
@@ -111,7 +110,7 @@ describe('wrong passwords of strangers', () => {
     for (const secrets of [`${next},${old}`, next]) assert.equal((await logInWith(secrets)).status, 200);
   });
 
-  it("a network that an account has logged in from is exempt from the account's lock-out until the record expires; no table stores the network's address", async () => {
+  it("the exemption of a network from a lock-out expires, and no table stores the network's address", async () => {
     const person = await signUpAtHome();
     for (const text of [HOME, person.email.replace('@', ' ')])
       assert.deepEqual(await tablesWith(system, text), []);

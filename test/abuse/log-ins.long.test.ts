@@ -4,9 +4,8 @@ import type { Reply } from '../support/client.ts';
 import { useProcesses } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
-/** Sign-ups that one network sends at once: fewer than may be queued. */
+/** Fewer sign-ups than may be queued. */
 const STORM_SIGN_UPS = 60;
-/** Sign-up attempts that a network has in an hour. */
 const SIGN_UPS = 100;
 const STRANGER = '198.51.100.7';
 const VICTIM = '203.0.113.9';
@@ -20,7 +19,7 @@ describe('storm of sign-ups', () => {
     ['another', VICTIM],
     ['the same', STRANGER],
   ] as const)
-    it(`while 60 sign-ups from one network run at once, a log-in from ${whose} network is answered before most of them`, async () => {
+    it(`while 60 sign-ups from one network run, a log-in from ${whose} network is answered before most of them`, async () => {
       const { email, password } = await signUp(system);
       const storm = new AbortController();
       let made = 0;
@@ -49,12 +48,11 @@ describe('sign-up limit', () => {
     env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '10000' },
   });
 
-  it('the sign-up limit is a hundred attempts an hour for one network and does not affect another network', async () => {
+  it('one network can try a hundred sign-ups an hour, which do not count for another network', async () => {
     const { email } = await signUp(system);
     const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
       anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));
-    // An attempt with a taken e-mail address counts too, although it hashes no password: else a program could search for
-    // accounts.
+    // Attempts with a taken e-mail address count too, lest a program search for accounts.
     for (let n = 0; n < SIGN_UPS; n += 1) assert.equal((await tryFrom(STRANGER)).code, 'email_taken');
     const refused = await tryFrom(STRANGER, { email: someEmail() });
     assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);

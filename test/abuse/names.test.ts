@@ -18,7 +18,7 @@ interface Clients {
 /** Place where the name is used, expected status, and the call. */
 type Use = [where: string, status: number, call: (name: string, clients: Clients) => Promise<Reply<unknown>>];
 
-/** Makes an object with the name as an own property; in an object literal, `__proto__` would set the prototype. */
+/** In an object literal, `__proto__` would set the prototype. */
 const objectWithKey = (name: string) => Object.fromEntries([[name, name]]);
 const read = (path: string, { person }: Clients) => person.request('GET', path);
 
@@ -150,7 +150,6 @@ const RECORDING: Use[] = [
   ],
 ];
 
-/** Adds a row and finds it by the query. */
 const addAndFind = (tier: string, row: (name: string) => object, query: (name: string) => string): Use => [
   `a row of ${tier}`,
   200,
@@ -225,7 +224,7 @@ describe('inherited names', function () {
   });
 
   for (const name of NAMES)
-    it(`a request that uses ${name}, a name that JavaScript objects inherit, as a value, key, header or part of the path is accepted or refused, never answered 500`, async () => {
+    it(`a request that uses ${name}, which JavaScript objects inherit, as any name or value is never answered with 500`, async () => {
       system.provider.respond(
         bySchema({ reply: proposeReplies([{ response: name }]), facts: structured({ facts: [] }) }),
       );

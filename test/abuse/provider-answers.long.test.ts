@@ -11,8 +11,8 @@ import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support
 import { useSystem } from '../support/system.ts';
 
 /**
- * Maximum duration of an app's call while the worker handles a large answer to another caller's question. Without
- * bounds on what is handled, the call would be blocked for several seconds.
+ * Maximum duration of an app's call while the worker handles a large answer. Without bounds, it would take several
+ * seconds.
  */
 const LATENCY_MAX_MS = 1000;
 
@@ -47,13 +47,12 @@ describe('large answers', function () {
     system.provider.reset();
   });
 
-  /** Returns the milliseconds of an app's slowest call while `work` runs. */
   async function slowestCallDuring(work: Promise<unknown>): Promise<number> {
     const times = await callUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
     return Math.max(...times);
   }
 
-  it('a provider answer of 250 reply candidates of 2 to 4 kB, more than was asked for, delays no other call by a second', async () => {
+  it("a provider's answer of 250 reply candidates of 2 to 4 kB delays no other call by a second", async () => {
     const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
     system.provider.respond(bySchema({ reply: proposeReplies(candidates) }));
     const asked = predictReply(ann, { k: 5 });
@@ -64,7 +63,7 @@ describe('large answers', function () {
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
-  it('a provider answer of 40 facts with 320 long quotes, more than was asked for, delays no other call by a second', async () => {
+  it("a provider's answer of 40 facts with 320 long quotes delays no other call by a second", async () => {
     const rows = await say(
       ann,
       Array.from({ length: 5 }, (_, n) => `${n} ${'a '.repeat(3990)}`),
@@ -97,7 +96,7 @@ describe('large answers', function () {
     assert.ok(slowest < LATENCY_MAX_MS, `another call took ${slowest} ms`);
   });
 
-  it('every provider call limits the tokens of its answer, and the items of each list in the answer', async () => {
+  it('every call to a provider limits the tokens of its answer and the items of each list in the answer', async () => {
     const malformed = message({ content: 'Certainly!' });
     const isRepair = ({ body }: ProviderCall) => body.messages?.at(-2)?.role === 'assistant';
     const repaired =

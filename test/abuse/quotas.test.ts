@@ -26,7 +26,7 @@ describe('account', () => {
   const messageOf = ({ body }: { body: unknown }) => (body as { detail: { message: string } }).detail.message;
 
   describe('keys', () => {
-    /** Issues a key; retries if a busy machine refuses the call as overload. */
+    /** Issues a key. Retries if a busy machine refuses the call as overload. */
     const issue = (n = 0) =>
       until(async () => {
         const reply = await user.request('POST', '/api/auth/keys/', { label: `key ${n}` }, { at: anyWeb(n) });
@@ -92,7 +92,7 @@ describe('account', () => {
       return stored as { sessions: number; events: number; bytes: number };
     };
 
-    it('an account stores exactly as many events as its quota allows, even if 20 batches are posted at once through two ingresses', async () => {
+    it('an account stores exactly as many events as its quota allows, even if 20 batches are posted at once', async () => {
       const session = randomUUID();
       const posts = Array.from({ length: 20 }, (_, n) =>
         user.request('POST', '/api/recording/events/', inSession(session, 10), { at: anyWeb(n) }),
@@ -129,7 +129,7 @@ describe('account', () => {
       );
     });
 
-    it('an account stores no more bytes of events than its quota allows, counted as the UTF-8 bytes of the stored events', async () => {
+    it('an account stores at most as many UTF-8 bytes of events as its quota allows', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);
@@ -177,7 +177,7 @@ describe('account', () => {
       assert.equal((await usage()).events, before.events + 20);
     });
 
-    it("erasing an account leaves the usage of another account's quota unchanged", async () => {
+    it("erasing an account leaves another account's usage unchanged", async () => {
       const other = await signUp(system);
       await post(user, [event()]);
       const session = randomUUID();

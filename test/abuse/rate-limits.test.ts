@@ -5,7 +5,7 @@ import type { HostedPart } from '../support/hosted.ts';
 import { describeWithRedis, type RedisServer, useRedisServer } from '../support/redis-server.ts';
 import { useSystem } from '../support/system.ts';
 
-/** Points of a window, which is so long that it does not end during a test. */
+/** Points of a window that does not end during a test. */
 const POINTS = 100;
 const WINDOW_S = 100;
 /** Points that an ingress may grant before the store has counted them. */
@@ -15,7 +15,7 @@ describe('leases on rate limits', () => {
   const env = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
   const system = useSystem({ webs: 2, workers: 0, env });
 
-  it('with a leased rate limit, two ingresses together exceed the limit by at most their leases, and refuse no call below it', async () => {
+  it('two ingresses exceed a rate limit by at most 4 % each, and refuse no call below it', async () => {
     const app = await system.app();
     const answers: Reply<unknown>[] = [];
     for (let batch = 0; batch < 15; batch += 1)
@@ -26,7 +26,7 @@ describe('leases on rate limits', () => {
     assert.deepEqual(refused, []);
   });
 
-  it('a leased rate limit is exact for a caller of a single ingress, in the RateLimit header too', async () => {
+  it('a rate limit is exact for a caller of a single ingress, in the RateLimit header too', async () => {
     const app = await system.app();
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const { status, headers } = await usage(app, at(0));
@@ -38,7 +38,7 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('with a leased rate limit, the RateLimit header of one ingress counts the calls to another ingress, except for one lease at most', async () => {
+  it('the RateLimit header of one ingress counts all but the latest few calls to another ingress', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));
@@ -77,7 +77,6 @@ function remainingOf(headers: Headers): number {
   return Number(headers.get('ratelimit')?.match(/;r=(\d+);/)?.[1]);
 }
 
-/** Returns the number of scripts that the server has run. */
 async function scriptsOf({ url }: RedisServer): Promise<number> {
   const client = new Redis(url);
   try {

@@ -5,7 +5,7 @@ import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const STREAMS = 20;
-/** Number of comments, one a second, that a stream must send. They take longer than a silent connection stays open. */
+/** Comments, one a second, that a stream must send. They take longer than a silent connection stays open. */
 const COMMENTS = 4;
 
 describe('event streams', () => {
@@ -19,7 +19,6 @@ describe('event streams', () => {
     person = await withMemory();
   });
 
-  /** Signs up a person with something to promote. */
   const withMemory = async () => {
     const one = await signUp(system);
     const rows = [
@@ -48,7 +47,7 @@ describe('event streams', () => {
     return answer.status;
   };
 
-  it('event streams (text/event-stream) are limited to 20 per account, and closing them makes room for a new stream', async () => {
+  it('an account can have 20 event streams open, and closing them makes room for a new one', async () => {
     const cut = new AbortController();
     for (let n = 0; n < STREAMS; n += 1) assert.equal(await open(person, cut.signal), 200);
     assert.equal(await open(person, cut.signal), 503);

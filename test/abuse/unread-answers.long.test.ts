@@ -14,7 +14,7 @@ import { askUnread, postUnread, sip } from '../support/unread.ts';
 
 const LARGE_BYTES = 7_800_000;
 const SEND_TIMEOUT_MS = 2000;
-/** Maximum growth of memory. Without a bound, each unread answer would take 25 MB, and all of them over 700 MB. */
+/** Maximum growth of memory. Unbounded, all unread answers would take over 700 MB. */
 const GROWTH_MB = 350;
 
 describe('unread answers', () => {
@@ -54,7 +54,7 @@ describe('unread answers', () => {
     '/api/export/',
   ];
 
-  it('a large answer that its client does not read, or reads too slowly, is cut off, which makes room for the next large answer to the account', async () => {
+  it('a large answer that its client does not read, or reads too slowly, is cut off and makes room for another', async () => {
     for (const bytes of [0, 1000]) {
       const holding = await Promise.all(
         [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/')),
@@ -73,14 +73,14 @@ describe('unread answers', () => {
     }
   });
 
-  it('a large answer arrives whole if its client keeps reading, even for more than twice the send timeout', async () => {
+  it('a large answer arrives whole if its client keeps reading, even for more than twice SEND_TIMEOUT_MS', async () => {
     const since = performance.now();
     const length = await sip(await askWithoutReading(person, '/api/recording/events/large/'), 150_000);
     assert.ok(performance.now() - since > 2 * SEND_TIMEOUT_MS, 'the answer was not read slowly');
     assert.ok(length > LARGE_BYTES, `${length} bytes`);
   });
 
-  it("unread answers block only other large answers to the same account (503), not its small answers or other accounts' answers", async () => {
+  it('unread answers make only further large answers to the same account 503 overloaded', async () => {
     const at = { at: patient };
     for (const socket of await Promise.all(
       [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/', patient.url)),
@@ -99,7 +99,7 @@ describe('unread answers', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it("unread lists block only other lists with a large `limit` of the same account (503), not its lists with `limit=1` or other accounts' lists", async () => {
+  it('unread lists make only further lists with a large `limit` to the same account 503 overloaded', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -129,7 +129,7 @@ describe('unread answers', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it('unread batch results block only further batch results of the same account (503), until their connections are closed', async () => {
+  it('unread batch results make only further batch results of the same account 503 overloaded', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();
@@ -146,7 +146,7 @@ describe('unread answers', () => {
          from rows`,
       [one.id, id],
     );
-    // The result has eight million bytes: replies of maximum length.
+    // The result has eight million bytes.
     await system.database.pool.query(
       `update replies set response = repeat('漢', 4000), reasoning = 'A habit.', candidates = (
          select json_agg(json_build_object('response', repeat('漢', 4000), 'confidence', 0.5, 'reasoning', 'A habit.'))
@@ -167,7 +167,7 @@ describe('unread answers', () => {
     assert.equal((body.result as BatchResponse).succeeded, 100);
   });
 
-  it('unread answers to posted lists block only further large lists of the same account (503, none stored), not single rows or other accounts', async () => {
+  it('unread answers to posted lists make only further large lists of the same account 503 overloaded', async () => {
     const at = { at: patient };
     const path = '/api/memory/raw/';
     const one = await signUp(system);

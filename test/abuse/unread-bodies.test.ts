@@ -42,7 +42,7 @@ describe('unread rest of a refused body', () => {
     assert.ok(mibPerS < 100, `${mibPerS} MiB/s were read`);
   });
 
-  it('a client that is refused while it still sends its body gets the answer, and can reuse a keep-alive connection', async () => {
+  it('a client that is refused while it sends its body gets the answer, and can reuse a keep-alive connection', async () => {
     const post = async (agent: Agent | false) => {
       const outgoing = request(`${url}/v1/predictions`, {
         method: 'POST',

@@ -5,9 +5,9 @@ import { type AppClient, call, type Reply } from '../support/client.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Number of wrong credentials from one network that get 401 in 10 s. */
+/** Wrong credentials from one network that get 401 in 10 s. */
 const LIMIT = 50;
-/** Number of credentials from one network that may be looked up at once. */
+/** Credentials from one network that may be looked up at once. */
 const AT_ONCE = 10;
 const WINDOW_S = 10;
 
@@ -22,7 +22,6 @@ describe('wrong credentials', function () {
   });
 
   let networks = 0;
-  /** Makes the headers of a new network. */
   const newNetwork = () => {
     networks += 1;
     return { 'x-forwarded-for': `192.0.2.${networks}` };
@@ -55,7 +54,7 @@ describe('wrong credentials', function () {
     assert.ok(ratio > 0.6 && ratio < 1.7, JSON.stringify(times));
   });
 
-  it('wrong app keys, service keys and tokens from one network count together, and are 429 with Retry-After beyond its limit', async () => {
+  it('wrong app keys, service keys and tokens from one network count together, and are 429 beyond a limit', async () => {
     const from = newNetwork();
     const answers = await inBatches(6 * LIMIT, (n) => {
       if (n % 3 === 0) return usage(newAppKey().key, from);
@@ -74,7 +73,7 @@ describe('wrong credentials', function () {
     }
   });
 
-  it('wrong credentials do not lock out valid credentials that were used before from the same network', async () => {
+  it('wrong credentials do not lock out credentials that were used before from the same network', async () => {
     const from = newNetwork();
     const app = await system.app();
     const person = await signUp(system);
@@ -91,7 +90,7 @@ describe('wrong credentials', function () {
     assert.deepEqual(await honest(), [200, 200, 200]);
   });
 
-  it('a flood of wrong credentials does not lock out valid credentials that are used for the first time from the same network', async () => {
+  it('a flood of wrong credentials does not lock out credentials used for the first time from the same network', async () => {
     const from = newNetwork();
     const person = await signUp(system);
     const made = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'new' });
@@ -104,7 +103,7 @@ describe('wrong credentials', function () {
     await flooded;
   });
 
-  it("neither valid new credentials nor missing credentials count towards a network's limit on wrong credentials", async () => {
+  it("neither valid nor missing credentials count towards a network's limit on wrong credentials", async () => {
     const from = newNetwork();
     const apps: AppClient[] = [];
     for (let n = 0; n < 2 * LIMIT; n += 1) apps.push(await system.app());
@@ -149,7 +148,6 @@ async function inBatches(count: number, one: (n: number) => Promise<Reply<unknow
   return answers;
 }
 
-/** Makes a token with a forged signature. */
 function forgedToken(n: number): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   return `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub: `${n}` })}.${'A'.repeat(43)}`;

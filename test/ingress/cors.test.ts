@@ -18,7 +18,7 @@ describe('pages of other origins', () => {
   const ask = (path: string, method: string, headers: Record<string, string>, at = url) =>
     fetch(at + path, { method, headers });
 
-  it('a preflight request to /api from an origin in CORS_ORIGINS needs no credential, and its answer allows the methods and headers of /api', async () => {
+  it('a preflight request to /api from an origin in CORS_ORIGINS is answered without a credential', async () => {
     const answer = await ask('/api/connections/', 'OPTIONS', PREFLIGHT);
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get('access-control-allow-origin'), PAGE);
@@ -45,7 +45,7 @@ describe('pages of other origins', () => {
     assert.equal(answer.headers.get('access-control-allow-credentials'), null);
   });
 
-  it('pages of the origins in CORS_ORIGINS may read the answers and errors of /api, and their headers', async () => {
+  it('pages of the origins in CORS_ORIGINS may read the answers, errors and headers of /api', async () => {
     const answer = await ask('/api/connections/', 'GET', { origin: 'http://localhost:5173' });
     assert.equal(answer.status, 401);
     assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:5173');

@@ -12,7 +12,7 @@ before(async () => {
 });
 
 describe('GET /openapi.json', () => {
-  it('GET /openapi.json describes the endpoints, and without PUBLIC_URL names its own origin as the server', async () => {
+  it('GET /openapi.json describes the endpoints, with its own origin as the server if PUBLIC_URL is not set', async () => {
     const response = await fetch(`${url}/openapi.json`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
@@ -26,7 +26,7 @@ describe('GET /openapi.json', () => {
 describe('GET /docs', () => {
   const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
 
-  it('GET /docs serves a page and its files, which browsers may cache and must revalidate (ETag, 304)', async () => {
+  it('browsers may cache the page at /docs and its files, but must revalidate them (ETag, 304)', async () => {
     for (const path of FILES) {
       const first = await fetch(url + path);
       assert.equal(first.status, 200, path);
@@ -38,7 +38,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs serves large files compressed: the page, its files and /openapi.json take less than 600 kB together', async () => {
+  it('the page at /docs, its files and /openapi.json take less than 600 kB compressed', async () => {
     let bytes = 0;
     for (const path of [...FILES, '/openapi.json']) {
       const { headers } = await fetch(url + path, { method: 'HEAD' });
@@ -47,7 +47,7 @@ describe('GET /docs', () => {
     assert.ok(bytes > 100_000 && bytes < 600_000, `${bytes} bytes`);
   });
 
-  it('the page at /docs and its files answer HEAD like GET but without the body, and POST with 405', async () => {
+  it('the page at /docs and its files answer HEAD like GET without the body, and POST with 405', async () => {
     for (const path of [...FILES, '/openapi.json']) {
       const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
       assert.deepEqual([head.status, await head.text()], [200, ''], path);

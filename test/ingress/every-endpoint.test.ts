@@ -21,7 +21,7 @@ const JWT_SECRET = 'a secret of this test, of 32 bytes or more';
 const PUBLIC_URL = 'https://forecue.example';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Every declared endpoint, so that new endpoints are tested automatically. */
+/** Every declared endpoint, so that new endpoints are tested too. */
 const endpoints = declared.map((endpoint) => ({
   ...endpoint,
   name: `${endpoint.method} ${endpoint.path}`,
@@ -29,7 +29,7 @@ const endpoints = declared.map((endpoint) => ({
 }));
 type TestedEndpoint = (typeof endpoints)[number];
 
-/** Number of stalled bodies, by path, that fill the share of the memory for bodies that one sender may use. */
+/** Stalled bodies, by path, that fill one sender's share of the memory for bodies. */
 const STALLED_BODIES_PER_SHARE = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
 /** An installation with an app and a user that may call it. */
@@ -61,7 +61,7 @@ describe('every endpoint', () => {
     const { name, credential } = endpoint;
     const code = credential === 'app' ? 'invalid_app_key' : 'not_authenticated';
 
-    it(`${name} is 401 without a credential, and with a credential of another kind or in the wrong header`, async () => {
+    it(`${name} is 401 without a credential, and with one of another kind or in the wrong header`, async () => {
       const { app, user } = at;
       const others =
         credential === 'app'
@@ -76,22 +76,12 @@ describe('every endpoint', () => {
 
     it(`${name} is 400 with two Authorization headers`, async () => {
       const { authorization = '' } = credentialFor(at, endpoint);
-      const headers = ['Host', 'x', 'Authorization', authorization, 'Authorization', authorization];
-      const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
-      const [response]: IncomingMessage[] = await once(request.end(), 'response');
-      const { status, body } = await readPublished(at, endpoint, response);
-      assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
+      await assertInvalidRequest(at, endpoint, ['Authorization', authorization]);
     });
 
     if (endpoint.requestHeaders?.includes('Idempotency-Key'))
       it(`${name} is 400 with two Idempotency-Key headers`, async () => {
-        const { authorization = '' } = credentialFor(at, endpoint);
-        const keys = ['Idempotency-Key', 'a', 'Idempotency-Key', 'b'];
-        const headers = ['Host', 'x', 'Authorization', authorization, ...keys];
-        const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
-        const [response]: IncomingMessage[] = await once(request.end(), 'response');
-        const { status, body } = await readPublished(at, endpoint, response);
-        assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
+        await assertInvalidRequest(at, endpoint, ['Idempotency-Key', 'a', 'Idempotency-Key', 'b']);
       });
 
     if (credential === 'user')
@@ -138,14 +128,14 @@ describe('every endpoint', () => {
         assert.ok(endpoint);
         for (let i = 0; i < bodies; i += 1) stalled.push(announce(at, endpoint));
       }
-      // Answers to these requests show that the ingress has received all stalled ones.
+      // These answers show that the ingress has received all stalled requests.
       await Promise.all([at.app.usage(), at.user.request('GET', '/api/auth/me/')]);
     });
     after(() => {
       for (const request of stalled) request.destroy();
     });
 
-    it('every endpoint with a large body limit is 503 overloaded while other bodies fill the share of memory of their common sender', async () => {
+    it("endpoints with a large body limit are 503 overloaded while their sender's other bodies fill its share of memory", async () => {
       const withBody = endpoints.filter(
         ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
       );
@@ -216,7 +206,7 @@ describe('every endpoint under a rate limit', () => {
     at = await install({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: String(POINTS) });
     const { url, app, user } = at;
     const useUp = async (call: () => Promise<{ status: number }>) => {
-      // On a slow machine, points are refilled while the loop uses them up.
+      // On a slow machine, points are refilled meanwhile.
       for (let calls = 0; calls <= 10 * POINTS; calls += 1) if ((await call()).status === 429) return;
       assert.fail('never 429');
     };
@@ -229,7 +219,7 @@ describe('every endpoint under a rate limit', () => {
   after(() => at.system.stop());
 
   for (const endpoint of endpoints.filter(({ unlimited }) => !unlimited))
-    it(`${endpoint.name} is 429 when its caller's rate limit is used up, and says when to retry`, async () => {
+    it(`${endpoint.name} is 429 with a Retry-After when its caller's rate limit is used up`, async () => {
       const reply = await send(at, endpoint, { headers: credentialFor(at, endpoint), body: '{' });
       await assertRefused(reply, endpoint, 429, 'rate_limited');
       assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
@@ -276,7 +266,7 @@ describe('every endpoint without a database', () => {
     });
 });
 
-/** Sends a request to the endpoint, with the body only if the endpoint takes one. */
+/** Sends the body only if the endpoint takes one. */
 function send(
   { url }: Installation,
   endpoint: TestedEndpoint,
@@ -300,7 +290,17 @@ function announce(at: Installation, endpoint: TestedEndpoint, { over = 0 } = {})
   return request;
 }
 
-/** Returns the answer to a request of `announce`, after checking that it is as published. */
+/** Sends further headers after the credential, and asserts that the endpoint refuses the request. */
+async function assertInvalidRequest(at: Installation, endpoint: TestedEndpoint, more: string[]) {
+  const { authorization = '' } = credentialFor(at, endpoint);
+  const headers = ['Host', 'x', 'Authorization', authorization, ...more];
+  const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
+  const [response]: IncomingMessage[] = await once(request.end(), 'response');
+  const { status, body } = await readPublished(at, endpoint, response);
+  assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
+}
+
+/** Checks that the answer is as published, and returns it. */
 async function readPublished(
   { url }: Installation,
   endpoint: TestedEndpoint,

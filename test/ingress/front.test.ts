@@ -17,7 +17,7 @@ before(async () => {
 });
 
 describe('GET /', () => {
-  it('GET / answers programs in JSON, with the state of the service and the addresses of its docs and its console', async () => {
+  it("GET / answers programs in JSON, with the service's state and the addresses of docs and console", async () => {
     for (const accept of ['*/*', 'application/json', 'text/plain']) {
       const response = await fetch(`${url}/`, { headers: { accept } });
       assert.equal(response.status, 200);
@@ -73,7 +73,7 @@ describeInBrowser('page at /', () => {
   after(() => browser?.close());
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`the page at / has no accessibility fault that axe finds, and obeys its content security policy, in the ${colorScheme} theme`, async () => {
+    it(`the page at / passes axe's accessibility checks and obeys its content security policy, in the ${colorScheme} theme`, async () => {
       const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
       const refused: string[] = [];
       page.on('console', (message) => refused.push(message.text()));

@@ -51,7 +51,7 @@ async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
   return wanted.equals(hash) ? principal : undefined;
 }
 
-/** Looks up the credential at every request; another test file covers the cache of credentials. */
+/** Looks up the credential at every request, without the cache of credentials. */
 const credentials: Credentials = {
   app: (headers) => authenticateApp(headers.authorization, findApp),
   user: () => Promise.reject(new AppError('not_authenticated')),
@@ -308,7 +308,7 @@ function head(method: string, target: string, more: string[] = []): string {
   ].join('\r\n');
 }
 
-/** Sends a request with exactly this path. Returns the status, body and head of the answer. */
+/** Sends a request with exactly this target. */
 async function rawCall(
   method: string,
   target: string,
@@ -380,7 +380,7 @@ describe('200', () => {
     );
   });
 
-  it('the content type application/json is accepted in any case, with charset utf-8, and with an unknown parameter', async () => {
+  it('the content type application/json is accepted in any case, with charset utf-8 or an unknown parameter', async () => {
     for (const type of [
       'application/json; charset=utf-8',
       'Application/JSON;charset="UTF-8"',
@@ -463,7 +463,7 @@ describe('400', () => {
       assertCode(await post('/v1/predictions', body, { ...json, 'content-encoding': 'gzip' }), 400, code);
   });
 
-  it('a body without a content type, with one other than JSON in UTF-8, or compressed with anything but gzip, is 400 invalid_content_type', async () => {
+  it('a body of another content type or charset, or compressed with anything but gzip, is 400 invalid_content_type', async () => {
     const body = JSON.stringify(valid);
     const types = [
       'text/plain',
@@ -498,7 +498,7 @@ describe('400', () => {
     );
   });
 
-  it('a connection that sends anything but HTTP, or an unknown HTTP method, gets 400 without a body, and is closed', async () => {
+  it('input that is not HTTP, or has an unknown method, gets 400 without a body, and its connection is closed', async () => {
     for (const bytes of ['nonsense\r\n\r\n', 'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const answer = await raw(bytes);
       assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
@@ -506,7 +506,7 @@ describe('400', () => {
     }
   });
 
-  it('a request without a Host header or with two, or whose HTTP version is missing or unsupported, is 400 invalid_request', async () => {
+  it('a request with no or two Host headers, or an unsupported HTTP version, is 400 invalid_request', async () => {
     const [top = '', ...rest] = head('GET', '/v1/usage').split('\r\n');
     const requests = [
       head('GET', '/v1/usage', ['Host: y']),
@@ -560,7 +560,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('the server still answers other requests after a body with broken chunks or one that broke off, and logs no defect', async () => {
+  it('a body that breaks off or has broken chunks logs no defect, and other requests are still answered', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -681,7 +681,7 @@ describe('404', () => {
 });
 
 describe('405', () => {
-  it('a method that the endpoint lacks is 405 method_not_allowed with an Allow header, before the credential is checked', async () => {
+  it('a method that the endpoint lacks is 405 with an Allow header, before the credential is checked', async () => {
     const reply = await call('/v1/usage', { method: 'POST', headers: {} });
     assertCode(reply, 405, 'method_not_allowed');
     assert.equal(reply.headers.get('allow'), 'GET, HEAD');
@@ -693,11 +693,11 @@ describe('405', () => {
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
 
-  it('the 405 to CONNECT, whose target has no methods, has an empty Allow', async () => {
+  it('the 405 to CONNECT has an empty Allow header', async () => {
     assert.match((await rawCall('CONNECT', 'x:443')).head, /^Allow: ?$/m);
   });
 
-  it('the server still answers other requests after a client has reset its connection following CONNECT', async () => {
+  it('a client that resets its connection after CONNECT does not stop the server', async () => {
     const socket = connect(server.port, '127.0.0.1').on('error', () => {});
     socket.write(head('CONNECT', 'x:443'));
     const [answer] = await once(socket, 'data');
@@ -770,7 +770,7 @@ describe('413', () => {
     );
   });
 
-  it('a body that is too large once decompressed is 413 body_too_large, even if its compressed size is small', async () => {
+  it('a body that is too large once decompressed is 413 body_too_large, however small its compressed size', async () => {
     const bombs = [gzipSync(big), gzipSync(Buffer.alloc(300 * MIB))];
     for (const bomb of bombs)
       assertCode(
@@ -788,7 +788,7 @@ describe('413', () => {
 });
 
 describe('refusals by the HTTP parser', () => {
-  /** Two lengths that Node's parser accepts, and a length that it refuses. */
+  /** Two lengths that Node's parser accepts, and one that it refuses. */
   const LENGTHS = [17_000, 60_000, 100_000];
 
   function assertBody(answer: string, status: string, code: ErrorCode): void {
@@ -823,7 +823,7 @@ describe('refusals by the HTTP parser', () => {
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('under /api, a 404 or 414 answer contains a message even if the request target includes the host', async () => {
+  it('an error under /api has a message even if the request target includes the host', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],
@@ -922,7 +922,7 @@ describe('422', () => {
 });
 
 describe('other errors', () => {
-  it("an error's answer has the error's status and code, an X-Error-Source, and, if a retry can help, a Retry-After in whole seconds", async () => {
+  it("an error's answer has its status, its code, an X-Error-Source and, if a retry can help, a Retry-After", async () => {
     const expected = [
       ['conflict', 409, 'request_in_flight', 'ingress', '1'],
       ['provider', 503, 'provider_rate_limited', 'provider', '3'],
@@ -948,7 +948,7 @@ describe('other errors', () => {
     }
   });
 
-  it('a request is 503 service_unavailable if the database in which its app key is looked up is unreachable', async () => {
+  it('a request is 503 service_unavailable if the look-up of its app key fails', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,
@@ -956,7 +956,7 @@ describe('other errors', () => {
     );
   });
 
-  it('a fault of the database is logged as what it is: an outage, a lock timeout or a conflict of transactions', async () => {
+  it('a database fault is logged as an outage, a lock timeout or a conflict of transactions', async () => {
     const messageOf = async (kind: string) => {
       logLines = [];
       await call(`/v1/fail/${kind}`);
@@ -967,7 +967,7 @@ describe('other errors', () => {
     assert.equal(await messageOf('deadlock'), 'transaction conflict');
   });
 
-  it('an error that breaks off a streamed answer is logged with its stack and request id, although the answer had status 200', async () => {
+  it('an error that breaks off a streamed answer is logged with its stack and request id', async () => {
     const response = await fetch(`${server.url}/v1/stream`);
     assert.equal(response.status, 200);
     await assert.rejects(response.text());
@@ -1014,7 +1014,7 @@ describe('every request', () => {
     }
   });
 
-  it('every request logs one access line, with the pattern of its route, and never with its path, query or body', async () => {
+  it('every request logs one access line, with the pattern of its route, but without its path, query or body', async () => {
     await post(
       '/v1/predictions/secret-id/cancel?q=secret-query',
       '{"user_id":"secret-user","x":"secret-extra"}',
@@ -1031,7 +1031,7 @@ describe('every request', () => {
     assert.ok(!logLines.join('').includes(key));
   });
 
-  it('a request whose path (404) or method (405) no route has logs one access line, without an unknown path', async () => {
+  it('a request that is 404 or 405 by its path or method logs one access line, without an unknown path', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
     const parsed = logLines.map((line) => JSON.parse(line));
@@ -1070,7 +1070,7 @@ describe('server shutdown', () => {
     shuttingDown = false;
   });
 
-  it('a stopping server answers running requests with Connection: close, accepts no new connection, and ends', async () => {
+  it('a stopping server answers running requests with Connection: close, and accepts no new connection', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;
@@ -1111,7 +1111,7 @@ describe('server shutdown', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('a stopping server does not wait for a kept-alive connection whose answer lacked Connection: close', async () => {
+  it('a stopping server closes a kept-alive connection soon after its running request is answered', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;

@@ -13,7 +13,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { issueKey } from '../support/tool-server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Folder where `.ci/get-tools` installs the linters and generators, which need another TypeScript than ours. */
+/** Folder where `.ci/get-tools` installs linters and generators. */
 const { OPENAPI_TOOLS = '' } = process.env;
 
 /** TypeScript of request bodies without the properties that have a default. */
@@ -94,7 +94,7 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
     ['openapi-typescript', ['openapi.json', '--output', 'types.ts'], BY_TYPES],
     ['openapi-ts', ['--input', 'openapi.json', '--output', 'made', '--no-log-file'], BY_CLIENT],
   ] as const)
-    it(`code that ${program} generates from docs/openapi.json compiles, and its calls get the expected answers from a running server`, async () => {
+    it(`code that ${program} generates from docs/openapi.json compiles, and works with a running server`, async () => {
       await run(program, ...args);
       const entry = join(folder, `${program}.ts`);
       const [app, person] = await Promise.all([system.app(), signUp(system)]);

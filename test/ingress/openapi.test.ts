@@ -40,7 +40,6 @@ interface Document {
   };
 }
 
-/** Operations that need a fresh log-in. */
 const FRESH_LOGIN_OPERATIONS = ['POST /api/auth/keys/', 'DELETE /api/auth/me/'];
 
 const text = committedDocument();
@@ -124,7 +123,7 @@ describe('published document', () => {
       }
   });
 
-  it('the OpenAPI document names the schema of every body except lists and streams, so that generated clients have type names', () => {
+  it('the OpenAPI document names the schema of every body except lists and streams', () => {
     for (const { name, requestBody, responses } of operations) {
       const contents = [requestBody, responses['200'], responses['201']].flatMap((one) =>
         Object.values(one?.content ?? {}),

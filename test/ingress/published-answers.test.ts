@@ -11,7 +11,7 @@ const code = (name: string) => JSON.stringify({ detail: { code: name } });
 const explainedError = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
 
 describe('published answers', () => {
-  // Discards the answers that are meant to be refused, so that they do not fail the test.
+  // Discards the refused answers, so that they do not fail the test.
   afterEach(() => takeUnpublished());
 
   const cases: Record<string, Partial<Received> & { text: string }> = {
@@ -45,7 +45,7 @@ describe('published answers', () => {
       assert.equal(takeUnpublished().length, 1);
     });
 
-  it('assertPublished accepts an answer that the OpenAPI document lists for its operation, for routing, or for HTTP itself', () => {
+  it('assertPublished accepts the answers that the OpenAPI document lists for an operation, routing or HTTP itself', () => {
     assertPublished({ ...USAGE_ANSWER, status: 400, text: code('invalid_month') });
     assertPublished({ ...USAGE_ANSWER, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
     assertPublished({ ...USAGE_ANSWER, method: 'PUT', status: 405, text: code('method_not_allowed') });

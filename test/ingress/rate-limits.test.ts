@@ -11,7 +11,7 @@ import type { HostedPart } from '../support/hosted.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Points per window. A window is much longer than a test takes. */
+/** A window is much longer than a test takes. */
 const POINTS = 20;
 const WINDOW_S = 20;
 
@@ -30,7 +30,7 @@ describe('rate limits', () => {
     app = await system.app();
   });
 
-  it("rate limits count an app's calls across all ingresses: of too many calls, exactly as many as the limit allows succeed", async () => {
+  it("rate limits count an app's calls exactly, across all ingresses", async () => {
     const calls = await Promise.all(
       Array.from({ length: 3 * POINTS }, (_, n) => usage(app, n % 2 === 0 ? {} : { at: other })),
     );
@@ -44,7 +44,7 @@ describe('rate limits', () => {
     assert.deepEqual([neighbour.status, policyOf(neighbour).remaining], [200, POINTS - 1]);
   });
 
-  it('every counted answer reports its rate limit, the remaining points, and the seconds until all points are refilled', async () => {
+  it('every counted answer reports its rate limit, the remaining points, and the seconds until they are refilled', async () => {
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const answer = left % 2 === 0 ? await usage(app) : await app.request('POST', '/v1/predictions', '{');
       assert.equal(answer.headers.get('ratelimit-policy'), `"app";q=${POINTS};w=${WINDOW_S}`);
@@ -75,7 +75,7 @@ describe('rate limits', () => {
     assert.deepEqual(outcomes, [404, 405, 401, 429, 429, 429, 429]);
   });
 
-  it('the answers to a wrong app key and to /healthz have no `RateLimit` header, and /healthz is not rate-limited', async () => {
+  it('wrong app keys and /healthz are answered without a `RateLimit` header, and /healthz is not rate-limited', async () => {
     const bad = await app.request('GET', '/v1/usage', undefined, { headers: { authorization: 'Bearer x' } });
     assert.deepEqual([bad.status, bad.headers.get('ratelimit')], [401, null]);
     for (let n = 0; n <= POINTS; n += 1) {
@@ -93,7 +93,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('rate limits refuse a request before the size of its body is checked, and the connection stays usable', async () => {
+  it('rate limits refuse a request before its body is read, and the connection stays usable', async () => {
     await exhaust(app);
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
@@ -131,7 +131,7 @@ describe('rate limits', () => {
     assert.equal(await system.queue.holds(app.id), false);
   });
 
-  it('rate limits start anew with each window, and never allow more requests in a window than its limit', async () => {
+  it('rate limits start anew with each window, and never allow more requests in a window than the limit', async () => {
     const fast = await system.startWeb({ RATE_LIMIT_RPS: '8', RATE_LIMIT_BURST: '5' });
     const from = performance.now();
     const answers: Reply<unknown>[] = [];
@@ -167,7 +167,6 @@ function policyOf({ headers }: Reply<unknown>): { remaining: number; resetS: num
   return { remaining: Number(remaining), resetS: Number(resetS) };
 }
 
-/** Creates an account with two keys. */
 async function person({ database }: System): Promise<{ keys: [string, string] }> {
   const id = newId();
   await database.pool.query(

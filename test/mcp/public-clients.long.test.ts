@@ -14,8 +14,8 @@ import { issueKey, startToolServer } from '../support/tool-server.ts';
 const { MCP_TOOLS = '' } = process.env;
 
 /**
- * Scenarios of the suite that apply to any server. The other scenarios call tools, resources and prompts of a reference
- * server by name, or test features that this server does not have.
+ * Scenarios of the conformance suite that apply to any server. The others need a reference server's tools, or
+ * features that this server lacks.
  */
 const SCENARIOS = {
   '2025-11-25': [
@@ -71,7 +71,7 @@ describeWhere(
 
     for (const [revision, scenarios] of Object.entries(SCENARIOS))
       for (const scenario of scenarios)
-        it(`the tool server passes the scenario ${scenario} of the conformance suite in MCP revision ${revision}`, async () => {
+        it(`the tool server passes the conformance scenario ${scenario} of MCP revision ${revision}`, async () => {
           const where = ['--url', `http://localhost:${proxy.port}/mcp`, '--spec-version', revision];
           const shown = await run('conformance', 'server', ...where, '--scenario', scenario);
           assert.match(shown, /Passed: (\d+)\/\1, 0 failed/);

@@ -80,7 +80,7 @@ describe('tool server sessions', function () {
     post(LIST, { ...bearer(credential), 'mcp-session-id': session });
   const codeOf = ({ status, text }: Answer) => [status, JSON.parse(text).error.data?.code];
 
-  it('each of 50 interleaved sessions of two accounts uses its own credential for every upstream call', async () => {
+  it('each of 50 interleaved sessions of two accounts uses its own credential for every call to /api', async () => {
     const people = [keys.ann, keys.ben];
     const sessions = await Promise.all(
       Array.from({ length: 50 }, async (_, at) => {
@@ -101,7 +101,7 @@ describe('tool server sessions', function () {
       (key) => upstream.calls.filter(({ headers }) => headers['x-service-api-key'] === key).length,
     );
     assert.deepEqual(counts, [75, 75]);
-    // The recorded events show that each call had the credential of its session, and not of the other account.
+    // The recorded events show which credential each call had.
     const recorded = async (person: UserClient) =>
       (
         await person.request<{ results: { session_id: string }[] }>('GET', '/api/recording/sessions/')
@@ -119,12 +119,12 @@ describe('tool server sessions', function () {
     await Promise.all(sessions.map(({ client }) => client.close()));
   });
 
-  it('a tool server session opens with a service key in Authorization or X-Service-API-Key, and with an access token', async () => {
+  it('a tool server session opens with a service key in either header, and with an access token', async () => {
     for (const headers of [bearer(keys.ann), { 'x-service-api-key': keys.ann }, bearer(ann.access)])
       assert.equal((await post(INITIALIZE, headers)).status, 200);
   });
 
-  it('a tool server session cannot be opened without a credential, with one that /api refuses, or with two', async () => {
+  it('a tool server session cannot be opened without a credential, with a wrong one, or with two', async () => {
     const refused: Record<string, string>[] = [
       {},
       bearer('service_x'),
@@ -140,7 +140,7 @@ describe('tool server sessions', function () {
     assert.deepEqual(codeOf(await post(INITIALIZE, both)), [400, 'invalid_request']);
   });
 
-  it("a request in a tool server session is 403 with another account's credential, and the session continues with its own", async () => {
+  it("a request in a tool server session is 403 with another account's credential, and the session continues", async () => {
     const session = await open(keys.ann);
     assert.deepEqual(codeOf(await list(session, keys.ben)), [403, 'access_denied']);
     assert.equal((await list(session, '')).status, 401);
@@ -149,7 +149,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('a request with the id of an invented or ended tool server session, or of a session of another process, is 404', async () => {
+  it("a request with the id of an unknown, ended or other server's session is 404 at the tool server", async () => {
     const other = await startToolServer(upstream.url);
     const elsewhere = await open(keys.ann, other);
     const ended = await open(keys.ann);
@@ -187,7 +187,7 @@ describe('tool server sessions', function () {
     const calling = callTool(slow.client, 'predict_reply', { agent_input: 'Now?' });
     await system.provider.called(1);
     const later = await open(keys.ann, hasty);
-    // Polls with another account's credential, which gets 403 as long as the session exists, and does not keep it open.
+    // Another account's credential gets 403 as long as the session exists, and does not keep it open.
     await until(async () => {
       const headers = { ...bearer(keys.ben), 'mcp-session-id': later };
       return (await post(LIST, headers, { url: hasty.url })).status === 404;
@@ -197,7 +197,7 @@ describe('tool server sessions', function () {
     await hasty.stop('SIGTERM');
   });
 
-  it('a tool server session ends when idle even if its client disconnected right after sending long messages', async () => {
+  it('a tool server session ends when idle even if its client disconnected while sending messages', async () => {
     const hasty = await startToolServer(upstream.url, { MCP_SESSION_IDLE_S: '1' });
     const session = await open(keys.ann, hasty);
     const { host, port, pathname } = new URL(hasty.url);
@@ -217,7 +217,7 @@ describe('tool server sessions', function () {
       await once(socket, 'close');
     };
     await Promise.all(Array.from({ length: 20 }, leave));
-    // Polls with another account's credential, which does not keep the session open.
+    // Another account's credential does not keep the session open.
     await until(async () => {
       const headers = { ...bearer(keys.ben), 'mcp-session-id': session };
       return (await post(LIST, headers, { url: hasty.url })).status === 404;
@@ -225,7 +225,7 @@ describe('tool server sessions', function () {
     await hasty.stop('SIGTERM');
   });
 
-  it('a tool server session ends a call that its client cancels, without an answer to the call, and continues', async () => {
+  it('a tool server session ends a call that its client cancels, without an answer, and continues', async () => {
     const session = await open(keys.ann);
     const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
     system.provider.reset();
@@ -241,7 +241,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends the oldest session of a credential that has 100', async () => {
+  it('a new tool server session is 503 at MCP_MAX_SESSIONS, and replaces the oldest of a credential that has 100', async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -258,7 +258,7 @@ describe('tool server sessions', function () {
     await bounded.stop('SIGTERM');
   });
 
-  it('a tool server is not ready while its upstream is silent, and becomes ready once its upstream answers', async () => {
+  it('a tool server is ready only while its upstream answers', async () => {
     const port = await freePort();
     await using proxy = await startSilentProxy(upstream.url);
     await using _behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });
@@ -283,7 +283,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [413, 'body_too_large']);
     });
 
-    it('a message that opens a tool server session is 413 if it exceeds 16 KiB, and 400 if its protocol version is not a string', async () => {
+    it('a message that opens a tool server session is 413 if longer than 16 KiB, and 400 with an invalid version', async () => {
       const asking = (protocolVersion: unknown) =>
         post({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion } }, bearer(keys.ann));
       assert.deepEqual(codeOf(await asking('x'.repeat(17 * 1024))), [413, 'body_too_large']);
@@ -315,7 +315,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
 
-    it("the tool server answers a JSON-RPC batch only if the session's MCP revision has batches, and never a batch of 21 messages", async () => {
+    it('the tool server answers JSON-RPC batches of up to 20 messages, in the MCP revision that has batches', async () => {
       assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session: batching } = await post(older, bearer(keys.ann));
@@ -330,7 +330,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
     });
 
-    it('cancelling one call of a JSON-RPC batch at the tool server does not affect the other calls of the batch', async () => {
+    it('cancelling one call of a JSON-RPC batch at the tool server does not affect the other calls', async () => {
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session } = await post(older, bearer(keys.ann));
       const headers = { ...bearer(keys.ann), 'mcp-session-id': session };

@@ -41,7 +41,7 @@ describe('the tools over standard input and output', function () {
 
   const startServer = async () =>
     startToolServer(system.webs[0]?.url ?? '', { MCP_PORT: String(await port) });
-  /** Returns the path of the `forecue` program, installed as by a person who has only the package. */
+  /** Path of the `forecue` program, installed as by a person who has only the package. */
   const program = () => join(installed.folder, 'node_modules/.bin/forecue');
   const connectClient = async (
     { command, args = [] }: { command: string; args?: string[] },
@@ -60,7 +60,7 @@ describe('the tools over standard input and output', function () {
       ['bin/mcp', () => connectClient({ command: BIN }, mode)],
       ['npx forecue mcp', () => connectPiped(mode)],
     ] as const)
-      it(`the tools are served by ${name} with the key in its environment, to a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
+      it(`the tools are served by ${name} to a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
         const client = await open();
         assert.equal((await client.listTools()).tools.length, 10);
         const { id } = await callTool(client, 'remember', { text: 'Likes pipes' });
@@ -71,7 +71,7 @@ describe('the tools over standard input and output', function () {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the tools over standard input and output pass on progress and cancellation, for a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
+    it(`the stdio tools pass on progress and cancellation to a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
       const client = await connectPiped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());
@@ -98,7 +98,7 @@ describe('the tools over standard input and output', function () {
       await client.close();
     });
 
-  it('the tools over standard input and output pass on texts with U+2028 and U+2029, which end no line in JSON', async () => {
+  it('the stdio tools pass on texts with U+2028 and U+2029', async () => {
     const client = await connectPiped('legacy');
     const text = 'Likes tea\u2028and\u2029coffee';
     const { id } = await callTool(client, 'remember', { text });
@@ -107,8 +107,8 @@ describe('the tools over standard input and output', function () {
     await client.close();
   });
 
-  it('a message to the tools over standard input may contain U+2028 and U+2029 unescaped', async () => {
-    // On Node 20 this cannot fail: its `readline` ends no line at these characters, that of later versions does.
+  it('a message to the stdio tools may contain U+2028 and U+2029 unescaped', async () => {
+    // On Node 20 this cannot fail: its `readline` ends no line at these characters; that of later versions does.
     const child = spawn(process.execPath, [program(), 'mcp', server.url], {
       env: { ...bareEnvironment(), FORECUE_KEY: key },
     });
@@ -124,7 +124,7 @@ describe('the tools over standard input and output', function () {
     assert.deepEqual([id, error], ['a', undefined]);
   });
 
-  it('the tools over standard input and output open a new session after a restart of the tool server', async () => {
+  it('the stdio tools open a new session after a restart of the tool server', async () => {
     const client = await connectPiped('legacy');
     await callTool(client, 'stats');
     await server.stop('SIGTERM');
@@ -135,7 +135,7 @@ describe('the tools over standard input and output', function () {
     await client.close();
   });
 
-  it('the tools over standard input and output answer invalid lines with JSON-RPC errors', async () => {
+  it('the stdio tools answer invalid lines with JSON-RPC errors', async () => {
     const child = spawn(program(), ['mcp', server.url], {
       env: { ...bareEnvironment(), FORECUE_KEY: `service_${'x'.repeat(49)}` },
     });

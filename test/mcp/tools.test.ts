@@ -41,7 +41,7 @@ for (const mode of ['legacy', 'auto'] as const)
       );
     });
 
-    it("the list of tools takes at most 2,000 tokens, and has each tool's hints, input schema and output schema", async () => {
+    it("the list of tools takes at most 2,000 tokens, and has each tool's hints and schemas", async () => {
       const listed = await client.listTools();
       assert.ok(estimateTokens(JSON.stringify({ tools: listed.tools })) <= TOKENS_MAX);
       assert.deepEqual(
@@ -95,7 +95,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual([body.agent, body.status, body.actual_response], ['coder', 'edited', 'Red']);
     });
 
-    it('the tools remember a fact, find it by recall, search and context, fetch it by its id, and forget it', async () => {
+    it('a fact that the tools remember is found by recall, search, get_context and fetch until it is forgotten', async () => {
       const { id } = await callTool(client, 'remember', {
         text: 'Prefers tabs over spaces',
         tags: ['style'],
@@ -132,7 +132,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(await find(), []);
     });
 
-    it('the tools record each event once, mark its recalled text as data, and delete the event when the text is forgotten', async () => {
+    it('the tools record each event once, and delete it when its recalled text is forgotten', async () => {
       const events = [
         {
           type: 'agent.prompt',

@@ -4,9 +4,7 @@ import { proposeReplies } from '../support/replies.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
 import { issueKey, startToolServer } from '../support/tool-server.ts';
 
-/**
- * A minimal MCP client that uses only `fetch`. Its requests stay in the server's session, and resolve with the result.
- */
+/** A minimal MCP client that uses only `fetch`. Its requests resolve with their results. */
 class PlainClient {
   readonly #url: string;
   readonly #headers: Record<string, string>;

@@ -10,10 +10,8 @@ import { until } from '../support/until.ts';
 
 const MAX_LOG_CHARS = 100_000;
 
-/** Makes a word that occurs nowhere else. */
 const newMarker = () => `secret-${randomBytes(8).toString('hex')}`;
 
-/** Makes a request with the marker in each of its texts. */
 function markedRequest(marker: string) {
   return predictionBody({
     draft: { text: `Draft ${marker} and `, revision: 1 },
@@ -44,7 +42,7 @@ describe('privacy', () => {
     }
   };
 
-  it('no table has the input of a prediction once it is answered, or its answer 10 s after the recovery window', async () => {
+  it('the input of a prediction is erased when it is answered, and its answer 10 s after the recovery window', async () => {
     const app = await system.app();
     const [asked, answered] = [newMarker(), newMarker()];
     system.provider.respond(ok({ continuation: answered }));
@@ -57,7 +55,7 @@ describe('privacy', () => {
     assert.equal((await app.predict(body)).code, 'recovery_window_expired');
   });
 
-  it('no table has the texts of a failed or cancelled prediction once the prediction has ended', async () => {
+  it('no table has the texts of a failed or cancelled prediction once it has ended', async () => {
     const app = await system.app();
     const marker = newMarker();
     const [failed, cancelled] = [markedRequest(marker), markedRequest(marker)];
@@ -71,9 +69,8 @@ describe('privacy', () => {
     assert.deepEqual(await tablesWith(system, marker), []);
   });
 
-  it('the queue and its server never get a text, user_id, request_id or session_id from a request', async () => {
-    // Uses a fresh system, because a late ticket of earlier work could also announce this work, which would then get
-    // no ticket of its own.
+  it('the queue never gets a text, user_id, request_id or session_id of a request', async () => {
+    // A fresh system, because a late ticket of earlier work could also announce this work, which would then get none.
     await using fresh = await startSystem();
     const app = await fresh.app();
     const [marker, user] = [newMarker(), newMarker()];
@@ -139,12 +136,12 @@ describe('privacy', () => {
     assert.deepEqual(statuses.slice(0, failures.length), [502, 502, 503, 503, 502, 502, 502]);
     assert.deepEqual(statuses.slice(failures.length), [200, 409, 422, 422, 422, 413, 422, 404, 404, 400]);
     assertNotLogged(marker);
-    // Asserts that both the ingress and the worker have logged something about these requests.
+    // Both the ingress and the worker have logged something about these requests.
     assert.ok(system.webs[0]?.log.includes(app.id));
     assert.ok(system.workers[0]?.log.includes(unlucky));
   });
 
-  it('no log contains an app key, and no table contains more of it than its first characters', async () => {
+  it('no log contains an app key, and no table more than its first characters', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     const wrong = `${app.key.slice(0, -1)}_`;
@@ -166,7 +163,6 @@ function tooLongMessages(text: string) {
   return Array.from({ length: 30 }, () => ({ role: 'user', content: text.padEnd(8000, '.') }));
 }
 
-/** Sends an invalid body. */
 async function sendInvalid(app: AppClient, body: string): Promise<Response> {
   const headers = { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' };
   return fetchPublished(`${app.url}/v1/predictions`, { method: 'POST', headers, body });

@@ -25,9 +25,7 @@ describe('promotion with a dead worker', function () {
   });
 
   const kill = () => system.workers.shift()?.kill();
-  /**
-   * Starts a promotion and kills the only worker during its third model call. Returns the result from the next worker.
-   */
+  /** Starts a promotion, kills the only worker during the third model call, and returns the next worker's result. */
   const promoteAndKill = async (body: object) => {
     system.provider.next(writeEpisode(), writeEpisode(), hang());
     const before = system.provider.calls.length;
@@ -57,7 +55,7 @@ describe('promotion with a dead worker', function () {
     assert.ok(rows.every(({ promoted_at }) => promoted_at !== null));
   };
 
-  it('a promotion whose worker dies continues where it stopped, and its result counts the work of both attempts', async () => {
+  it('a promotion whose worker dies continues where it stopped, and its result counts both attempts', async () => {
     const { ids, created, considered, usage } = await promoteAndKill({});
     assert.deepEqual([created, considered], [SESSIONS, 2 * SESSIONS]);
     assert.equal(usage.input_tokens, 12 * SESSIONS);
@@ -75,7 +73,7 @@ describe('promotion with a dead worker', function () {
     assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
   });
 
-  it('eight concurrent promotions of one account make the same episodes as an undisturbed promotion, even if two workers die', async () => {
+  it('eight concurrent promotions of one account make each episode once, even if two workers die', async () => {
     system.provider.respond(delay(60, writeEpisode()));
     const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
     for (let n = 1; n <= 2; n += 1) {

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const WORKERS = 4;
 const PROBE_EVERY_MS = 1000;
-/** Number of concurrent callers: more than the slots of three workers. */
+/** More concurrent callers than three workers have slots. */
 const CALLERS = 16;
 const FAILURES_TO_OPEN = 20;
 /** Time within which every worker learns what one worker has seen. */
@@ -17,9 +17,9 @@ const env = {
   PROVIDER_PROBE_EVERY_MS: `${PROBE_EVERY_MS}`,
   SANDBOX_UNITS: '1000000',
   WORKER_CONCURRENCY: '4',
-  // A long deadline, so that callers who ask repeatedly are not refused as overload because the first calls waited.
+  // Long, so that callers are not refused as overload because the first calls waited.
   PREDICTION_TIMEOUT_MS: '30000',
-  // A short lease, so that a killed worker's work is soon taken over.
+  // Short, so that a killed worker's work is soon taken over.
   LEASE_MS: '5000',
 };
 
@@ -62,8 +62,8 @@ describe('policy of all workers', () => {
       }
 
       /**
-       * Makes the provider answer so slowly that each worker finds waiting work. Resolves when every worker has called
-       * the provider.
+       * Slows the provider so that each worker finds waiting work. Resolves when every worker has called the
+       * provider.
        */
       async function everyoneCalls(): Promise<void> {
         system.provider.respond(delay(200));
@@ -76,7 +76,7 @@ describe('policy of all workers', () => {
         assert.equal(workersAmong(calls.slice(before)).size, WORKERS);
       }
 
-      it(`from a second after a provider's 429 until the time in its Retry-After, no worker calls the provider${condition}`, async () => {
+      it(`a second after a provider's 429 with Retry-After, no worker calls the provider until that time is over${condition}`, async () => {
         await everyoneCalls();
         system.provider.respond(delay(20));
         const { calls } = system.provider;
@@ -100,7 +100,7 @@ describe('policy of all workers', () => {
         assert.ok(told.includes(3) && told.every((seconds) => seconds >= 1 && seconds <= 3), `${told}`);
       });
 
-      it(`after twenty successive provider failures, all workers together send one probe per interval, until a probe succeeds${condition}`, async () => {
+      it(`after twenty provider failures, all workers together send one probe per interval until one succeeds${condition}`, async () => {
         await everyoneCalls();
         system.provider.reset();
         system.provider.respond(status(500));
@@ -110,7 +110,7 @@ describe('policy of all workers', () => {
         const refused = replies.filter(({ code }) => code === 'provider_failed');
         assert.equal(refused.length, replies.length);
         const after = calls.map(({ startedAt }) => startedAt - openedAt()).filter((ms) => ms > 0);
-        // These calls were sent before all workers knew that the circuit was open.
+        // Calls sent before all workers knew that the circuit was open.
         const late = after.filter((ms) => ms < PROBE_EVERY_MS - 100);
         assert.ok(late.every((ms) => ms < KNOWN_WITHIN_MS));
         const probes = after.slice(late.length);
@@ -120,7 +120,7 @@ describe('policy of all workers', () => {
           'a refusal states when the next probe is',
         );
 
-        // The circuit is open only for apps whose own calls failed, so another app's calls still reach the provider.
+        // The circuit is open only for apps whose own calls failed.
         const other = await system.app();
         const before = calls.length;
         await Promise.all(Array.from({ length: 5 }, () => other.predict(predictionBody())));
@@ -134,7 +134,7 @@ describe('policy of all workers', () => {
         await everyoneCalls();
       });
 
-      it(`when a worker is killed while it probes the provider, other workers probe next, at most once per interval${condition}`, async () => {
+      it(`when a worker dies while it probes the provider, others probe next, at most once per interval${condition}`, async () => {
         system.provider.respond(status(500));
         const { calls } = system.provider;
         await keepAsking(() => calls.length >= FAILURES_TO_OPEN);
@@ -161,7 +161,7 @@ describe('policy of all workers', () => {
         assert.ok(!workersAmong(calls.slice(index + 1)).has(victim));
         const [next] = calls.slice(index + 1);
         assert.ok(next !== undefined);
-        // Keeps the index of each worker in the list equal to its number.
+        // Keeps each worker's index equal to its number.
         system.workers[victim] = await startWorker(victim);
         system.workers.pop();
       });
@@ -186,7 +186,7 @@ describe('policy of all workers', () => {
   });
 });
 
-/** Asserts that there are 2 to `max` probes, each at least an interval, less 100 ms, after the previous one. */
+/** Asserts 2 to `max` probes, each at least an interval, less 100 ms, after the previous one. */
 function assertOneEachInterval(probes: number[], max: number): void {
   assert.ok(probes.length >= 2 && probes.length <= max, `${probes.length} probes: ${probes}`);
   for (const [n, ms] of probes.slice(1).entries())

@@ -30,11 +30,10 @@ describe('Retry-After', () => {
   function assertRefused(reply: Reply<unknown>, code: number, maxS: number): void {
     assert.equal(reply.status, code);
     const seconds = Number(reply.headers.get('retry-after'));
-    // A busy machine may let some seconds pass.
     assert.ok(seconds <= maxS && seconds > maxS - 10, `${seconds}`);
   }
 
-  it("the provider's Retry-After is passed on to apps and accounts, in answers to predictions and jobs, and counts down", async () => {
+  it("the provider's Retry-After is passed on in answers to apps and accounts, and counts down", async () => {
     const first = await predictWith(status(429, { 'retry-after': '30' }));
     assert.equal(first.code, 'provider_rate_limited');
     assert.equal(first.headers.get('retry-after'), '30');
@@ -45,7 +44,7 @@ describe('Retry-After', () => {
     assert.equal(system.provider.calls.length, calls);
   });
 
-  it('while the circuit breaker is open, the Retry-After of an answer is the time until the next probe of the provider', async () => {
+  it('while the circuit breaker is open, Retry-After is the time until the next probe of the provider', async () => {
     system.provider.respond(status(429));
     for (let n = 0; n < FAILURES_TO_OPEN; n++) {
       const reply = await app.predict(predictionBody());
@@ -56,7 +55,7 @@ describe('Retry-After', () => {
     assert.equal(system.provider.calls.length, FAILURES_TO_OPEN);
   });
 
-  it("the provider's Retry-After is passed on in a 502 if the provider sent one", async () => {
+  it('a 502 has a Retry-After only if the provider sent one', async () => {
     const failed = await predictWith(status(500));
     assert.equal(failed.status, 502);
     assert.equal(failed.headers.get('retry-after'), null);

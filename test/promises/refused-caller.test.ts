@@ -13,7 +13,7 @@ describe('connected caller that is answered 503', () => {
   const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '4000' } });
   beforeEach(() => system.provider.reset());
 
-  it('a caller with `X-On-Disconnect: cancel` that stays connected and is answered 503 at its deadline can repeat its request, which runs again', async () => {
+  it('a request that got 503 at its deadline runs again when its caller repeats it', async () => {
     const app = await system.app();
     const body = predictionBody();
     system.provider.next(hang());
@@ -29,11 +29,11 @@ describe('connected caller that is answered 503', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
   });
 
-  it("a caller with `X-On-Disconnect: cancel` that gets 503 because the database's answers were lost can repeat its request, and gets the admitted prediction", async () => {
+  it("a request that got 503 because the database's answers were lost gets its prediction when it is repeated", async () => {
     await using link = await startLostAnswers(system.database.serviceUrl);
     const web = await system.startWeb({ DATABASE_URL: link.url });
     const app = await system.app();
-    // Fails first, since a second attempt keeps the first one's id, which is not the id that its ingress proposes.
+    // Fails first: a second attempt keeps the first one's id, which is not the id that its ingress proposes.
     const body = predictionBody();
     const answer = Promise.withResolvers<void>();
     system.provider.next(status(500), async (response, call) => {

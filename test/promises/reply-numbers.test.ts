@@ -25,10 +25,7 @@ const given = fc.constantFrom(
   { status: 'edited', actual_response: 'Navy' },
   { status: 'rejected' },
 );
-/**
- * Generates a step in the life of an account's predictions. The last three kinds of steps must not change the
- * statistics.
- */
+/** Generates a step in the life of an account's predictions. The last three kinds must not change the statistics. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ predict: fc.constantFrom(0.01, 0.8, 1) }) },
   { weight: 1, arbitrary: fc.constant({ fail: true }) },
@@ -90,7 +87,7 @@ describe('prediction statistics', function () {
     } else await Promise.all(one.decide.map(([n, decision]) => feedback(ann, at(n), decision)));
   };
 
-  it('reply statistics equal a recount of the replies, and repeated feedback, deleted memory and restarts do not change them', async () => {
+  it('reply statistics equal a recount of the replies after any sequence of steps', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);
@@ -109,7 +106,7 @@ describe('prediction statistics', function () {
     );
   });
 
-  it("calibrated confidence never falls as the model's likelihood rises, and is the same after a restart of the worker", async () => {
+  it("calibrated confidence never falls as the model's likelihood rises, and survives a restart of the worker", async () => {
     const decisions = fc.array(fc.tuple(fc.constantFrom(...LIKELIHOODS), given), { maxLength: 12 });
     const probe = async () => {
       const confidences: number[] = [];

@@ -11,7 +11,6 @@ import { until } from '../support/until.ts';
 
 describe('shutdown', () => {
   const system = useProcesses({ workers: 0 });
-  /** Lets the provider answer the running test's calls. */
   let answer: () => void;
   beforeEach(() => {
     system.provider.reset();
@@ -31,7 +30,7 @@ describe('shutdown', () => {
     return rows.length;
   };
 
-  it('a running call gets its answer even if all processes get SIGTERM at the same time, and then a second SIGTERM', async () => {
+  it('a running call gets its answer even if all processes get SIGTERM twice meanwhile', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     const before = await countAlive();
@@ -50,7 +49,7 @@ describe('shutdown', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress that is told to stop while busy answers all requests that have reached its port, on new and kept-alive connections', async () => {
+  it('an ingress that is stopped while busy answers all requests that have reached its port', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -71,7 +70,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('a stopping ingress answers requests that have already arrived on connections that it would close as idle', async () => {
+  it('a stopping ingress answers requests that have arrived on connections that it would close as idle', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -125,7 +124,6 @@ async function exitCodes(...processes: TestProcess[]): Promise<(number | null)[]
   return processes.map((process) => process.child.exitCode);
 }
 
-/** Reports whether the process refuses new connections. */
 async function isRefused({ url }: TestProcess): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -32,7 +32,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a request with a higher draft.revision runs with any text, and requests with lower revisions are 409 from then on', async () => {
+  it('a request with a higher draft.revision runs with any text, and lower revisions are 409 from then on', async () => {
     const app = await system.app();
     for (const revision of [0, 1, 7, Number.MAX_SAFE_INTEGER])
       assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), SUCCESS);
@@ -57,7 +57,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), REVISION_CONFLICT);
   });
 
-  it("a lower draft.revision is 409 once a higher one is admitted, whether the higher one's prediction still runs, is cancelled or fails", async () => {
+  it('a lower draft.revision is 409 even if the prediction of the higher one still runs, is cancelled or fails', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     system.provider.next(hang());
@@ -142,7 +142,7 @@ describe('stale context', () => {
     }
   });
 
-  it('a request refused for its draft.revision can be sent again with the same request_id and a higher draft.revision', async () => {
+  it('a request refused for its draft.revision can be repeated with the same request_id and a higher revision', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), SUCCESS);
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });

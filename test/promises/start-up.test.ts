@@ -36,7 +36,7 @@ describe('start-up', () => {
     });
     const runMigrations = () => migrate({ directUrl: empty.url, queuePrefix: 'forecue' });
 
-    it('six concurrent runs of the migrations on an empty database all succeed, and each migration is applied once', async () => {
+    it('six concurrent runs of the migrations on an empty database succeed, and apply each migration once', async () => {
       await Promise.all(Array.from({ length: 6 }, runMigrations));
       const { rows } = await empty.pool.query<{ name: string }>(
         'select name from mikro_orm_migrations order by name',
@@ -51,7 +51,7 @@ describe('start-up', () => {
       assert.equal(rowCount, files.length);
     });
 
-    it('a process on an empty database stays unready and logs the migration it waits for, and becomes ready once the migrations were run', async () => {
+    it('a process on an empty database is unready until the migrations were run, and logs the one it waits for', async () => {
       const ports = [await freePort(), await freePort()];
       const env = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: empty.url };
       const started = [
@@ -70,7 +70,7 @@ describe('start-up', () => {
     });
   });
 
-  it('a process is unready while its database is unreachable, can be stopped meanwhile, and becomes ready when the database is reachable', async () => {
+  it('a process can be stopped while its database is unreachable, and becomes ready once it is reachable', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()];
     const target = new URL(system.database.url);
     const away = new URL(target);
@@ -94,7 +94,7 @@ describe('start-up', () => {
     proxy.close();
   });
 
-  it('an ingress, and `npm run migrate`, report why they cannot reach a database whose host has two addresses', async () => {
+  it('an ingress and `npm run migrate` report why they cannot reach a database host with two addresses', async () => {
     const url = 'postgres://postgres@two.example:1/forecue';
     const env = { DATABASE_URL: url, DATABASE_DIRECT_URL: url, NODE_OPTIONS: TWO_ADDRESSES };
     const web = system.launch('web', env);
@@ -106,7 +106,7 @@ describe('start-up', () => {
     assert.equal(migrating.exitCode, 1);
   });
 
-  it('a process is unready while its database is read-only, as on a replica, and becomes ready when writes are possible', async () => {
+  it('a process is unready while its database is read-only, and becomes ready once writes are possible', async () => {
     const { FORECUE_TEST_SERVER: server = '' } = process.env;
     const name = new URL(system.database.url).pathname.slice(1);
     const switchWrites = async (readOnly: 'on' | 'off') => {
@@ -124,7 +124,7 @@ describe('start-up', () => {
     await Promise.all(started.map((process) => process.ready()));
   });
 
-  it('an invalid environment variable ends its process with one log line that names the variable, but quotes no password in its value', async () => {
+  it('an invalid environment variable ends its process with one log line that names it and quotes no password', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
     const faults: [kind: 'web' | 'worker', variable: string, value: string, others?: object][] = [
       ['web', 'PORT', '80a'],
@@ -164,7 +164,7 @@ describe('start-up', () => {
     assert.equal(system.provider.calls[0]?.headers.authorization, 'Bearer sk-from-a-file');
   });
 
-  it('a process that starts in production without required variables names all missing variables that it uses, and no others', async () => {
+  it('a process in production without required variables names all that it lacks, and no others', async () => {
     const env = {
       NODE_ENV: 'production',
       DATABASE_URL: '',
@@ -184,7 +184,7 @@ describe('start-up', () => {
     assert.match(await onlyLine(keyless), /OPENAI_API_KEY is required by the model fake-model/);
   });
 
-  it('two workers run side by side on different operator ports, and empty environment variables count as unset', async () => {
+  it('two workers run side by side on different operator ports, and empty variables count as unset', async () => {
     const ports = [await freePort(), await freePort()];
     await Promise.all(
       ports.map((port) => system.startWorker({ OPERATOR_PORT: String(port), LEASE_MS: '', LOG_LEVEL: '' })),
@@ -207,13 +207,11 @@ async function onlyLine(process: TestProcess): Promise<string> {
   return log;
 }
 
-/** Returns the status of `/readyz` on an operator port. */
 async function readiness(port: number | undefined): Promise<number> {
   const { status } = await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } });
   return status;
 }
 
-/** Forwards connections from the port to the database. */
 async function forward(port: number, target: URL): Promise<Server> {
   const server = createServer((client) => {
     const upstream = connect(Number(target.port) || 5432, target.hostname);

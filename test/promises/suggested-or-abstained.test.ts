@@ -29,7 +29,7 @@ const ENVELOPE_CHARS = 10_000;
 /** Token budget of a provider call, and the number of Latin letters that fit into it. */
 const BUDGET = { tokens: 100, letters: 400 };
 const MAX_COMPLETION_CHARS = 2000;
-/** Maximum duration of an answer that reports an error before the deadline: half of the deadline of 10 s. */
+/** Half of the deadline of 10 s. */
 const FAST_MS = 5000;
 
 describe('suggested or abstained', () => {
@@ -38,7 +38,7 @@ describe('suggested or abstained', () => {
   beforeEach(() => system.provider.reset());
 
   describe('suggestions', () => {
-    it('a prediction continues the draft: draft and completion together are the intended text, with no doubled space', async () => {
+    it('a draft and its completion together are the intended text, without a doubled space', async () => {
       for (const [draft, continuation, seen] of [
         ['Please send', ' the report', 'Please send the report'],
         ['Please send ', ' the report', 'Please send the report'],
@@ -52,7 +52,7 @@ describe('suggested or abstained', () => {
       }
     });
 
-    it('the completion of a next prompt is the complete prompt, including the text of the draft if there is one', async () => {
+    it('the completion of a next prompt is the complete prompt, including the text of the draft', async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
         mode,
@@ -94,7 +94,7 @@ describe('suggested or abstained', () => {
       assert.ok(completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a suggestion of 2000 code points is kept whole, however many bytes it has, and a longer single word is cut to 2000 code points', async () => {
+    it('a suggestion of 2000 code points is kept whole, and a longer single word is cut to 2000 code points', async () => {
       for (const [continuation, expected] of [
         ['𠮷'.repeat(MAX_COMPLETION_CHARS), '𠮷'.repeat(MAX_COMPLETION_CHARS)],
         ['𠮷'.repeat(MAX_COMPLETION_CHARS + 1), '𠮷'.repeat(MAX_COMPLETION_CHARS)],
@@ -113,7 +113,7 @@ describe('suggested or abstained', () => {
       assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a prediction of a next prompt abstains, and costs nothing, if its first 2000 code points would all come from the draft', async () => {
+    it('a next prompt abstains and costs nothing if its first 2000 code points all come from the draft', async () => {
       const { body } = await ask(ok({ continuation: ' and so on' }), {
         mode: 'next_prompt',
         draft: { text: 'word '.repeat(500).trim(), revision: 1 },
@@ -189,9 +189,9 @@ describe('suggested or abstained', () => {
     }
   });
 
-  it("a prediction is suggested if its confidence reaches its app's min_confidence, and otherwise abstains", async () => {
+  it("a prediction abstains if its confidence is below its app's min_confidence", async () => {
     const statusAt = async (likelihood: Likelihood, minConfidence: number) => {
-      // Uses a new app for each call, since apps are cached for a second.
+      // A new app for each call, since apps are cached for a second.
       const app = await system.app();
       await alterApp(system, app, `min_confidence = ${minConfidence}`);
       system.provider.next(ok({ likelihood }));
@@ -266,7 +266,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a request whose texts together have more code points than CONTEXT_ENVELOPE_CHARS is 413 context_too_large', async () => {
+    it('a request whose texts have more code points than CONTEXT_ENVELOPE_CHARS together is 413 context_too_large', async () => {
       const full = {
         draft: { text: '𠮷'.repeat(7000), revision: 1 },
         messages: [
@@ -302,7 +302,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it("the length limits of a request's texts count code points, not bytes or UTF-16 units, and longer texts are 422", async () => {
+    it("the length limits of a request's texts count code points, and longer texts are 422", async () => {
       const draft = (length: number) => ({ draft: { text: '𠮷'.repeat(length), revision: 1 } });
       assert.equal((await ask(ok(), draft(8000))).status, 200);
       assert.equal((await ask(ok(), draft(8001))).status, 422);
@@ -359,7 +359,7 @@ describe('suggested or abstained', () => {
       });
     }
 
-    it('a prediction whose provider is silent until the deadline is 504 prediction_timeout, and its provider call is aborted', async () => {
+    it('a prediction whose provider is silent until the deadline is 504, and its provider call is aborted', async () => {
       const hasty = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
       const app = await system.app();
       system.provider.respond(hang());

@@ -16,7 +16,7 @@ describe('superseding', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it('a newer draft supersedes an older draft, whose call is 499 prediction_superseded at once and whose provider call is closed', async () => {
+  it('a newer draft ends an older one at once with 499 prediction_superseded, and closes its provider call', async () => {
     const app = await system.app();
     for (const at of system.webs) {
       const older = await predictHanging(app, 1, { session_id: at.url.replaceAll('/', '') });
@@ -35,7 +35,7 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('all callers that are attached to an older draft get 499 prediction_superseded when a newer draft comes', async () => {
+  it('all callers attached to an older draft get 499 prediction_superseded when a newer draft comes', async () => {
     const app = await system.app();
     const older = await predictHanging(app, 1);
     const attached = system.webs.map((at) => app.predict(older.body, { at, headers: { prefer: 'wait' } }));
@@ -55,7 +55,7 @@ describe('superseding', () => {
     assert.deepEqual(outcome(await app.predict(older.body)), SUPERSEDED);
   });
 
-  it('a newer draft supersedes an older draft that is still queued, and the older draft then never runs', async () => {
+  it('a newer draft supersedes an older draft that is still queued, which then never runs', async () => {
     const app = await system.app();
     const older = requestOfRevision(1);
     const newer = await whileFrozen(system.workers, async () => {
@@ -174,7 +174,7 @@ describe('superseding', () => {
   it('only the highest of thirty concurrent revisions of a draft in mixed order is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
-      // The other revisions run until they are superseded, since a revision that ended earlier would also be charged.
+      // The other revisions run until they are superseded: one that ended earlier would also be charged.
       const last = call.record.draft === 'Draft 30';
       return when(last ? Promise.resolve() : call.ended)(response, call);
     });

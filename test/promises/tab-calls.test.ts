@@ -15,7 +15,7 @@ describe('calls for drafts', () => {
     assert.deepEqual([body.model, body['max_tokens'], body['reasoning_effort']], ['small-model', 128, 'low']);
   });
 
-  it('all draft completions of one app, user and session send the provider the same prompt_cache_key; those of any other send another one', async () => {
+  it('draft completions have the same prompt_cache_key at the provider if they have the same app, user and session', async () => {
     const [app, other] = [await system.app(), await system.app()];
     const session = { user_id: 'u', session_id: 's' };
     await app.predict(predictionBody(session));

@@ -30,7 +30,7 @@ describe('typing along a suggestion', () => {
     return [body.prediction_units, body.reserved_units];
   };
 
-  it('a person who types along a suggestion gets the rest of it after each key, without a provider call or a unit', async () => {
+  it('a person who types along a suggestion gets the rest of it, without a provider call or a unit', async () => {
     assert.deepEqual(await typeAndSummarize('Send it'), ['suggested', ' with care', 1, 1]);
     assert.deepEqual(await typeAndSummarize('Send it '), ['suggested', 'with care', 0, 1]);
     assert.deepEqual(await typeAndSummarize('Send it w'), ['suggested', 'ith care', 0, 1]);
@@ -38,7 +38,7 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [1, 0]);
   });
 
-  it('a draft that contains a complete suggestion, or departs from it, gets a new suggestion from a new provider call', async () => {
+  it('a draft that contains all of a suggestion, or departs from it, gets a new suggestion from the provider', async () => {
     await typeAndSummarize('Send it');
     assert.deepEqual(await typeAndSummarize('Send it with care'), ['suggested', ' with care', 1, 2]);
     assert.deepEqual(await typeAndSummarize('Send it with care by'), ['suggested', ' with care', 1, 3]);
@@ -46,7 +46,7 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [4, 0]);
   });
 
-  it('the answer to a draft typed along a suggestion can be replayed, and prediction events can be recorded for it', async () => {
+  it('the answer to a draft typed along a suggestion can be replayed, and takes prediction events', async () => {
     await typeAndSummarize('Send it');
     const body = predictionBody({ ...session, draft: { text: 'Send it wi', revision: 9 } });
     const first = await app.predict(body);

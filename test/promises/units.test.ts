@@ -13,7 +13,7 @@ type Answer = Reply<PredictionResponse>;
 type Refusal = [status: number, code: string | undefined];
 
 const SANDBOX_UNITS = 50;
-/** Price of a unit: a fifth of a cent, so a cap of 10 cents allows 50 units. */
+/** A fifth of a cent, so a cap of 10 cents allows 50 units. */
 const PRICE_MICROCENTS = 200_000;
 const OTHER_PRICE_MICROCENTS = 300_000;
 const THIS_MONTH = 'month_of(now())';
@@ -41,7 +41,7 @@ describe('units', () => {
       ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
       ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
     ] as const) {
-      it(`an app with ${what} and 50 units left runs exactly 50 of 200 concurrent requests, and the others are 402 ${code}`, async () => {
+      it(`an app with ${what} and 50 units left runs 50 of 200 concurrent requests, and the others are 402 ${code}`, async () => {
         const app = await system.app({ plan, capCents });
         const gate = Promise.withResolvers<void>();
         system.provider.respond(when(gate.promise));
@@ -163,7 +163,7 @@ describe('units', () => {
       [504, 'prediction_timeout'],
     ];
     for (const [when, end] of Object.entries(ends)) {
-      it(`units are refunded, and nothing is charged, ${when}`, async () => {
+      it(`units are refunded ${when}`, async () => {
         const app = await system.app();
         const last = await system.app({ plan: 'paid', capCents: 1 });
         await bookUnits(last, 'paid', 4);
@@ -180,7 +180,7 @@ describe('units', () => {
       ['sandbox', SANDBOX_UNITS - 1],
       ['paid', 4],
     ] as const) {
-      it(`a superseded draft frees its unit for the newer draft, even if it is the last unit of the ${plan} plan`, async () => {
+      it(`a superseded draft frees its unit for the newer draft, even the last unit of the ${plan} plan`, async () => {
         const app = await system.app({ plan, capCents: 1 });
         await bookUnits(app, plan, before);
         const body = predictionBody();
@@ -327,7 +327,7 @@ describe('units', () => {
   });
 
   describe('admissions', () => {
-    it('a prediction is charged to the plan that its app had at admission, even if the plan is switched while the prediction runs', async () => {
+    it('a prediction is charged to the plan that its app had at admission, even if the plan is switched meanwhile', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 /** A result with this text violates a constraint of the database. */
 const UNSTORABLE_TEXT = 'a-text-that-no-row-may-have';
 const CALLS_AT_ONCE = 40;
-/** Maximum duration of a call that ends at once. A call that waits for its deadline takes ten times as long. */
+/** A call that waits for its deadline takes ten times as long. */
 const PROMPT_MS = 2000;
 const DEADLINE_MS = '20000';
 
@@ -52,7 +52,7 @@ describe('result that cannot be stored', function () {
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
   const logs = () => system.workers.map(({ log }) => log).join('\n');
 
-  it('a result that cannot be stored ends its prediction at once with 500 internal_error, costs nothing, and is logged without its text', async () => {
+  it('a result that cannot be stored ends its prediction with 500 internal_error, and is logged without its text', async () => {
     const app = await system.app();
     const { status, code, source, tookMs } = await predict(app, predictionBody());
     assert.deepEqual([status, code, source], [500, 'internal_error', 'worker']);
@@ -64,7 +64,7 @@ describe('result that cannot be stored', function () {
     assert.doesNotMatch(logs(), new RegExp(UNSTORABLE_TEXT));
   });
 
-  it('a result that cannot be stored makes only its own call fail, and not the 39 other calls that end at the same time', async () => {
+  it('a result that cannot be stored makes none of 39 other calls fail that end at the same time', async () => {
     const app = await system.app();
     const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(
@@ -89,7 +89,7 @@ describe('result that cannot be stored', function () {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [CALLS_AT_ONCE - 1, 0]);
   });
 
-  it('a result that cannot be stored ends its reply call at once with 500, and leaves the reply pending with an error', async () => {
+  it('a result that cannot be stored ends its reply call with 500, and leaves the reply pending with an error', async () => {
     const ann = await signUp(system);
     const asked = replyBody({ agent_input: UNSTORABLE_TEXT });
     const { status, code, tookMs } = await post(ann.url + PREDICT, ann.access, asked);

@@ -96,7 +96,7 @@ describe('waiting', () => {
         queued.push(timesOf(headers)('queue'));
       }
       queued.sort((a, b) => a - b);
-      // Without wake-ups all but the first call would wait for nearly 200 ms.
+      // Without wake-ups, all but the first call would wait for nearly 200 ms.
       assert.ok((queued[10] ?? 0) < 100, `half of the calls were queued for more than ${queued[10]} ms`);
     });
 
