@@ -33,7 +33,6 @@ export function appName(value: string): string {
   throw invalidValueError('--name', `1 to ${NAME_MAX} characters, without control characters`, value);
 }
 
-/** Null means no cap. */
 export function capCents(value: string): number | null {
   return value === 'none'
     ? null

@@ -40,10 +40,7 @@ async function poolingAt(url: string): Promise<Pooling> {
   }
 }
 
-/**
- * PostgreSQL announces the id of the process that runs the statements; a pooler announces another one. In session mode,
- * each client keeps one server process.
- */
+/** A pooler announces a process id of its own. In session mode, each client keeps one server process. */
 async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
   const pids: number[][] = [];
   for (const client of clients) {

@@ -5,7 +5,6 @@ import { type LivingProcess, livingProcesses } from '../../shared/db/processes.t
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
-/** Compares the published settings of the running processes with each other, and with this command's settings. */
 export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
   const living = await livingProcesses(pool);
   if (living.length === 0) return fine('none is running');

@@ -5,7 +5,6 @@ import { livingProcesses } from '../../shared/db/processes.ts';
 import { readInstallation } from '../../shared/db/stores/installation.ts';
 import { type Finding, fault, fine } from './checks.ts';
 
-/** Share of PostgreSQL's sessions that may be in use. */
 const SESSION_SHARE_MAX = 0.9;
 
 export async function checkConnections(pool: Pool): Promise<Finding> {

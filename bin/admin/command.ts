@@ -53,7 +53,6 @@ interface Definition<O extends Options, A> extends Help {
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
 }
 
-/** Builds a command that uses the database. */
 export function command<const O extends Options>(definition: Definition<O, Action>): Command {
   return define(definition, (action) => withAdmin(action, definition.statementMs));
 }

@@ -7,10 +7,7 @@ import { AdminError } from './admin-error.ts';
 
 const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
 
-/**
- * Adds the addresses of the embedded database and, without `PUBLIC_URL`, of the ingress, from files that `npm start`
- * keeps while it runs. Returns the environment unchanged in production, or if it has a `DATABASE_URL`.
- */
+/** Adds the addresses that `npm start` keeps in files, except in production or with a `DATABASE_URL`. */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,
   addressFile = ADDRESS_FILE,

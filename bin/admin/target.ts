@@ -21,7 +21,6 @@ export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA_FOLDER
   return openEmbedded(values, folder);
 }
 
-/** Starts the embedded database for this command only. */
 export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
   await using opening = new AsyncDisposableStack();
   await makePrivateFolder(folder);

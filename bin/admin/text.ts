@@ -1,6 +1,5 @@
 import { escapeInvisible } from '../../shared/text/visible.ts';
 
-/** Returns a line per field, with the values aligned. */
 export function fieldLines(thing: object): string {
   return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));
 }

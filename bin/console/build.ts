@@ -14,10 +14,7 @@ export function canBuildConsole(): boolean {
   }
 }
 
-/**
- * Writes to `client/console/dist`, from which the ingress serves. Renames finished files into place, so that no reader
- * gets half of one.
- */
+/** Renames finished files into `dist`, from which the ingress serves, so that no reader gets half of one. */
 export async function buildConsole(): Promise<void> {
   const { build } = await import('esbuild');
   const output = join(SOURCE, `dist.${process.pid}`);

@@ -5,10 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 const SQLITE_BUSY = 5;
 
-/**
- * Locks the folder for this process; returns undefined if another process holds the lock. This is SQLite's file lock:
- * the operating system releases it however the process ends, so it never goes stale.
- */
+/** Returns undefined if another process has the lock. An SQLite lock never outlives its process. */
 export function lockFolder(folder: string): Disposable | undefined {
   const path = join(folder, 'lock');
   const file = new DatabaseSync(path, { timeout: 0 });
@@ -23,10 +20,7 @@ export function lockFolder(folder: string): Disposable | undefined {
   }
 }
 
-/**
- * Creates a folder that only its owner can list. If the owner is root, others may still traverse it, since PostgreSQL
- * runs under another account and keeps its data inside.
- */
+/** Lets others traverse the folder if its owner is root, since PostgreSQL then runs under another account. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);

@@ -18,10 +18,7 @@ const CHECKOUT = resolve(import.meta.dirname, '../..');
 /** Time for the processes of a killed start to release their ports. */
 const ORPHANS_GRACE_MS = 10_000;
 
-/**
- * Runs `npm start`. Never returns: once `stopping` aborts, closes everything in reverse order and throws the abort
- * reason.
- */
+/** Runs `npm start`. Never returns: closes everything once `stopping` aborts, and throws the abort reason. */
 async function start(data: string, stopping: AbortSignal): Promise<never> {
   await using opened = new AsyncDisposableStack();
   const stopRejection = rejectionOf(stopping);
@@ -109,10 +106,7 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
   return { web, worker: { env: workerEnv, config: workerConfig(workerEnv) } };
 }
 
-/**
- * Checks configuration and ports before the slow steps. Outside production, and without `OPERATOR_PORT`, replaces
- * default operator ports that are in use by any free ones.
- */
+/** Reports mistakes before the slow steps. Takes any free operator ports if the default ones are in use. */
 async function withFreePorts(
   data: string,
   isEmbedded: boolean,
@@ -129,10 +123,7 @@ async function withFreePorts(
   return process.env;
 }
 
-/**
- * The tool server calls this ingress unless `MCP_UPSTREAM_URL` is set. Ports that the environment does not set are the
- * default ones or, if these are in use, any free ones.
- */
+/** A port that is not set is the default one or, if that one is in use, any free one. */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
   const { OPERATOR_PORT: operator } = env;

@@ -10,10 +10,7 @@ export interface Port {
   port: number;
 }
 
-/**
- * Waits up to `withinMs` for the port to become free. Throws a `ConfigError` if it stays in use, or at once if a server
- * cannot listen on it for another reason.
- */
+/** Throws a `ConfigError` if the port stays in use for `withinMs`, or at once if listening fails otherwise. */
 export async function assertPortFree({ variable, host, port }: Port, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -153,9 +153,7 @@ async function giveOwnership(folder: string, { uid, gid }: Account): Promise<voi
   if ((await stat(folder)).uid !== uid) await run('chown', ['-R', `${uid}:${gid}`, folder]);
 }
 
-/**
- * Creates a folder owned by root that the account may only traverse. In `/var/tmp`, anybody may have created it first.
- */
+/** Refuses a folder that somebody else has created, as anybody can in `/var/tmp`. */
 async function openShelter({ gid }: Account): Promise<string> {
   const shelter = `/var/tmp/forecue-${hash(CHECKOUT)}`;
   await mkdir(shelter, { mode: 0o700 }).catch(ignore('EEXIST'));
@@ -189,10 +187,7 @@ interface Account {
   gid: number;
 }
 
-/**
- * Never rejects: a program that cannot be started counts as failed. The program has its own session, so that Ctrl-C on
- * the terminal does not reach it.
- */
+/** Never rejects. The program has its own session, so that Ctrl-C on the terminal does not reach it. */
 export function run(
   program: string,
   args: readonly string[],
@@ -215,10 +210,7 @@ export function run(
   });
 }
 
-/**
- * Uses a folder that every account may enter, English messages, and a bare environment, since that of this process
- * holds secrets.
- */
+/** Uses a folder that every account may enter, and an environment without this process's secrets. */
 export function programOptions(account: Account | undefined) {
   const { PATH, SystemRoot } = process.env;
   return { cwd: '/', env: { PATH, SystemRoot, LC_ALL: 'C' }, uid: account?.uid, gid: account?.gid };

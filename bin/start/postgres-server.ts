@@ -121,10 +121,7 @@ const GUARDIAN_SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
 
-/**
- * Stops the server if this process is killed: a shell does so when its input ends without the line `stopped`. Windows
- * has no such shell: there the server runs on until the next start stops it.
- */
+/** Stops the server if this process is killed. Windows has no such shell: there the next start stops it. */
 class Guardian {
   readonly #pipe: Writable;
 

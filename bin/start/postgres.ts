@@ -39,10 +39,7 @@ const THROWAWAY_SETTINGS = [
   'max_connections=300',
 ];
 
-/**
- * Keeps data, password and log in `directory`, which only one process at a time may use. First stops a server that
- * already runs on these data.
- */
+/** Stops a server that already runs on these data. Only one process at a time may use `directory`. */
 export async function startPostgres({
   directory,
   throwaway = false,

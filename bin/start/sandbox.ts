@@ -7,10 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import { hashKey } from '../../shared/security/keys.ts';
 import { writePrivateFile } from './files.ts';
 
-/**
- * Keeps the key in a file, since the database holds only its hash. Creates a new app if no active app has that key;
- * allows redirects to `callback`.
- */
+/** Keeps the key in a file, because the database has only its hash. Creates an app if none has that key. */
 export async function sandboxKey(file: string, callback: string, config: StoreConfig): Promise<string> {
   const storedKey = (await readFile(file, 'utf8').catch(() => '')).trim();
   const database = await openDatabase(config, createLog('start', 'error'), 'forecue start');

@@ -17,11 +17,7 @@ export interface ProcessSpec {
 const READY_TIMEOUT_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
-/**
- * Runs a process until disposal, and restarts it whenever it ends after it was ready once. The process has its own
- * session, so that Ctrl-C reaches the supervisor alone, and stops when its IPC channel closes, so that it never
- * outlives the supervisor.
- */
+/** Gives the process its own session, which Ctrl-C does not reach. It stops when its IPC channel closes. */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
   readonly #ready = Promise.withResolvers<ReadyMessage>();

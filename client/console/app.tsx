@@ -2,19 +2,19 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../src/api.ts';
 import { Account } from './pages/account.tsx';
 import { Connections } from './pages/connections.tsx';
-import { Enter } from './pages/enter.tsx';
 import { Inbox } from './pages/inbox.tsx';
 import { Keys } from './pages/keys.tsx';
 import { Memory } from './pages/memory.tsx';
 import { Overview } from './pages/overview.tsx';
+import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
 import { Try } from './pages/try.tsx';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
 import { DraftsContext } from './parts/draft.ts';
 import { sendHeld } from './parts/held.ts';
-import { Mark } from './parts/mark.tsx';
+import { useAction, useRoute } from './parts/hooks.ts';
+import { Logo } from './parts/logo.tsx';
 import { ErrorNote, Skeleton } from './parts/ui.tsx';
-import { useAction, useRoute } from './parts/work.ts';
 import { openClient, resume } from './session.ts';
 import { t } from './strings/index.ts';
 
@@ -77,7 +77,7 @@ export function App() {
   const { client } = state;
   if (state.is === 'out')
     return (
-      <Enter
+      <SignIn
         client={client}
         hasEnded={state.hasEnded}
         onEntered={(user, isNew) => {
@@ -113,7 +113,7 @@ function Shell() {
       </button>
       <header>
         <a class="brand" href="#/try">
-          <Mark /> Forecue
+          <Logo /> Forecue
         </a>
         <nav aria-label={t.navigation}>
           {Object.entries(t.nav).map(([page, title]) => (

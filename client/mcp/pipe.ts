@@ -18,10 +18,7 @@ const SERVER_ERROR = -32000;
 const REVISION_FIELD = 'io.modelcontextprotocol/protocolVersion';
 const PLAIN_HEADER = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 
-/**
- * Sends each line of `input` as a message to the tool server at `address`, and writes each answer as a line of
- * `output`. Ends when `input` ends.
- */
+/** Passes each line of `input` to the tool server, and each answer to `output`. Ends when `input` ends. */
 export async function pipe(address: URL, credential: string, input: Readable, output: Writable) {
   const one = new Pipe(address, headersOf(credential), (message) => {
     output.write(`${JSON.stringify(message)}\n`);
@@ -85,8 +82,7 @@ class Pipe {
     const id = method === undefined ? undefined : message.id;
     const running = new AbortController();
     if (id !== undefined) this.#running.set(id, running);
-    // A cancelled request gets no answer. A server without sessions notices the cancellation when the connection
-    // closes.
+    // A cancelled request gets no answer. Without sessions, the closed connection tells the server.
     if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
     try {
       const response = await this.#send(message, running.signal);

@@ -51,7 +51,7 @@ export async function setUp(connection: Connection): Promise<string> {
   return PROGRAM;
 }
 
-export async function remove(): Promise<void> {
+export async function removeFiles(): Promise<void> {
   await rm(HOME, { recursive: true, force: true });
 }
 

@@ -17,10 +17,7 @@ import {
 } from './home.ts';
 import { storeAt } from './send.ts';
 
-/**
- * Starts the recording as a separate process, because Claude Code waits for a hook, and kills it when the session ends.
- * Shows why an earlier recording failed, until a retry succeeds.
- */
+/** Records in a separate process, since Claude Code waits for a hook, and kills it at the session's end. */
 export async function hook(): Promise<void> {
   const hookInput = objectOf(parseObject(await text(process.stdin)));
   const path = stringOf(hookInput['transcript_path']);

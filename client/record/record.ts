@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { createAccountClient, ForecueError } from '../src/api.ts';
 import { addHooks, removeHooks, TRANSCRIPTS } from './claude-code.ts';
-import { type Connection, connectionIn, readConnection, remove, setUp } from './home.ts';
+import { type Connection, connectionIn, readConnection, removeFiles, setUp } from './home.ts';
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
@@ -20,7 +20,7 @@ export async function record(paths: string[], yes: boolean): Promise<void> {
 
 export async function endRecording(): Promise<void> {
   await removeHooks();
-  await remove();
+  await removeFiles();
   say('Nothing is recorded any more. What is recorded stays: delete it in your account.\n');
 }
 

@@ -1,7 +1,4 @@
-/**
- * Settles as `work` does, or rejects when the signal aborts, and then calls `clean`, since the work still runs. The
- * signal must not be aborted yet.
- */
+/** Settles as `work` does, or rejects when the signal aborts, and then calls `clean`; `work` still runs. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal, clean: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => {

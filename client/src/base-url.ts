@@ -1,7 +1,4 @@
-/**
- * Returns the address without a trailing slash, so that paths can be appended. In a browser, `baseUrl` may be relative.
- * Throws a `TypeError` if it is no HTTP or HTTPS address, or has a user, password, query or fragment.
- */
+/** Removes a trailing slash. Throws a `TypeError` for anything but a plain HTTP or HTTPS address. */
 export function baseOf(baseUrl: string | URL): string {
   const page = (globalThis as { location?: { href: string } }).location?.href;
   const url = parseUrl(baseUrl, page);

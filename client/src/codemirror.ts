@@ -53,8 +53,7 @@ class Suggestions {
     this.completer = createCompleter(client, {
       ...options,
       onSuggestion: (suggestion) => {
-        // During an update, the editor redraws anyway and allows no other update. Outside an update, the redraw waits
-        // until the present task ends.
+        // During an update, the editor redraws anyway and allows no dispatch.
         if (!this.#isUpdating) queueMicrotask(() => view.dispatch({ effects: redraw.of(null) }));
         options.onSuggestion?.(suggestion);
       },

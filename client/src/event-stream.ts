@@ -5,16 +5,10 @@ export interface ServerSentEvent {
   id: string | undefined;
 }
 
-/**
- * Silence after which a stream counts as dead: job streams have a comment every 10 s, streams of the tool server every
- * 15 s, and an export has lines sooner.
- */
+/** Silence after which a stream counts as dead. The server sends something at least every 15 s. */
 const SILENT_MS = 30_000;
 
-/**
- * Yields the events of an answer. Ends when the server ends the answer, even before its last event; throws if the
- * connection breaks or falls silent.
- */
+/** Ends when the server ends the answer; throws if the connection breaks or falls silent. */
 export async function* eventsIn(response: Response): AsyncGenerator<ServerSentEvent> {
   let fields: Record<string, string> = {};
   for await (const line of linesIn(response)) {

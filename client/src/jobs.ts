@@ -25,10 +25,7 @@ const CUTS_MAX = 6;
 /** Codes with which a stream may end while its job still runs. */
 const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
-/**
- * Yields each event of a job once, even if the stream is cut. `open` requests the stream from a position on; a position
- * without a job id starts or joins the job.
- */
+/** Yields each event once, even if the stream is cut. Without a job id, `open` starts or joins the job. */
 export async function* follow<Result>(
   open: (position: StreamPosition) => Promise<Response>,
   position: StreamPosition,

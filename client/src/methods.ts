@@ -13,10 +13,7 @@ export interface OperationCall {
   options: CallOptions;
 }
 
-/**
- * Makes a method for each entry, such as `name: 'METHOD /path/{id}/ body'`; the words after the path are flags. A
- * method takes the path's parameters, then the body or the query, then options.
- */
+/** Makes a method for each entry, such as `name: 'METHOD /path/{id}/ body'`; the last words are flags. */
 export function methodsOf<Methods>(
   operations: Readonly<Record<string, string>>,
   perform: (call: OperationCall) => unknown,

@@ -19,10 +19,7 @@ const PASSING_CODES: readonly string[] = [
 ];
 const GATEWAY_STATUSES: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 523, 524];
 
-/**
- * Decides about retries: exponential backoff with full jitter, `Retry-After`, and a budget that all calls of a client
- * share.
- */
+/** Backs off exponentially with full jitter, within a budget that all calls of a client share. */
 export class Retries {
   #retriesLeft = RETRY_BUDGET;
 
@@ -30,10 +27,7 @@ export class Retries {
     this.#retriesLeft = Math.min(RETRY_BUDGET, this.#retriesLeft + EARNED_PER_SUCCESS);
   }
 
-  /**
-   * Takes one retry from the budget, and returns the milliseconds to wait before it; undefined if a retry cannot help,
-   * would come too late, or is not in the budget. Attempts count from 0.
-   */
+  /** Takes a retry from the budget and returns the pause before it; undefined if there is to be no retry. */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
     if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#retriesLeft < 1)
       return undefined;

@@ -37,10 +37,7 @@ const STORAGE_KEY = 'forecue.tokens';
 /** Longest delay until this tab's storage shows what another tab wrote. */
 const STORAGE_DELAY_MAX_MS = 1000;
 
-/**
- * Credential of an account. Tokens are renewed after 50 minutes and after a 401: once for all waiting calls, and once
- * for all tabs that share the storage.
- */
+/** Renews tokens after 50 minutes and after a 401, once for all calls and tabs that share the storage. */
 export class Session implements Credentials {
   readonly #storage: TokenStorage;
   readonly #isShared: boolean;

@@ -9,16 +9,12 @@ export interface ClientOptions {
   fetch?: typeof fetch;
   /** Maximum number of retries of a call; 3 by default. */
   retries?: number;
-  /**
-   * Time limit of a call with its retries, in milliseconds; by default 30,000, for a reply 60,000, for a job 300,000.
-   */
+  /** Time limit of a call with its retries: by default 30,000 ms, for a reply 60,000, for a job 300,000. */
   timeoutMs?: number;
 }
 
 export interface CallOptions {
-  /**
-   * Ends the call. A prediction of `/v1`, and a job that is waited for or followed, is cancelled on the server as well.
-   */
+  /** Ends the call, and cancels its prediction of `/v1`, or its job, on the server. */
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
   retries?: number;
@@ -64,10 +60,7 @@ export class Transport {
     this.#credentials = credentials;
   }
 
-  /**
-   * Resolves with what `read` makes of a success. Rejects with a `ForecueError` or, after aborting the request, with
-   * the signal's reason.
-   */
+  /** Resolves with what `read` makes of a success. Rejects with a `ForecueError` or the signal's reason. */
   async send<T>(
     request: Request,
     options: CallOptions,

@@ -8,10 +8,7 @@ import { type Manifest, writeBackup } from './write.ts';
 
 type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 
-/**
- * Copies all rows of `from` to the empty database `to`, through a temporary file in `folder`, after migrating both.
- * Returns the number of rows.
- */
+/** Copies all rows of `from` to the empty `to` through a file in `folder`. Returns the number of rows. */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
   // Removes the file of a move that was killed.

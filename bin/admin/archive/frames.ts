@@ -13,7 +13,6 @@ export interface Frame {
 const HEADER_BYTES = 5;
 const FRAME_BODY_MAX = 1024 ** 2;
 
-/** Splits long bodies into several frames, and adds the checksum frame at the end. */
 export async function* encodeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const { type, body } of frames)

@@ -1,6 +1,5 @@
 import pg from 'pg';
 
-/** A table, and the columns that a backup contains. */
 export interface Table {
   name: string;
   columns: string[];

@@ -20,10 +20,7 @@ export interface Manifest {
   weeks: string[];
 }
 
-/**
- * Writes all rows as of one moment to a file that only its owner can read. Meanwhile its locks block only migrations
- * and the removal of old weeks.
- */
+/** Writes all rows as of one moment. Its locks block only migrations and the removal of old weeks. */
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   refuseExisting(file);
   const unfinishedFile = `${file}.${randomUUID()}.unfinished`;

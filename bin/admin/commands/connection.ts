@@ -17,7 +17,6 @@ import { fieldLines, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
-/** Approves on the user's behalf, for trials. */
 export const connectionCreate = command({
   summary: 'Connect an app with a user, as the consent page would; not in production',
   synopsis: '[APP_ID] --email E --user-id U',
@@ -104,7 +103,6 @@ async function appOf(em: EntityManager, id: string | undefined): Promise<App> {
   return only;
 }
 
-/** Runs the three steps of a connection: the app starts, the person approves, the app exchanges the code. */
 async function connect(
   em: EntityManager,
   { id, redirectUris: [redirectUri] }: App,

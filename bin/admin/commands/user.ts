@@ -188,7 +188,6 @@ async function givenPassword(): Promise<string> {
 
 const check = compile(NewUser);
 
-/** Applies the rules for signing up. */
 function checkUser(user: { email: string; name: string; password: string }): void {
   const result = check({ ...user });
   const [fault] = result.ok ? [] : result.faults;

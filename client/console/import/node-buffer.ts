@@ -1,7 +1,4 @@
-/**
- * Replaces the part of Node's `Buffer` that the importer uses. Decodes base64 in either alphabet, up to the first
- * invalid character.
- */
+/** Replaces the part of Node's `Buffer` that the importer uses: lenient decoding of base64 in either alphabet. */
 export const Buffer = {
   from(text: string, _encoding: 'base64') {
     const [run = ''] = /^[\w+/-]*/.exec(text) ?? [];

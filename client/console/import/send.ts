@@ -3,10 +3,7 @@ import { Recorder } from '../../../shared/transcripts/recorder.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import type { AccountClient } from '../../src/api.ts';
 
-/**
- * Throws at the first batch that fails; the earlier ones stay recorded. If repeated, counts events that are already
- * recorded as duplicates.
- */
+/** Throws at the first batch that fails. Earlier batches stay recorded; sent again, they count as duplicates. */
 export async function send(
   client: AccountClient,
   events: readonly ImportedEvent[],

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { FreshLogIn } from '../parts/fresh.tsx';
-import { Button, Card, Done, ErrorNote, Field, FormError, faultOf, Title } from '../parts/ui.tsx';
-import { submitHandler, useAction } from '../parts/work.ts';
+import { submitHandler, useAction } from '../parts/hooks.ts';
+import { Button, Card, ErrorNote, Field, FormError, faultOf, SuccessNote, Title } from '../parts/ui.tsx';
 import { choose, language, languages, t } from '../strings/index.ts';
 
 export function Account() {
@@ -43,7 +43,7 @@ function Name() {
         />
         <Button isBusy={saving.isBusy}>{t.account.save}</Button>
       </form>
-      {isSaved && <Done>{t.account.saved}</Done>}
+      {isSaved && <SuccessNote>{t.account.saved}</SuccessNote>}
       <ErrorNote error={saving.error} />
     </Card>
   );
@@ -88,7 +88,7 @@ function Password() {
         />
         <Button isBusy={changing.isBusy}>{t.account.change}</Button>
       </form>
-      {isChanged && <Done>{t.account.changed}</Done>}
+      {isChanged && <SuccessNote>{t.account.changed}</SuccessNote>}
     </Card>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
-import { Card, ConfirmedAction, Done, Empty, ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
-import { useAction, useLoad } from '../parts/work.ts';
+import { useAction, useLoad } from '../parts/hooks.ts';
+import { Card, ConfirmedAction, Empty, ErrorNote, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
 import { day, moment, number, t } from '../strings/index.ts';
 
 export function Connections() {
@@ -16,7 +16,7 @@ export function Connections() {
     <>
       <Title lead={t.connections.lead}>{t.connections.title}</Title>
       <ErrorNote error={error} again={again} />
-      {revokedName !== undefined && <Done>{t.connections.done(revokedName)}</Done>}
+      {revokedName !== undefined && <SuccessNote>{t.connections.done(revokedName)}</SuccessNote>}
       {value === undefined && error === undefined && <Skeleton />}
       {value?.results.length === 0 && <Empty text={t.connections.empty} />}
       {value?.results.map(({ connection_id, app_name, status, created_at }) => (

@@ -5,8 +5,8 @@ import { useSignedIn } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useHeld } from '../parts/held.ts';
+import { useLoad } from '../parts/hooks.ts';
 import { Button, Card, Empty, ErrorNote, Skeleton, Title, Words } from '../parts/ui.tsx';
-import { useLoad } from '../parts/work.ts';
 import { moment, percent, t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
@@ -93,7 +93,7 @@ export function Inbox() {
               {hasMore && <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>}
               <p class="quiet small">{t.inbox.keys}</p>
             </div>
-            <Waiting
+            <WaitingReply
               key={current.id}
               id={current.id}
               onDecide={(feedback) => decide({ id: current.id, feedback })}
@@ -127,10 +127,7 @@ function withoutId(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return new Set([...ids].filter((one) => one !== id));
 }
 
-/**
- * Presses the button with this `aria-keyshortcuts`. Works only while the focus is within the element that has the
- * handler, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4).
- */
+/** Works only while the focus is inside, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4). */
 function pressByKey(event: KeyboardEvent): void {
   const { key, repeat, ctrlKey, metaKey, altKey, target, currentTarget } = event;
   if (ctrlKey || metaKey || altKey || (target as Element).matches(TYPING_FIELDS)) return;
@@ -166,7 +163,13 @@ function List({ waiting, current, onChoose }: ListProps) {
   );
 }
 
-function Waiting({ id, onDecide }: { id: string; onDecide(feedback: FeedbackRequest): Promise<unknown> }) {
+function WaitingReply({
+  id,
+  onDecide,
+}: {
+  id: string;
+  onDecide(feedback: FeedbackRequest): Promise<unknown>;
+}) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readReply(id), []);
   return (

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { KeyResponse, NewKeyResponse } from '../../src/api.ts';
 import { useSignedIn } from '../parts/context.ts';
 import { FreshLogIn } from '../parts/fresh.tsx';
+import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
 import {
   Button,
   Card,
@@ -13,7 +14,6 @@ import {
   Skeleton,
   Title,
 } from '../parts/ui.tsx';
-import { submitHandler, useAction, useLoad } from '../parts/work.ts';
 import { moment, t } from '../strings/index.ts';
 
 export function Keys() {

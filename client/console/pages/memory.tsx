@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
+import { submitHandler, useAction, useLoad, useRoute } from '../parts/hooks.ts';
 import { learn } from '../parts/learn.ts';
 import { LongList } from '../parts/long-list.tsx';
 import { Profile } from '../parts/profile.tsx';
 import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
 import { Timeline } from '../parts/timeline.tsx';
-import { Button, Card, Done, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
-import { submitHandler, useAction, useLoad, useRoute } from '../parts/work.ts';
+import { Button, Card, Empty, ErrorNote, Field, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
 import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
@@ -86,7 +86,7 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
   );
   return (
     <>
-      {receipt !== undefined && <Done>{receipt}</Done>}
+      {receipt !== undefined && <SuccessNote>{receipt}</SuccessNote>}
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value && rows.length === 0 && (

@@ -2,10 +2,10 @@ import type { ActivityDay } from '../../src/api.ts';
 import { Calibration } from '../parts/calibration.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { useSignedIn } from '../parts/context.ts';
+import { useLoad } from '../parts/hooks.ts';
 import { Recent } from '../parts/recent.tsx';
 import { Threshold } from '../parts/threshold.tsx';
 import { ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
-import { useLoad } from '../parts/work.ts';
 import { money, number, percent, t } from '../strings/index.ts';
 
 export function Overview() {

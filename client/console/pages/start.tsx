@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { hasSample, loadSample, removeSample } from '../import/sample.ts';
-import { Bring } from '../parts/bring.tsx';
 import { useSignedIn } from '../parts/context.ts';
+import { useAction, useLoad } from '../parts/hooks.ts';
+import { ImportSessions } from '../parts/import-sessions.tsx';
 import { learn } from '../parts/learn.ts';
-import { Button, Card, Done, ErrorNote, Title } from '../parts/ui.tsx';
-import { useAction, useLoad } from '../parts/work.ts';
+import { Button, Card, ErrorNote, SuccessNote, Title } from '../parts/ui.tsx';
 import { t } from '../strings/index.ts';
 
 export function Start() {
@@ -13,7 +13,7 @@ export function Start() {
   return (
     <>
       <Title lead={t.start.lead}>{t.start.title}</Title>
-      <Bring onLearnt={again} />
+      <ImportSessions onLearnt={again} />
       <Sample onChange={again} />
       <Card title={t.start.learnt}>
         <ErrorNote error={error} again={again} />
@@ -72,7 +72,7 @@ function Sample({ onChange }: { onChange(): void }) {
         {loading.isBusy && t.memory.learning(step)}
         {removing.isBusy && t.loading}
       </p>
-      {isRemoved && <Done>{t.start.sampleRemoved}</Done>}
+      {isRemoved && <SuccessNote>{t.start.sampleRemoved}</SuccessNote>}
       <ErrorNote error={sample.error ?? loading.error ?? removing.error} />
     </Card>
   );

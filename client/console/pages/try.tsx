@@ -4,9 +4,9 @@ import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
+import { useAction, useLoad } from '../parts/hooks.ts';
 import { Typing } from '../parts/typing.tsx';
 import { Button, Card, Copy, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
-import { useAction, useLoad } from '../parts/work.ts';
 import { curlOf, type Request, typescriptOf } from '../requests.ts';
 import { number, t } from '../strings/index.ts';
 

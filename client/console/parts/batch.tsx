@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { BatchResponse } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { submitHandler, useAction } from './hooks.ts';
 import { Button, Card, ErrorNote, Field, sentenceOf } from './ui.tsx';
-import { submitHandler, useAction } from './work.ts';
 
 type BatchItem = BatchResponse['results'][number];
 

@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useDraft } from './draft.ts';
-import { Button, Done, ErrorNote, Field, sentenceOf, Words } from './ui.tsx';
-import { submitHandler, useAction } from './work.ts';
+import { submitHandler, useAction } from './hooks.ts';
+import { Button, ErrorNote, Field, SuccessNote, sentenceOf, Words } from './ui.tsx';
 
 interface DecideProps {
   reply: ReplyDetail;
@@ -30,10 +30,10 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   return (
     <>
       {decidedText ? (
-        <Done>
+        <SuccessNote>
           {decidedText}
           {t.try.thanks}
-        </Done>
+        </SuccessNote>
       ) : hasAbstained ? (
         <p>{t.try.abstained}</p>
       ) : (

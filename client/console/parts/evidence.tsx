@@ -3,9 +3,9 @@ import type { AccountClient } from '../../src/api.ts';
 import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useLoad } from './hooks.ts';
 import { type Quote, Quotes } from './quotes.tsx';
 import { Card, ErrorNote, Skeleton } from './ui.tsx';
-import { useLoad } from './work.ts';
 
 const ROWS_PER_TIER_MAX = 12;
 

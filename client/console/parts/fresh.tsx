@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { type Action, submitHandler, useAction } from './hooks.ts';
 import { Button, ErrorNote, Field } from './ui.tsx';
-import { type Action, submitHandler, useAction } from './work.ts';
 
 /** Shows the error of an action. If a recent log-in is needed, asks for the password and repeats the action. */
 export function FreshLogIn({ action }: { action: Action }) {

@@ -23,10 +23,7 @@ interface Holding<T> {
   drop(): T | undefined;
 }
 
-/**
- * Holds the last decision back for some seconds so that it can be undone, since the server has no undo. Sends it when
- * the next decision comes, when its time is over, and when the person leaves the page or the tab, or signs out.
- */
+/** Holds the last decision back for some seconds so that it can be undone, since the server has no undo. */
 export function useHeld<T>(sender: Sender<T>): Holding<T> {
   const [held, setHeld] = useState<T>();
   const current = useRef<{ one: T; timer: ReturnType<typeof setTimeout> } | undefined>(undefined);

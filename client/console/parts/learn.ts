@@ -1,10 +1,7 @@
 import type { AccountClient, JobEvent } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
-/**
- * Returns a sentence that also says how many rows were considered: a promotion considers 100, and leaves the others for
- * later.
- */
+/** Returns a sentence with the number of considered rows, because a promotion considers only 100. */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
   const { steps, learnt } = t.memory;
   const raw = await follow(client.stream('syncMemory', {}), steps.sync, say);

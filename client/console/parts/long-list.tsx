@@ -18,10 +18,7 @@ const KEPT_PIXELS = 1200;
 /** Number of remaining rows below which the end counts as near. */
 const NEAR_END_ROWS = 40;
 
-/**
- * A list of any length. Only rows near the window are on the page; blank space of the same height takes the place of
- * all others.
- */
+/** Keeps only rows near the window on the page; blank space of the same height replaces all others. */
 export function LongList<Row>({ rows, keyOf, hasMore, children, onEnd }: LongListProps<Row>) {
   const list = useRef<HTMLUListElement>(null);
   const heights = useRef(new Map<string, number>());

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useDraft } from './draft.ts';
-import { Button, Card, Done, ErrorNote, Field, faultOf, Skeleton } from './ui.tsx';
-import { submitHandler, useAction, useLoad } from './work.ts';
+import { submitHandler, useAction, useLoad } from './hooks.ts';
+import { Button, Card, ErrorNote, Field, faultOf, Skeleton, SuccessNote } from './ui.tsx';
 
 /** A field of the profile while it is edited. */
 interface Line {
@@ -101,7 +101,7 @@ function Editor({ profile, onSaved }: EditorProps) {
           {t.memory.save}
         </Button>
       </form>
-      {isSaved && <Done>{t.memory.saved}</Done>}
+      {isSaved && <SuccessNote>{t.memory.saved}</SuccessNote>}
       {profile && <p class="quiet small">{t.profile.changed(moment(profile.updated_at))}</p>}
       <ErrorNote error={saving.error} />
     </Card>
@@ -179,10 +179,7 @@ function dataOf(lines: readonly Line[]): Record<string, unknown> {
   );
 }
 
-/**
- * Parses a value as JSON if it is no JSON string and `JSON.stringify` would write exactly what was typed. Anything else
- * stays a text, such as `3.10` or a long number.
- */
+/** Parses only what `JSON.stringify` would write unchanged, so that `3.10` and long numbers stay texts. */
 function parseValue(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -4,8 +4,8 @@ import { moment, percent, t } from '../strings/index.ts';
 import { Choices } from './choices.tsx';
 import { useSignedIn } from './context.ts';
 import { Decide } from './decide.tsx';
+import { useAction, useLoad } from './hooks.ts';
 import { Button, Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
-import { useAction, useLoad } from './work.ts';
 
 const PAGE_SIZE = 20;
 

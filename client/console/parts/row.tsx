@@ -2,9 +2,9 @@ import type { AccountClient, DeletionReceipt, FactResponse } from '../../src/api
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useDraft } from './draft.ts';
+import { submitHandler, useAction } from './hooks.ts';
 import { Button, Card, ConfirmedAction, ErrorNote, Field, Words } from './ui.tsx';
 import { Why } from './why.tsx';
-import { submitHandler, useAction } from './work.ts';
 
 export type Tier = 'facts' | 'episodes' | 'raw';
 

@@ -2,8 +2,8 @@ import { useId, useState } from 'preact/hooks';
 import type { ReplyCalibration } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useDebounced, useLoad } from './hooks.ts';
 import { Card, ErrorNote } from './ui.tsx';
-import { useDebounced, useLoad } from './work.ts';
 
 const DEBOUNCE_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Session } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useLoad } from './hooks.ts';
 import { Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
-import { useLoad } from './work.ts';
 
 const ROWS_PER_SESSION_MAX = 20;
 

@@ -55,7 +55,7 @@ export function Typing({ question, onRequest }: TypingProps) {
         {t.try.draftHint}
       </p>
       <ErrorNote error={error} />
-      {prediction && <HowItCame prediction={prediction} />}
+      {prediction && <PredictionDetails prediction={prediction} />}
     </Card>
   );
 }
@@ -84,7 +84,7 @@ function completerClientOf(
   };
 }
 
-function HowItCame({ prediction: { answer, tookMs } }: { prediction: TimedPrediction }) {
+function PredictionDetails({ prediction: { answer, tookMs } }: { prediction: TimedPrediction }) {
   const [isOpen, setOpen] = useState(false);
   const { status, confidence, model, sent = [], usage, timing, context = NOTHING_USED } = answer;
   const rows = context.fact_ids.length + context.episode_ids.length + context.raw_ids.length;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
-import type { Action } from './work.ts';
+import type { Action } from './hooks.ts';
 
 export function Title({ children, lead }: { children: string; lead: string }) {
   return (
@@ -138,7 +138,7 @@ export function FormError({ error, fields }: { error: unknown; fields: readonly 
   return fields.some((field) => faultOf(error, field) !== undefined) ? null : <ErrorNote error={error} />;
 }
 
-export function Done({ children }: { children: ComponentChildren }) {
+export function SuccessNote({ children }: { children: ComponentChildren }) {
   return (
     <p class="alert good" role="status">
       {children}
@@ -172,10 +172,7 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
 
 const SHORTENED_LENGTH = 600;
 
-/**
- * Isolates the text's direction from the page's. Shows only the beginning of a long text until the person asks for all
- * of it.
- */
+/** Isolates the text's direction from the page's. */
 export function Words({ children }: { children: string }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = children.length > SHORTENED_LENGTH;
@@ -206,8 +203,7 @@ export function ConfirmedAction({
 }) {
   const [isAsked, setAsked] = useState<boolean>();
   const root = useRef<HTMLDivElement>(null);
-  // The pressed button is gone. The question gets the focus, not a button: a key that is still held down would press
-  // that button.
+  // Focuses the question, not a button, which a key that is still held down would press.
   useEffect(() => {
     if (isAsked) root.current?.focus();
     else if (isAsked === false) root.current?.querySelector('button')?.focus();

@@ -3,9 +3,9 @@ import type { AccountClient, MemorySource } from '../../src/api.ts';
 import { ForecueError } from '../../src/errors.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useLoad } from './hooks.ts';
 import { type Quote, Quotes } from './quotes.tsx';
 import { ErrorNote, Skeleton, Words } from './ui.tsx';
-import { useLoad } from './work.ts';
 
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);

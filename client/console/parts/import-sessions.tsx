@@ -3,14 +3,14 @@ import { type FoundTranscripts, readFiles } from '../import/read-files.ts';
 import { send } from '../import/send.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { useAction } from './hooks.ts';
 import { learn } from './learn.ts';
 import { Button, Card, ErrorNote } from './ui.tsx';
-import { useAction } from './work.ts';
 
 /** A file that was chosen, or what was dropped: a file, a folder, or something else. */
 type Chosen = File | FileSystemEntry | null;
 
-export function Bring({ onLearnt }: { onLearnt(): void }) {
+export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');

@@ -1,5 +1,5 @@
 /** The logo: a caret, and text that may come after it. */
-export function Mark() {
+export function Logo() {
   return (
     <svg viewBox="0 0 24 24" aria-hidden="true">
       <rect x="3" y="3" width="3" height="18" rx="1.5" />

@@ -7,10 +7,7 @@ interface Loaded<T> {
   again(): void;
 }
 
-/**
- * Loads something, and loads again when a key changes, or after a failure when the connection is back. An answer to
- * earlier keys is dropped.
- */
+/** Loads again when a key changes, or after a failure when the connection is back; drops outdated answers. */
 export function useLoad<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: unknown }>({});
   const [turn, setTurn] = useState(0);

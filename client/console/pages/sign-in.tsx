@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../../src/api.ts';
-import { Mark } from '../parts/mark.tsx';
-import { Button, Done, Field, FormError, faultOf } from '../parts/ui.tsx';
-import { submitHandler, useAction } from '../parts/work.ts';
+import { submitHandler, useAction } from '../parts/hooks.ts';
+import { Logo } from '../parts/logo.tsx';
+import { Button, Field, FormError, faultOf, SuccessNote } from '../parts/ui.tsx';
 import { t } from '../strings/index.ts';
 
-interface EnterProps {
+interface SignInProps {
   client: AccountClient;
   /** True if a session has just ended in this tab. */
   hasEnded: boolean;
@@ -14,7 +14,7 @@ interface EnterProps {
 
 const FIELDS = ['email', 'password', 'invite_code'];
 
-export function Enter({ client, hasEnded, onEntered }: EnterProps) {
+export function SignIn({ client, hasEnded, onEntered }: SignInProps) {
   const [isNew, setNew] = useState(false);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -31,12 +31,12 @@ export function Enter({ client, hasEnded, onEntered }: EnterProps) {
   return (
     <div class="alone">
       <header class="brand">
-        <Mark /> Forecue
+        <Logo /> Forecue
       </header>
       <main class="card">
         <h1>{isNew ? t.enter.signUp : t.enter.signIn}</h1>
         <p class="quiet">{isNew ? t.enter.signUpLead : t.enter.signInLead}</p>
-        {hasEnded && error === undefined && <Done>{t.enter.ended}</Done>}
+        {hasEnded && error === undefined && <SuccessNote>{t.enter.ended}</SuccessNote>}
         <form onSubmit={submitHandler(entering.run)}>
           <FormError error={error} fields={FIELDS} />
           <Field
