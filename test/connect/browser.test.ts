@@ -56,7 +56,6 @@ describeInBrowser('consent page in Chromium', () => {
 
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-  /** Waits until the browser is at the app's page, and returns the address. */
   async function backAtTheApp(page: Page): Promise<URL> {
     await page.waitForURL(({ pathname }) => pathname === '/callback');
     return new URL(page.url());
@@ -73,7 +72,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('a person signs in and denies on the consent page in Chromium, and the app gets access_denied, even if it tries to exchange a code', async () => {
+  it('a person signs in and denies on the consent page in Chromium, and the app gets access_denied', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start('denies');
     const page = await visit(attempt);
@@ -121,7 +120,7 @@ describeInBrowser('consent page in Chromium', () => {
     app.check(await backAtTheApp(page), attempt);
   });
 
-  it('a person switches to another account on the consent page in Chromium, and the app is connected to that account', async () => {
+  it('a person can switch accounts on the consent page in Chromium, and the app is connected to the second account', async () => {
     const attempt = await app.start('switches');
     const page = await visit(attempt);
     const first = await signUp(page);
@@ -138,7 +137,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.deepEqual(rows, [{ email: second }]);
   });
 
-  it('after a wrong password, the consent page in Chromium shows the error in the form, keeps the typed e-mail address and focuses its field', async () => {
+  it('after a wrong password, the consent page shows an error, keeps the e-mail address and focuses its field', async () => {
     const page = await visit(await app.start());
     await page.getByLabel('E-mail').fill('mira@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -265,7 +264,6 @@ describeInBrowser('consent page in Chromium', () => {
   });
 });
 
-/** Asserts that nothing is wider than the window. */
 async function assertFits(page: Page): Promise<void> {
   const root = 'document.documentElement';
   const surplus = await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`);

@@ -9,7 +9,7 @@ describe('callback page', () => {
     `${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`;
   const visit = (query: Record<string, string>) => new Visitor().get(addressOf(query));
 
-  it('the callback page shows the code, the state, whether the issuer is right, and the request that exchanges the code', async () => {
+  it('the callback page shows the code, the state, a check of the issuer, and the request that exchanges the code', async () => {
     const { status, headers, text } = await visit({
       code: 'c0de',
       state: 'st4te',
@@ -26,7 +26,7 @@ describe('callback page', () => {
     assert.match((await visit({ code: 'c', iss: 'http://evil.example' })).text, /which is wrong/);
   });
 
-  it('if the person denied access, the callback page says that the app may not use the memory, and shows no exchange', async () => {
+  it('after a denial, the callback page says that the app may not use the memory, and shows no exchange request', async () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));

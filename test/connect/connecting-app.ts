@@ -9,7 +9,6 @@ import type { AppClient, Reply } from '../support/client.ts';
 import { listen } from '../support/listening.ts';
 import type { System } from '../support/system.ts';
 
-/** An app's attempt to connect one of its users. */
 export interface Attempt {
   userId: string;
   requestId: string;
@@ -19,7 +18,6 @@ export interface Attempt {
   verifier: string;
 }
 
-/** Response to the exchange of a code. */
 export interface ExchangeResponse {
   connection_id: string;
   grant_revision: number;
@@ -85,7 +83,6 @@ export class ConnectingApp {
     });
   }
 
-  /** Addresses to which people returned, in order. */
   get returned(): readonly URL[] {
     return this.#server.visits;
   }

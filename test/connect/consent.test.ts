@@ -45,7 +45,7 @@ async function expire({ requestId }: Attempt): Promise<void> {
 }
 
 describe('consent page', () => {
-  it('the consent page asks for a sign-in, then shows the app, the account and the request, and lets the person approve', async () => {
+  it('the consent page asks for a sign-in, shows the app and the account, and lets the person approve', async () => {
     const attempt = await app.start('approves');
     const visitor = new Visitor();
     const first = await visitor.get(attempt.url);
@@ -108,7 +108,7 @@ describe('consent page', () => {
     assertPage(await new Visitor().get(`${url}/`), 404, /There is no such request/);
   });
 
-  it('once the connection attempt has expired, the consent page and each of its buttons answer with a 410 page, and never redirect', async () => {
+  it('once the connection attempt has expired, the consent page and each of its buttons are 410 and never redirect', async () => {
     const attempt = await app.start();
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -121,7 +121,7 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page approves a connection attempt once: further clicks get a 410 page with an explanation', async () => {
+  it('the consent page approves a connection attempt only once; further clicks get a 410 page', async () => {
     const attempt = await app.start('clicks twice');
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -178,7 +178,7 @@ describe('consent page', () => {
 });
 
 describe('signing in on the consent page', () => {
-  it('the consent page accepts an account that signed up through the API, and keeps the typed e-mail address if the password is wrong', async () => {
+  it('the consent page lets an account of the API sign in, and keeps the e-mail address after a wrong password', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start();
     const visitor = new Visitor();
@@ -246,7 +246,7 @@ describe('signing in on the consent page', () => {
     );
   });
 
-  it('switching to another account on the consent page signs the person out, even for a copy of the old cookie', async () => {
+  it('switching accounts on the consent page ends the session, even for a copy of the old cookie', async () => {
     const attempt = await app.start();
     const { visitor, email } = await signUpVisitor(attempt);
     const before = visitor.cookie;
@@ -422,14 +422,14 @@ describe('forged requests', () => {
 describe('cookie of the consent page', () => {
   const attributes = (seen: ReceivedPage) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
 
-  it("with http, the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and expires with the browser session", async () => {
+  it("over http, the consent page's cookie is a session cookie with HttpOnly, SameSite=Lax and Path=/connect", async () => {
     const { url } = await app.start();
     const seen = await new Visitor().get(url);
     assert.match(seen.headers.get('set-cookie') ?? '', /^forecue=[\w-]{43};/);
     assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
   });
 
-  it("with https, the consent page's cookie is Secure and has the __Host- prefix, even if PUBLIC_URL has a path", async () => {
+  it("over https, the consent page's cookie is Secure and has the __Host- prefix, even if PUBLIC_URL has a path", async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: Part = await system.startWeb({ PUBLIC_URL });
     await using elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
@@ -499,7 +499,7 @@ describe('page headers', () => {
     }
   });
 
-  it("the consent page's content security policy allows forms to the page and to the redirect URI's scheme, and on error pages no forms", async () => {
+  it("the consent page's CSP allows forms to the page and the redirect URI's scheme; error pages allow no forms", async () => {
     const formAction = (seen: ReceivedPage) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });

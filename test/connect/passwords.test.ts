@@ -35,7 +35,6 @@ describe('forgotten password', () => {
     return `203.0.113.${networkCount}`;
   }
 
-  /** Returns the link in the only mail. */
   async function mailedLink(): Promise<string> {
     const [one] = await until(() => mail.mails.length > 0 && mail.mails);
     const decoded = (one?.data ?? '').replace(/=\n/g, '').replaceAll('=3D', '=');
@@ -186,7 +185,7 @@ describe('forgotten password', () => {
     assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 200);
   });
 
-  it('a request for a password reset link gets the same page with or without an account, and mails nothing to an address without one', async () => {
+  it('a request for a password reset link gets the same page with or without an account; only an account gets mail', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
@@ -203,7 +202,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('a request for a password reset link is answered before the link is issued, so that the response time does not reveal whether the account exists', async () => {
+  it('a request for a password reset link is answered without waiting for a lock on the account', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {
@@ -218,7 +217,7 @@ describe('forgotten password', () => {
     await mailedLink();
   });
 
-  it('password reset links can be requested five times an hour per e-mail address, with or without an account, and 50 times per network', async () => {
+  it('password reset requests are limited to five per e-mail address, with or without an account, and 50 per network', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: ReceivedPage[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
@@ -235,7 +234,7 @@ describe('forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('mailing a password reset link is retried if the mail server is busy, but not if the server refuses the address', async () => {
+  it('mail with a password reset link is retried if the mail server is busy, but not if the address is refused', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
@@ -260,7 +259,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('the pages for a forgotten password accept only their own forms, and keep the token of the reset link out of page, log and Referer', async () => {
+  it("the pages for a forgotten password accept only their own forms, and do not leak the reset link's token", async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailedLink();

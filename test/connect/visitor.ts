@@ -2,15 +2,13 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** A page as received. */
 export interface ReceivedPage {
   status: number;
   headers: Headers;
-  /** Markup of the page. */
   text: string;
   /** Target of a redirect. */
   location: string | null;
-  /** Token of the page's form; '' if there is no form. */
+  /** CSRF token of the page's form; '' if there is no form. */
   csrf: string;
 }
 
@@ -22,7 +20,6 @@ export class Visitor {
     return this.request(url, { headers });
   }
 
-  /** Fetches a page and posts its form with these fields. */
   async submit(url: string, fields: Record<string, string>): Promise<ReceivedPage> {
     const { csrf } = await this.get(url);
     return this.post(url, { csrf, ...fields });

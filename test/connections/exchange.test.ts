@@ -50,7 +50,7 @@ describe('connecting a user', () => {
       }
     });
 
-    it('starting a connection or exchanging its code is 404 feature_disabled if the operator turned connections off for the app', async () => {
+    it('starting a connection and exchanging a code are 404 feature_disabled if connections are turned off for the app', async () => {
       const off = await connectingApp(system);
       await system.database.pool.query(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
       const attempt = await startConnection(app);
@@ -80,7 +80,7 @@ describe('connecting a user', () => {
       for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
     });
 
-    it('a thousand concurrent exchanges of one code make one connection with one grant, and all get the same answer, if need be after a retry', async () => {
+    it('a thousand concurrent exchanges of one code, retried after a 503, make one grant and get the same answer', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
       // An exchange that waited too long for the others is retried.
@@ -167,7 +167,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('an exchange with a wrong verifier, user, redirect URI or code is refused, even if the verifier or code is that of another attempt', async () => {
+    it('an exchange with a wrong verifier, user, redirect URI or code is 400 invalid_grant and makes no connection', async () => {
       const another = await startConnection(app, attempt.userId);
       const anothersCode = await approve(system, another, person);
       const wrong = [
@@ -211,7 +211,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refusalOf({}), [403, 'access_denied']);
     });
 
-    it('a first exchange is refused once the code of the attempt, or the undecided attempt itself, has expired', async () => {
+    it('a first exchange is 410 connection_attempt_expired once the code or the undecided attempt has expired', async () => {
       await alter(`code_expires_at = now()`);
       assert.deepEqual(await refusalOf({}), [410, 'connection_attempt_expired']);
       attempt = await startConnection(app, attempt.userId);

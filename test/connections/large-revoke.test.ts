@@ -14,7 +14,6 @@ import { until } from '../support/until.ts';
 
 const QUEUED_PREDICTIONS = 2500;
 const BATCH_SIZE = 100;
-/** Maximum number of rows that one statement may end. */
 const STEP_ROWS = 1000;
 
 describe('revoke during a repair', () => {
@@ -85,7 +84,7 @@ describe('large revoke', function () {
     assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it("revoking a connection with thousands of queued predictions is 200 even while a prediction of another app's revoked connection is locked", async () => {
+  it("revoking a connection is 200 even while a prediction of another app's revoked connection is locked in the database", async () => {
     const other = await connectingApp(system);
     const { connection_id } = await connect(system, other, await signUp(system));
     await queue(system, other, connection_id, 1);

@@ -53,7 +53,7 @@ describe('connected prediction', () => {
     assert.ok(asked.memory.facts.some((fact) => fact.includes('Ingrid Halvorsen')));
   });
 
-  it("a connected prediction gives the model episodes, and messages of any age, marks the person's own messages, and omits accepted predictions and deleted messages", async () => {
+  it('a connected prediction sends the model episodes and messages, but no accepted predictions or deleted messages', async () => {
     const said = await add(person, 'raw', { content: 'Use pnpm here', kind: 'reply' });
     await add(person, 'raw', { content: 'Shall I install it?', kind: 'prompt', agent: 'coder' });
     await add(person, 'raw', { content: 'a guess', kind: 'reply', origin: 'accepted_prediction' });
@@ -100,7 +100,7 @@ describe('connected prediction', () => {
     assert.equal(record?.split('<record>').length, 2);
   });
 
-  it('a connected prediction with 30 long rows of memory sends at most one of them, so that no message of the request is cut', async () => {
+  it('a connected prediction sends at most one of 30 long rows of memory, and cuts no message of the request', async () => {
     for (let n = 0; n < 30; n += 1) await add(person, 'raw', { content: `${n} ${'word '.repeat(1000)}` });
     const { memory, reply } = await memoryFor('A word ', {
       messages: [{ role: 'user', content: 'kept '.repeat(800), origin: 'human' }],

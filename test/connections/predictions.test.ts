@@ -30,7 +30,7 @@ describe('predictions with a connection', () => {
     predictionBody({ connection_id: connection.connection_id, ...part });
   const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
 
-  it('a connected prediction uses the profile and the facts that are valid now, and returns the profile and grant revisions used', async () => {
+  it('a connected prediction uses the profile and the currently valid facts, and returns profile and grant revision', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     await addFact(system, person, { text: 'Reports to Ada', confidence: 0.8 });
     await addFact(system, person, { text: 'Signs as Max', pinned: true, confidence: 0.5 });
@@ -63,7 +63,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it("a prediction gets 404 with an unknown connection or another app's, and 403 with another user's", async () => {
+  it("a prediction with an unknown connection or another app's is 404, and with another user's 403", async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
       assert.deepEqual(statusOf(await app.predict(connectedBody({ connection_id }))), [404, 'not_found']);
@@ -85,7 +85,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.predict(connectedBody())).body.grant_revision, 2);
   });
 
-  it('revoking a connection ends its running predictions at once with 403, and repeating them after a new grant runs them again', async () => {
+  it('revoking a connection ends its running predictions with 403; repeated after a new grant, they run again', async () => {
     system.provider.next(hang());
     const body = connectedBody();
     const waiting = app.predict(body);
@@ -120,7 +120,7 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a queued prediction of a revoked connection runs without memory if a worker claims it before the revoke has ended it', async () => {
+  it('a worker that claims a prediction of a revoked connection runs the prediction without memory', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     const body = connectedBody();
     const { waiting } = await whileFrozen(system.workers, async () => {
@@ -136,7 +136,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it('running predictions of a connection continue if the same account reconnects, and are 403 if another account connects', async () => {
+  it('running predictions of a connection continue if the same account reconnects, and are 403 if another one does', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connectedBody());
     await system.provider.called(1);
@@ -177,7 +177,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await app.predict(own)), [410, 'recovery_window_expired']);
   });
 
-  it('a grant that was replaced by a grant of another account stays recorded for 42 days, as long as its predictions may exist, and is deleted after 44', async () => {
+  it("a grant that another account's grant replaced stays recorded for 42 days, and is deleted after 44", async () => {
     const { pool } = system.database;
     await connect(system, app, await signUp(system));
     for (const [days, left] of [
@@ -208,7 +208,7 @@ describe('predictions with a connection', () => {
   });
 
   describe('connections as the person sees them', () => {
-    it('a person can read how often an app used their connection and when last, and other accounts cannot', async () => {
+    it('a person can read how often and when last an app used their connection; another account gets 404', async () => {
       const path = `/api/connections/${connection.connection_id}/`;
       const unused = await person.request<ConnectionDetail>('GET', path);
       assert.deepEqual(
@@ -225,7 +225,7 @@ describe('predictions with a connection', () => {
       assert.equal((await other.request('GET', path)).status, 404);
     });
 
-    it("reading a connection's use scans a limited number of rows, even if the predictions under earlier grants exceed that number", async () => {
+    it("reading a connection's use scans a limited number of rows, even after many predictions under earlier grants", async () => {
       await app.predict(connectedBody());
       const { pool } = system.database;
       const { connection_id: id } = connection;
@@ -267,7 +267,7 @@ describe('predictions with a connection', () => {
     });
   });
 
-  it("an app that revokes a connection gets 404 for an unknown connection or another app's, and 403 for another user's", async () => {
+  it("revoking a connection is 404 for an unknown connection or another app's, and 403 for another user's", async () => {
     const { connection_id } = connection;
     for (const id of ['c-1', '00000000-0000-7000-8000-000000000000'])
       assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);

@@ -23,7 +23,6 @@ describe('batch', function () {
     system.provider.respond(echoPrompt);
   };
   const workerIds = async () => [...(await readHeartbeats(system.database.pool, ['batch'])).keys()];
-  /** Returns the number of model calls for each prompt. */
   const callCounts = () => {
     const counts = new Map<string, number>();
     for (const call of system.provider.calls)
@@ -89,7 +88,7 @@ describe('batch', function () {
     assert.equal(system.provider.calls.length, 10);
   });
 
-  it('a batch that reaches its deadline is 200, with its finished predictions and an item error for each unfinished one', async () => {
+  it('a batch that reaches its deadline is 200, with finished predictions and an error for each unfinished one', async () => {
     await startWith({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
     // One party gets at most three of the four slots, so the model is never asked about some prompts.
     const hanging = (prompt: string) => prompt !== 'Prompt 0?';
@@ -111,7 +110,7 @@ describe('batch', function () {
     assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
   });
 
-  it('a batch that no worker starts before its deadline is 504, and a retry with the same Idempotency-Key completes the batch', async () => {
+  it('a batch that no worker starts before its deadline is 504, and can be retried with its Idempotency-Key', async () => {
     await startWith({ BATCH_TIMEOUT_MS: '2000' });
     const { pool } = system.database;
     const changePools = async (change: typeof pausePools) => {
@@ -132,7 +131,7 @@ describe('batch', function () {
     assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
   });
 
-  it('a repeated request for a batch is 410 after the recovery window, and the predictions of the batch remain', async () => {
+  it("repeating a batch after its recovery window is 410, and the batch's predictions remain", async () => {
     await startWith({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });
@@ -155,7 +154,7 @@ describe('batch', function () {
     assert.equal(shed.status, 503);
   });
 
-  it('a batch holds no slot while it waits for its predictions, so that four concurrent batches can share a single slot', async () => {
+  it('a batch holds no slot while it waits for its predictions, so four concurrent batches can share one slot', async () => {
     await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));

@@ -10,8 +10,8 @@ import { until } from '../support/until.ts';
 const CANCELLED = { status: 'cancelled', prediction_units: 0 };
 
 /**
- * Cancels a running prediction through another ingress. Returns the milliseconds until the prediction's caller was
- * answered, and until the provider's socket was closed.
+ * Cancels a running prediction through another ingress. Returns the milliseconds until its caller was answered and
+ * until the provider's socket was closed.
  */
 async function cancelAndMeasure(system: System, app: AppClient) {
   system.provider.reset();
@@ -38,7 +38,7 @@ describe('cancelling', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it("cancelling a prediction through another ingress closes the provider's socket and answers the waiting caller, both within 500 ms in eight of nine tries", async () => {
+  it("a cancel at another ingress closes the provider's socket and answers the caller within 500 ms in 8 of 9 tries", async () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
@@ -107,7 +107,7 @@ describe('cancelling', () => {
     assert.equal((await app.usage()).body.prediction_units, 1);
   });
 
-  it('cancelling a superseded prediction reports it as cancelled, and repeating its request stays 499 prediction_superseded', async () => {
+  it('cancelling a superseded prediction reports cancelled, and repeating the prediction is 499 prediction_superseded', async () => {
     const app = await system.app();
     system.provider.next(hang());
     const old = predictionBody();
@@ -141,7 +141,7 @@ describe('cancelling', () => {
     await assertRefused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
   });
 
-  it("a cancel's answer, the prediction's answer and the usage agree on the outcome, even when cancel and completion race", async () => {
+  it('cancel, prediction and usage report the same outcome, even when cancelling and completion race', async () => {
     const app = await system.app();
     const reached = new Map<string, () => void>();
     system.provider.respond(async (response, call) => {
@@ -183,7 +183,7 @@ describe('cancelling', () => {
 describe('cancelling while every wake-up is lost', () => {
   const system = useSystem({ webs: 2, withoutWakeUps: true });
 
-  it("cancelling a prediction while every wake-up is lost closes the provider's socket and answers the caller, both within 1.5 s", async () => {
+  it("without wake-ups, a cancel closes the provider's socket and answers the caller, both within 1.5 s", async () => {
     const app = await system.app();
     const dropped = () =>
       Promise.all([system.queue.droppedWakeUps('ended'), system.queue.droppedWakeUps('cancel')]);
@@ -196,7 +196,7 @@ describe('cancelling while every wake-up is lost', () => {
     await assertNothingCharged(app);
   });
 
-  it('a prediction cancelled while every wake-up is lost stays cancelled when the provider answers afterwards', async () => {
+  it('a prediction cancelled without wake-ups stays cancelled when the provider answers afterwards', async () => {
     const app = await system.app();
     system.provider.reset();
     const answers = new Map<string, () => void>();

@@ -16,7 +16,7 @@ describe('dead worker', () => {
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
-  it('when a worker dies, another worker takes over its prediction: the waiting caller gets 200 for one unit', async () => {
+  it('when a worker dies, another takes over its prediction, and the waiting caller gets 200 for one unit', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(delay(3000));

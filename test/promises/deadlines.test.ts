@@ -41,7 +41,7 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('a prediction whose provider answers near the deadline is stored as suggested, and charged, exactly if its caller gets 200, and no 200 comes late', async () => {
+    it('a prediction answered near its deadline is charged exactly if its caller gets 200, and no 200 comes late', async () => {
       const app = await system.app();
       // Some answers come before the worker's limit, some after the caller's deadline.
       system.provider.respond(async (response, call) => {
@@ -66,7 +66,7 @@ describe('deadlines', () => {
       await assertUnits(app, suggested);
     });
 
-    it("a caller that attaches to a running attempt gets the attempt's deadline, and no later one", async () => {
+    it("a caller that attaches to a running attempt gets the attempt's deadline", async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();

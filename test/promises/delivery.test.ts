@@ -64,7 +64,7 @@ describe('delivery', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
   };
 
-  it('work whose ingress died after admitting it, before sending a ticket for it, still runs before its deadline', async () => {
+  it('work whose ingress died before queueing a ticket for the work still runs before its deadline', async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -121,7 +121,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('an answer is stored even if a database crash undid the claim of its work, and the provider is not asked again', async () => {
+  it('an answer is stored without a second provider call even if a database crash undid the claim of its work', async () => {
     const app = await system.app();
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, ok()));
@@ -141,7 +141,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('work that was claimed without its worker learning of the claim is released, and runs as the same attempt', async () => {
+  it('a claim whose answer was lost is released, and the work runs as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);

@@ -23,7 +23,7 @@ describe('prediction events', () => {
   };
   const RECORDED = { status: 'recorded' };
 
-  it('prediction events of every kind are accepted, even `submitted` before `presented`, and a repeated event is stored once', async () => {
+  it('prediction events of every kind are accepted in any order, and a repeated event is stored once', async () => {
     const body = predictionBody();
     await app.predict(body);
     for (const kind of ['submitted', 'accepted', 'presented', 'edited', 'dismissed']) {
@@ -38,7 +38,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('of two different concurrent prediction events with the same event_id, one is recorded and the other is 409; another app may use the id', async () => {
+  it('of two different concurrent prediction events of an app with one event_id, one is recorded and the other is 409', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = makeEvent(body);
@@ -62,7 +62,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(makeEvent(body, { user_id: 'u-2' })), [403, 'access_denied']);
   });
 
-  it('prediction events are 409 while the prediction runs, and accepted once the prediction was cancelled or has failed', async () => {
+  it('prediction events are 409 while the prediction runs, and accepted after a cancel or a failure', async () => {
     system.provider.next(hang());
     const body = predictionBody();
     const waiting = app.predict(body);

@@ -12,13 +12,12 @@ describe('unfinished work', function () {
   const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
   const system = useProcesses({ webs: 2, env });
 
-  it('unfinished work survives a shutdown, even with `X-On-Disconnect: cancel`: the worker releases it, the ingress answers 503, and a retry gets the result of the same attempt', async () => {
+  it('after a shutdown, a cut-off caller gets 503, and a retry gets the result of the same attempt', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;
     assert.ok(web && other && worker);
-    // One caller waits at the ingress that stops, the other at the ingress that stays. The provider never answers the
-    // first two calls that it gets.
+    // One caller waits at the ingress that stops, the other at the one that stays. Both first provider calls hang.
     const [cutOff, patient] = [predictionBody(), predictionBody()];
     const answer = Promise.withResolvers<void>();
     system.provider.next(hang(), hang());

@@ -87,8 +87,7 @@ describe('provider call ledger', () => {
         [row.outcome, row.aborted, row.input_tokens, row.output_tokens],
         [outcome, false, ...tokens],
       );
-      // A cut-off answer is retried once with a higher token limit for reasoning; this provider cuts off the second
-      // answer too.
+      // A cut-off answer is retried once with a higher token limit; this provider cuts off the second answer too.
       assert.equal(others.length, outcome === 'cut_off' ? 1 : 0);
     });
 
@@ -110,7 +109,7 @@ describe('provider call ledger', () => {
       assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
-  it('the provider call ledger has a row for each provider call of a prediction, with estimated tokens if the call timed out', async () => {
+  it('the provider call ledger has a row for each call of a prediction, with estimated tokens after a timeout', async () => {
     const app = await system.app();
     system.provider.next(hang());
     assert.equal((await app.predict(predictionBody())).status, 200);
@@ -177,7 +176,6 @@ describe('provider call ledger', () => {
   });
 });
 
-/** Makes a UUIDv7 of the given time in milliseconds. */
 function idOf(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`;

@@ -12,8 +12,8 @@ type Body = ReturnType<typeof predictionBody>;
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
 describe('caller that disconnects', () => {
-  // The worker runs one piece of work at a time, so that a hanging call keeps all later calls queued. The deadline is
-  // long, so that work that seems to have waited for 6 s does not count as overload.
+  // One slot, so that a hanging call keeps all later calls queued. The deadline is long, so that work that seems to
+  // have waited for 6 s does not count as overload.
   const system = useSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
   /** Lets the provider answer the running test's calls. */
   let answer: () => void;
@@ -54,7 +54,6 @@ describe('caller that disconnects', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [settled, reserved]);
   };
 
-  /** Keeps the worker busy until `answer` is called. */
   const occupyWorker = async (app: AppClient) => {
     void app.predict(predictionBody()).catch(() => {});
     await system.provider.called(1);
@@ -69,7 +68,7 @@ describe('caller that disconnects', () => {
     return body;
   };
 
-  it('by default, the running prediction of a caller that disconnects continues, and the caller can get the result later', async () => {
+  it('by default, a prediction runs on when its caller disconnects, and a repeated request gets the result', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -85,23 +84,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a caller that disconnects can repeat its request to wait again for the running prediction', async () => {
-    const app = await system.app();
-    const body = predictionBody();
-    const { leave } = call(app, body);
-    await system.provider.called(1);
-    leave();
-    await untilDetached(body);
-    const back = app.predict(body);
-    await untilWaiters(body, 1);
-    answer();
-    const { status, headers } = await back;
-    assert.deepEqual([status, headers.get('idempotency-replayed')], [200, 'true']);
-    assert.equal(system.provider.calls.length, 1);
-    await assertUnits(app, 1, 0);
-  });
-
-  it('the queued prediction of a caller that disconnects is abandoned after 5 s: it never runs and costs nothing', async () => {
+  it('a queued prediction is abandoned 5 s after its caller disconnects, never runs and costs nothing', async () => {
     const app = await system.app();
     const other = await system.app();
     await occupyWorker(other);
@@ -124,7 +107,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('the queued prediction of a caller that disconnected more than 5 s ago never runs, even before it is marked as abandoned', async () => {
+  it('a queued prediction never runs more than 5 s after its caller disconnected, even if not yet marked as abandoned', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app);
@@ -141,7 +124,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects and repeats its request within 5 s keeps its queued prediction from being abandoned', async () => {
+  it('a caller that repeats its request within 5 s of disconnecting keeps its queued prediction', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const [again, never] = [await queueAndLeave(app), await queueAndLeave(app)];
@@ -161,7 +144,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a queued request that its disconnected caller repeats after more than 5 s runs as a second attempt of the same prediction', async () => {
+  it('a queued request that is repeated more than 5 s after its caller left runs as a second attempt', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app);
@@ -178,7 +161,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a running prediction with `X-On-Disconnect: cancel`, and its provider call, are cancelled at once when the caller disconnects', async () => {
+  it('with `X-On-Disconnect: cancel`, a disconnect cancels the running prediction and its provider call at once', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -189,7 +172,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it("a running prediction with `X-On-Disconnect: cancel` is cancelled within seconds after its caller disconnects, even if a lock on the app's usage outlasts the first try", async () => {
+  it('with `X-On-Disconnect: cancel`, a disconnect cancels the prediction even if a lock delays the first try', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -213,7 +196,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it("a running prediction whose caller disconnects is cancelled if the app's on_disconnect is cancel, unless X-On-Disconnect overrides it", async () => {
+  it('with on_disconnect set to cancel, a disconnect cancels the prediction, unless X-On-Disconnect says continue', async () => {
     const app = await system.app();
     await alterApp(system, app, `on_disconnect = 'cancel'`);
     const [one, other] = [predictionBody(), predictionBody()];
@@ -231,7 +214,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('a queued prediction with `X-On-Disconnect: cancel` is cancelled when its caller disconnects, and never runs', async () => {
+  it('with `X-On-Disconnect: cancel`, a disconnect cancels a queued prediction, which never runs', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await queueAndLeave(app, CANCEL);
@@ -242,7 +225,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('a caller that disconnects and repeats its request at once keeps its prediction, even if the detach is processed late', async () => {
+  it('a caller that disconnects and repeats its request keeps the prediction, even if the disconnect is handled late', async () => {
     const app = await system.app();
     const [slow, body] = [predictionBody(), predictionBody()];
     const returning = call(app, body);
@@ -277,7 +260,7 @@ describe('caller that disconnects', () => {
     }
   });
 
-  it('a caller that disconnects does not affect the prediction while another caller still waits for it', async () => {
+  it('a disconnect does not affect a prediction that another caller waits for', async () => {
     const app = await system.app();
     const body = predictionBody();
     const first = call(app, body);

@@ -6,16 +6,14 @@ import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** The duration of a lease, plus some time for a call. */
+/** One lease, and some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('lost ingress', () => {
   const system = useSystem({ apart: true, env: { LEASE_MS: '3000' } });
   beforeEach(() => system.provider.reset());
 
-  /**
-   * Sends a call and kills its ingress. Returns the id of the call's row, and `answer`, which lets the provider answer.
-   */
+  /** Sends a call and kills its ingress. `id` is that of the call's row; `answer` lets the provider answer. */
   const orphanCall = async () => {
     const app = await system.app();
     const answer = Promise.withResolvers<void>();
@@ -34,7 +32,7 @@ describe('lost ingress', () => {
     return { app, body, id, diedAt, answer: answer.resolve };
   };
 
-  it("a request whose ingress died is 409 when repeated, until the ingress's 3 s lease has expired, and then gets the same prediction", async () => {
+  it("repeating a request of a dead ingress is 409 until the ingress's lease expires, then gets the same prediction", async () => {
     const { app, body, id, diedAt, answer } = await orphanCall();
     let refusals = 0;
     let askedAt = performance.now();
@@ -57,7 +55,7 @@ describe('lost ingress', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('a request whose ingress died attaches at once to the running work when repeated at another ingress with `Prefer: wait`', async () => {
+  it('repeating a request of a dead ingress with `Prefer: wait` attaches to the running work at once', async () => {
     const { app, body, id, answer } = await orphanCall();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);

@@ -21,7 +21,6 @@ describe('memory erasure', function () {
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  /** Records and syncs the sessions of a persona. Returns their raw rows by session. */
   async function remember(
     person: UserClient,
     { sessions }: Persona,
@@ -58,10 +57,10 @@ describe('memory erasure', function () {
     }
   }
 
-  it('deleting the memory of sessions row by row leaves in no table a five-word sequence that only those sessions had', () =>
+  it('deleting the raw rows of sessions erases every five-word sequence that only those sessions had from all tables', () =>
     leavesNothing(addDerivedRows));
 
-  it('after a promotion, deleting the memory of sessions row by row leaves in no table a five-word sequence that only those sessions had', () =>
+  it('deleting raw rows after a promotion erases every five-word sequence that only their sessions had from all tables', () =>
     leavesNothing(async (person, rows) => {
       await settleMemory(person);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');

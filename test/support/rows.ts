@@ -1,6 +1,6 @@
 import type { System } from './system.ts';
 
-export interface PredictionRow {
+interface PredictionRow {
   id: string;
   state: string;
   code: string | null;

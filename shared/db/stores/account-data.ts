@@ -10,7 +10,6 @@ import { Reply } from '../entities/reply.ts';
 import { linksOf } from './memory/links.ts';
 import { type Cursor, type EventRow, pageOfEvents } from './recording/read.ts';
 
-/** A page of an account's rows of one kind. */
 export type AccountPage =
   | { type: 'key'; rows: ServiceKey[] }
   | { type: 'connection'; rows: Loaded<Connection, 'app'>[] }
@@ -24,17 +23,15 @@ export type AccountPage =
   | { type: 'provider_call'; rows: ProviderCall[] }
   | { type: 'prediction'; rows: Reply[] };
 
-/** Maximum number of rows on a page. */
 const PAGE_ROWS_MAX = 100;
-/** Maximum number of links on a page. */
 const LINK_PAGE_MAX = 1000;
 /** Maximum size of a page of rows with long texts, in bytes. A larger event is a page of its own, without its body. */
 export const PAGE_SIZE_MAX = 1024 * 1024;
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
- * Yields the rows of an account that its export contains, page by page. Each session is followed by its events; each
- * page of episodes or facts by the links to their sources. A page is read only once the previous one has been consumed.
+ * Yields the rows of an account's export, page by page: each session before its events, each page of episodes or facts
+ * before the links to their sources. Reads a page only once the previous one has been consumed.
  */
 export async function* accountData(
   em: () => EntityManager,
@@ -74,9 +71,8 @@ export async function* accountData(
 }
 
 /**
- * Yields the ids of a table's rows in pages of limited rows and bytes. A row above the byte limit is a page of its own.
- * `order` must be a column that never changes and comes right after the account in an index; without such an index, a
- * page may read past the rows of all other accounts.
+ * Yields the ids of a table's rows in pages of limited rows and bytes. `order` must be a column that never changes and
+ * comes right after the account in an index; otherwise a page may read past the rows of all other accounts.
  */
 async function* sizedPages(
   em: () => EntityManager,
@@ -109,7 +105,7 @@ async function* sizedPages(
   } while (rows.length === PAGE_ROWS_MAX);
 }
 
-/** Yields the links of these rows in pages, because a row may have hundreds. */
+/** Yields links in pages, because a row may have hundreds. */
 async function* linkPages(em: () => EntityManager, accountId: string, ids: string[]) {
   let page: MemoryLink[] = [];
   do {
@@ -119,7 +115,6 @@ async function* linkPages(em: () => EntityManager, accountId: string, ids: strin
   } while (page.length === LINK_PAGE_MAX);
 }
 
-/** Yields a query's rows in pages. Each page starts after the last id of the previous one. */
 async function* pages<Row extends { id: string }>(
   read: (after: { id?: { $gt: string } }) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
@@ -131,7 +126,7 @@ async function* pages<Row extends { id: string }>(
   }
 }
 
-/** Yields a session's events in pages, which are bounded in bytes too, so that large events do not fill the memory. */
+/** Bounds the pages in bytes too, so that large events do not fill the memory. */
 async function* eventsOf(em: () => EntityManager, session: RecordingSession) {
   let after: Cursor | undefined;
   do {

@@ -14,16 +14,12 @@ const ACCOUNTS_BY_ID = {
   text: `select id, login_generation as generation from accounts where id = any ($1::uuid[]) and active`,
 };
 
-/** An active account, and its current generation of log-ins. */
 export interface ActiveAccount {
   id: string;
   generation: number;
 }
 
-/**
- * Finds the active accounts with these ids, in the same order; undefined in place of one that does not exist or is
- * disabled.
- */
+/** Finds active accounts, in the order of `ids`; undefined in place of one that is disabled or does not exist. */
 export async function findActiveAccounts(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
   const rows = await query<ActiveAccount>(pool, ACCOUNTS_BY_ID, [ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -34,8 +30,7 @@ export async function findActiveAccounts(pool: Pool, ids: string[]): Promise<(Ac
 const URL_SYNTAX = /[/?#\\%]/;
 
 /**
- * Returns the normalized form of an e-mail address, in which addresses are compared. Spellings of one domain, such as
- * Punycode, become equal (UTS #46).
+ * Returns the form in which addresses are compared: spellings of a domain, such as Punycode, become equal (UTS #46).
  */
 export function emailKey(email: string): string {
   const foldedEmail = email.normalize('NFC').trim().toLowerCase();
@@ -45,15 +40,15 @@ export function emailKey(email: string): string {
   return foldedEmail.slice(0, start) + (unicodeDomain || domain);
 }
 
-/** Finds the account with this e-mail address, even if it is disabled. */
+/** Finds the account even if it is disabled. */
 export async function findByEmail(em: EntityManager, email: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { emailKey: emailKey(email) })) ?? undefined;
 }
 
 /**
- * Reads the password hash of the account with this e-mail address, or returns `decoy` if there is no such account or it
- * is being erased. Both cases return one row with one text: reading a text or making an entity takes time, which would
- * reveal whether an account exists.
+ * Reads an account's password hash, or returns `decoy` if there is no such account or it is being erased. Always
+ * returns one row with one text: reading a text or making an entity takes time, which would reveal whether an account
+ * exists.
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(
@@ -63,17 +58,16 @@ export async function findPasswordHash(em: EntityManager, email: string, decoy: 
   return row?.hash ?? decoy;
 }
 
-/** Finds the account with this id, even if it is disabled, but not if it is being erased. */
+/** Finds the account even if it is disabled, but not if it is being erased. */
 export async function findAnyAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, erasingAt: null })) ?? undefined;
 }
 
-/** Finds the account with this id, unless it is disabled. */
+/** Finds the account unless it is disabled. */
 export async function findAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, active: true })) ?? undefined;
 }
 
-/** Lists all accounts except those being erased, oldest first. */
 export async function listAccounts(em: EntityManager): Promise<Account[]> {
   return em.find(Account, { erasingAt: null }, { orderBy: { id: 'asc' } });
 }
@@ -84,10 +78,7 @@ export interface NewAccount {
   passwordHash: string;
 }
 
-/**
- * Creates an account, and removes its e-mail address from the waitlist, in the caller's transaction. Throws
- * `email_taken` when another account has the e-mail address.
- */
+/** Creates an account, and removes its address from the waitlist. Throws `email_taken`. */
 export async function createAccount(
   tx: EntityManager,
   { email, name, passwordHash }: NewAccount,
@@ -112,7 +103,6 @@ export async function createAccount(
   return account;
 }
 
-/** Removes the e-mail address of an account from the waitlist, in the caller's transaction. */
 export async function removeFromWaitlist(tx: EntityManager, accountId: string): Promise<void> {
   await tx.execute(`delete from waitlist w using accounts a where a.id = ? and w.email_key = a.email_key`, [
     accountId,
@@ -129,8 +119,8 @@ interface AccountChanges {
 }
 
 /**
- * Changes the given fields of an account. A new password ends all log-ins; `revokeKeys` revokes all service keys.
- * Throws `access_denied` if `passwordHash.from` is not the account's hash, or the account is gone or disabled.
+ * Changes the given fields; a new password ends all log-ins. Throws `access_denied` if `passwordHash.from` is not the
+ * account's hash, or the account is gone or disabled.
  */
 export function changeAccount(
   em: EntityManager,
@@ -159,9 +149,7 @@ export function changeAccount(
   });
 }
 
-/**
- * Ends all log-ins of the account, and revokes its access tokens and password reset links, in the caller's transaction.
- */
+/** Ends all log-ins of the account, and revokes its access tokens and password reset links. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
   // Comes first: a concurrent log-in waits for this update, and then belongs to the new generation.
   await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);

@@ -14,7 +14,7 @@ interface Sum {
   microcents: number | null;
 }
 
-/** Selects an account's newest rows since a time. An index has this order, so `limit` bounds the cost. */
+/** Selects an account's newest rows. An index has this order, so `limit` bounds the cost. */
 const newestRows = (
   table: string,
   { at = 'created_at', name = `'${table}'`, columns = '0, 0', where = '' } = {},
@@ -37,10 +37,7 @@ const SELECT_SUMS = `
          case when bool_and(microcents is not null) then sum(microcents) end::float8 as microcents
     from (select date_bin('1 day', at, ?) as day, r.* from (${NEWEST_ROWS.join(' union all ')}) r) r group by day, name`;
 
-/**
- * Counts what happened on each of the last days, earliest day first. Only the newest `ACTIVITY_ROWS_MAX` rows of each
- * table count.
- */
+/** Counts what happened on each day, earliest first, among the newest `ACTIVITY_ROWS_MAX` rows of each table. */
 export async function readActivity(
   em: EntityManager,
   accountId: string,

@@ -19,9 +19,8 @@ const FIND_BY_KEY = {
 };
 
 /**
- * Finds the active apps whose current keys have these SHA-256 hashes, in the same order; undefined for any other hash.
- * Callers may cache the answer for a second: then a key that was revoked or rotated out, or whose app was deactivated,
- * stops working within two seconds.
+ * Finds active apps by the SHA-256 hashes of their keys, in the same order; undefined for any other hash. Callers may
+ * cache the answer for a second, so that a revoked key stops working within two.
  */
 export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
   const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);
@@ -38,7 +37,7 @@ export interface NewApp {
   capCents: number | null;
 }
 
-/** Creates an app and its first key. Only a hash of the key is stored, so it cannot be read again. */
+/** Only a hash of the app's first key is stored, so the key cannot be read again. */
 export async function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
   return transaction(em, async (tx) => {
     const now = new Date();
@@ -60,12 +59,11 @@ export async function listApps(em: EntityManager): Promise<App[]> {
   return em.find(App, {}, { orderBy: { id: 'asc' } });
 }
 
-/** Finds the app with this id. */
 export async function findApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id })) ?? undefined;
 }
 
-/** Fields to change. Undefined fields stay as they are. */
+/** Undefined fields stay as they are. */
 export interface AppChange
   extends Partial<
     Pick<
@@ -80,12 +78,12 @@ export interface AppChange
       | 'onDisconnect'
     >
   > {
-  /** Features to turn on, and to turn off. All others stay as they are. */
+  /** Features to turn on and off. All others stay as they are. */
   enable?: readonly string[];
   disable?: readonly string[];
 }
 
-/** Changes an app; each ingress notices within a second. Returns the app; undefined if no app has this id. */
+/** Each ingress notices the change within a second. Returns undefined if no app has this id. */
 export async function updateApp(
   em: EntityManager,
   id: string,
@@ -105,7 +103,6 @@ export async function updateApp(
   });
 }
 
-/** Deletes a key, so that it stops working and is not listed. */
 export async function deleteKey(em: EntityManager, key: string): Promise<void> {
   await em.execute('delete from app_keys where hash = ?', [hashKey(key)]);
 }
@@ -115,10 +112,7 @@ export async function listKeys(em: EntityManager, appId: string): Promise<AppKey
   return em.find(AppKey, { app: appId }, { orderBy: { id: 'asc' } });
 }
 
-/**
- * Issues a new key. Earlier keys stop working after `graceS` seconds (0: at once). Returns the new key; undefined if
- * there is no such app.
- */
+/** Issues a new key; undefined if there is no such app. Earlier keys stop working after `graceS` seconds. */
 export async function rotateKey(
   em: EntityManager,
   appId: string,
@@ -137,7 +131,7 @@ export async function rotateKey(
   });
 }
 
-/** Revokes the app's valid keys with this stored prefix, without a grace period. Returns the number of revoked keys. */
+/** Revokes the app's valid keys with this stored prefix. Returns their number. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
   const revokedKeys = await em.execute<{ id: string }[]>(
     `update app_keys set expires_at = now()
@@ -147,10 +141,7 @@ export async function revokeKeys(em: EntityManager, appId: string, prefix: strin
   return revokedKeys.length;
 }
 
-/**
- * Finds an app and locks its row, so that changes of one app run one after another. Of two rotations, the later one
- * decides which key stays valid.
- */
+/** Locks the app's row: of two concurrent rotations, the later one decides which key stays valid. */
 async function lockApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })) ?? undefined;
 }

@@ -19,12 +19,9 @@ import {
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**
- * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined if
- * it does not exist or is being erased. Sends no wake-ups: workers poll once a second, ingresses twice a second.
- *
- * Runs two transactions. Once the first has committed, nobody can begin to approve or exchange a connection attempt for
- * the account. The second waits for the attempts that are being exchanged, and so finds everything to revoke. Safe to
- * repeat if this process dies between the two.
+ * Ends an account's log-ins and revokes its connections; undefined if it does not exist or is being erased. After the
+ * first transaction, nobody can begin to approve or exchange a connection attempt for the account; the second waits for
+ * the attempts that are being exchanged. Sends no wake-ups: workers poll once a second, ingresses twice a second.
  */
 export async function disableAccount(
   em: EntityManager,
@@ -37,8 +34,8 @@ export async function disableAccount(
 }
 
 /**
- * Lets the owner of a disabled account log in again. Its old service keys are revoked. Returns the account; undefined
- * if it does not exist or is being erased.
+ * Lets the owner of a disabled account log in again, but revokes its service keys. Undefined if the account does not
+ * exist or is being erased.
  */
 export function enableAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return transaction(em, async (tx) => {
@@ -67,23 +64,20 @@ function endCredentials(em: EntityManager, id: string): Promise<Account | undefi
 }
 
 /*
- * An account is erased in short transactions, so that no lock is held for long. The first anonymizes the account, which
- * cannot be undone; the second revokes its connections. Then the caller gets an answer. Every later step is safe to
- * repeat, so any process can continue where another stopped; two processes that erase the same account only do needless
- * work.
+ * An account is erased in short transactions, so that no lock is held for long. The caller is answered once the account
+ * is anonymized and its connections are revoked. Later steps are safe to repeat, so any process can continue them.
  */
 
 /**
- * Interval at which the process that erases an account renews its lease. A process without a renewal for `LEASE_S`
- * counts as dead.
+ * The process that erases an account renews its lease this often. After `LEASE_S` without a renewal, it counts as dead.
  */
 const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
 
 /**
- * Begins to erase an account, which cannot be undone: its credentials stop working, nothing can be added to it, its
- * e-mail address is free, its connections are revoked. Throws `not_authenticated` when the account is gone or already
- * being erased, and `token_expired` when the caller's log-in has been ended.
+ * Begins to erase an account, which cannot be undone: ends its log-ins, frees its e-mail address and revokes its
+ * connections. Throws `not_authenticated` if the account is gone or already being erased, and `token_expired` if the
+ * caller's log-in has been ended.
  */
 export async function beginErasure(em: EntityManager, { id, login }: UserPrincipal): Promise<void> {
   await transaction(em, async (tx) => {
@@ -107,10 +101,7 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
   await endGrants(em, id);
 }
 
-/**
- * Continues an erasure that this process began or took over, for about `withinMs`. Returns false if it is unfinished;
- * then any process may take it over at once.
- */
+/** Continues an erasure for about `withinMs`. Returns false if it is unfinished; then any process may take it over. */
 export async function continueErasure(
   em: EntityManager,
   id: string,
@@ -145,8 +136,7 @@ async function* renewingLease(
 
 /**
  * Finishes what other processes left unfinished when they died or ran out of time: ends work under revoked connections,
- * and erases accounts. Takes about `withinMs` for each of the two, and ends after the present step once `stopping` has
- * aborted. Any number of processes may call it at any time.
+ * and erases accounts. Takes about `withinMs` for each of the two. Any number of processes may call it.
  */
 export async function finishEndings(
   em: EntityManager,
@@ -188,10 +178,7 @@ async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
   return account?.id;
 }
 
-/**
- * Erases, step by step, what is left of an account after `beginErasure`. The first steps end work that callers wait
- * for.
- */
+/** The first steps end work that callers wait for. */
 async function* erasureSteps(em: EntityManager, id: string, options: EndingOptions): AsyncGenerator<void> {
   await endGrants(em, id);
   yield* endAttempts(em, id);

@@ -1,19 +1,14 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** State of the whole installation, apart from its queues, as operators watch it. */
 export interface Installation {
-  /** Number of accounts that are being erased. */
   erasing: number;
-  /** Seconds since the oldest unfinished erasure began; 0 if there is none. */
+  /** 0 if no account is being erased. */
   oldestErasureS: number;
-  /** Units of this month that are reserved now, of all apps; `settled`: units of this month that were charged. */
+  /** Units of this month of all apps: reserved now, and charged. */
   reserved: number;
   settled: number;
-  /**
-   * Number of PostgreSQL sessions, including those of autovacuum. Not read from pg_stat_activity, which hides from an
-   * ordinary role what the sessions of other roles are.
-   */
+  /** Includes the sessions of autovacuum, which an ordinary role cannot recognize in pg_stat_activity. */
   sessions: number;
   /** Number of sessions that roles other than superusers may open. */
   maxSessions: number;
@@ -42,7 +37,6 @@ const READ_INSTALLATION = {
                      where alive_until > clock_timestamp() group by kind) k) p`,
 };
 
-/** Reads the state of the installation. */
 export async function readInstallation(pool: Pool): Promise<Installation> {
   const [row] = await query<Installation & object>(pool, READ_INSTALLATION, []);
   if (row === undefined) throw new Error('the database answered nothing');

@@ -14,7 +14,6 @@ export async function createInvite(em: EntityManager): Promise<string> {
 
 const LISTED_INVITES_MAX = 1000;
 
-/** Lists the latest invitations, newest first. */
 export function listInvites(em: EntityManager): Promise<Loaded<Invite>[]> {
   return em.find(Invite, {}, { orderBy: { id: 'desc' }, limit: LISTED_INVITES_MAX });
 }
@@ -24,9 +23,7 @@ export async function isInvite(em: EntityManager, code: string): Promise<boolean
   return (await em.count(Invite, { hash: hashKey(code), usedAt: null })) === 1;
 }
 
-/**
- * Marks an invitation as used, in the caller's transaction. Throws `invite_required` if the code is unknown or used.
- */
+/** Throws `invite_required` if the code is unknown or used. */
 export async function useInvite(tx: EntityManager, code: string): Promise<void> {
   const changedRows = await tx.nativeUpdate(
     Invite,
@@ -36,17 +33,14 @@ export async function useInvite(tx: EntityManager, code: string): Promise<void> 
   if (changedRows === 0) throw new AppError('invite_required');
 }
 
-/**
- * Maximum number of waitlist entries. Compared with autovacuum's estimate, since an exact count for every call would be
- * too slow.
- */
+/** Compared with autovacuum's estimate of the number of entries: an exact count for every call would be too slow. */
 const WAITLIST_MAX = 1_000_000;
 /** Retry delay while the waitlist is full. An operator has to make room. */
 const FULL_WAITLIST_RETRY_S = 3600;
 
 /**
- * Adds an e-mail address to the waitlist. Rewrites a known address without a change: if only new addresses waited for
- * the disk, the response time would reveal who is on the list. Throws `overloaded` if the list is full.
+ * Rewrites a known address without a change: if only new addresses waited for the disk, the response time would reveal
+ * who is on the list. Throws `overloaded` if the list is full.
  */
 export async function addToWaitlist(em: EntityManager, email: string): Promise<void> {
   const [full] = await em.execute<object[]>(

@@ -16,13 +16,13 @@ const TAKE_LEASE = {
          returning holder`,
 };
 
-/** Recurring rounds of a lease's holder, by name: their interval, and the end of the last one, in Unix milliseconds. */
+/** Rounds of a lease's holder, by name: their interval, and the end of the last one in Unix milliseconds. */
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**
- * Takes or renews a lease for `ms`, and stores the holder's rounds, which operators see. Returns false while another
- * process holds it. `renews` says that this process has just held it. A lease is a row rather than an advisory lock,
- * because such locks belong to sessions, which a pooler shares among clients.
+ * Takes or renews a lease for `ms`, and stores the holder's rounds; false while another process holds it. `renews` says
+ * that this process has just held it. A lease is a row rather than an advisory lock, because such a lock belongs to a
+ * session, which a pooler shares among clients.
  */
 export async function takeLease(
   pool: Pool,
@@ -42,7 +42,6 @@ const YIELD_LEASE = {
   text: 'update leases set until = now() where name = $1 and holder = $2::uuid',
 };
 
-/** Gives up the lease, so that another process need not wait until it expires. */
 export async function yieldLease(pool: Pool, name: string, holder: string): Promise<void> {
   await query(pool, YIELD_LEASE, [name, holder]);
 }
@@ -52,7 +51,6 @@ const LEASE_ROUNDS = {
   text: 'select rounds from leases where name = $1 and rounds is not null',
 };
 
-/** Reads the rounds that the holders of a lease have stored. */
 export async function leaseRounds(pool: Pool, name: string): Promise<LeaseRounds> {
   const [row] = await query<{ rounds: LeaseRounds }>(pool, LEASE_ROUNDS, [name]);
   return row?.rounds ?? {};

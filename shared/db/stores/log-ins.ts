@@ -4,21 +4,19 @@ import { AppError } from '../../errors/app-error.ts';
 import { hashKey, newToken } from '../../security/keys.ts';
 import { type Account, RefreshToken } from '../entities/account.ts';
 
-/** Maximum number of tokens of one kind that an account has: more than a person has devices and browsers. */
+/** More than a person has devices and browsers. */
 const TOKENS_MAX = 100;
-/** Maximum number of surplus tokens that one log-in deletes. */
 const DELETED_TOKENS_MAX = 1000;
 
-/** A new token, and the generation of log-ins that it belongs to. */
 interface LoginToken {
   token: string;
   generation: number;
 }
 
 /**
- * Issues a token and stores its hash in the table `kind`. Returns undefined if the password has changed since the
- * account was read, or the account is disabled or gone: no log-in with an old password outlives the change. Deletes the
- * oldest tokens beyond `TOKENS_MAX`; each concurrent log-in may leave one more, which the next log-in deletes.
+ * Issues a token of the table `kind`; undefined if the password has changed since the account was read, or the account
+ * is disabled or gone: no log-in with an old password outlives the change. Deletes the oldest tokens beyond
+ * `TOKENS_MAX`; each concurrent log-in may leave one more.
  */
 async function issueLoginToken(
   em: EntityManager,
@@ -53,8 +51,7 @@ async function issueLoginToken(
 const REFRESH_TOKEN_HOURS = 30 * 24;
 
 /**
- * Issues a refresh token. Throws `invalid_credentials` if the password has changed since the account was read, or the
- * account is disabled or gone.
+ * Throws `invalid_credentials` if the password has changed since the account was read, or the account is not active.
  */
 export async function issueRefreshToken(
   em: EntityManager,
@@ -65,13 +62,9 @@ export async function issueRefreshToken(
   return loginToken;
 }
 
-/** The account of a refresh token, the time of the log-in, and the current generation of log-ins. */
 type TokenOwner = Login & { accountId: string };
 
-/**
- * Finds the account of a refresh token; undefined if the token is unknown, revoked or expired, or the account is
- * disabled.
- */
+/** Finds the owner of a valid refresh token; undefined if the account is disabled. */
 export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<TokenOwner | undefined> {
   const [owner] = await em.execute<TokenOwner[]>(
     `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
@@ -83,12 +76,11 @@ export async function ownerOfRefreshToken(em: EntityManager, token: string): Pro
   return owner;
 }
 
-/** Revokes a refresh token, if it belongs to the account. */
 export async function revokeRefreshToken(em: EntityManager, accountId: string, token: string): Promise<void> {
   await em.nativeDelete(RefreshToken, { hash: hashKey(token), account: accountId });
 }
 
-/** Lifetime of a browser session: a working day, so that people sign in once a day. */
+/** A working day, so that people sign in once a day. */
 const SESSION_HOURS = 8;
 
 /**
@@ -108,9 +100,7 @@ interface SignedInAccount {
   email: string;
 }
 
-/**
- * Finds the account that is signed in with this token; undefined for an unknown or expired token or a disabled account.
- */
+/** Finds the account that is signed in with this token; undefined if it is disabled. */
 export async function findWebSession(em: EntityManager, token: string): Promise<SignedInAccount | undefined> {
   const [found] = await em.execute<SignedInAccount[]>(
     `select a.id as "accountId", a.email from web_sessions s join accounts a on a.id = s.account_id
@@ -120,15 +110,11 @@ export async function findWebSession(em: EntityManager, token: string): Promise<
   return found;
 }
 
-/** Signs out the browser with this token. Safe to repeat. */
 export async function endWebSession(em: EntityManager, token: string): Promise<void> {
   await em.execute('delete from web_sessions where hash = ?', [hashKey(token)]);
 }
 
-/**
- * Issues the token of a password reset link; undefined if the password has changed since the account was read, or the
- * account is disabled or gone.
- */
+/** Issues the token of a password reset link; undefined in the same cases as `startWebSession`. */
 export async function issuePasswordReset(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
@@ -139,9 +125,8 @@ export async function issuePasswordReset(
 }
 
 /**
- * Finds the account of a password reset link; undefined if the link was used, has expired or never existed, or the
- * account is disabled. Reads link and password hash in one statement: between two, the link could be used, and the hash
- * would already be that of the new password.
+ * Finds the account of a valid password reset link. Reads link and password hash in one statement: between two, the
+ * link could be used, and the hash would already be that of the new password.
  */
 export async function findPasswordReset(
   em: EntityManager,
@@ -157,10 +142,7 @@ export async function findPasswordReset(
 
 const NETWORK_DAYS = 90;
 
-/**
- * Remembers for 90 days that the account logged in from the network with this hash. Writes at most once a day for each
- * network.
- */
+/** Remembers that the account logged in from the network with this hash. Writes at most once a day for each network. */
 export async function rememberNetwork(em: EntityManager, accountId: string, hash: Buffer): Promise<void> {
   await em.execute(
     `insert into login_networks as n (account_id, hash, expires_at)
@@ -171,10 +153,7 @@ export async function rememberNetwork(em: EntityManager, accountId: string, hash
   );
 }
 
-/**
- * Reports whether the account with this e-mail address has logged in from the network with one of these hashes in the
- * last 90 days.
- */
+/** Reports whether the account has logged in from one of these networks in the last `NETWORK_DAYS` days. */
 export async function isKnownNetwork(
   em: EntityManager,
   emailKey: string,

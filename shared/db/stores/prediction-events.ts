@@ -6,7 +6,7 @@ import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
 import type { PredictionEventRequest, PredictionRequest } from '../../schemas/predictions.ts';
 import { query } from '../statement.ts';
 
-/** Maximum number of events of a prediction. Concurrent requests may exceed it by a few. */
+/** Concurrent requests may exceed it by a few. */
 const PREDICTION_EVENTS_MAX = 100;
 
 const RECORD_EVENT = {
@@ -52,9 +52,9 @@ interface Outcome {
 }
 
 /**
- * Records what became of a finished prediction. Repeating an event changes nothing. Throws `event_conflict` if the app
- * used the event's id for another event, `not_found`, `access_denied`, `request_in_flight`, or `rate_limited` if the
- * prediction has `PREDICTION_EVENTS_MAX` events.
+ * Records what became of a finished prediction; repeating an event changes nothing. Throws a `Refusal`:
+ * `event_conflict` if the app used the event's id for another event, `rate_limited` after `PREDICTION_EVENTS_MAX`
+ * events.
  */
 export async function recordEvent(
   pool: Pool,
@@ -71,7 +71,6 @@ export async function recordEvent(
   }
 }
 
-/** A person's recent reactions to an app's suggestions. */
 export interface Verdicts {
   /** Number of accepted or edited suggestions. */
   taken: number;
@@ -82,11 +81,8 @@ export interface Verdicts {
 
 export const NO_VERDICTS: Verdicts = { taken: 0, dismissed: 0, refused: [] };
 
-/** Maximum number of a person's latest events that are searched for verdicts. */
 const LATEST_EVENTS_MAX = 2000;
-/** Maximum number of latest verdicts that are counted. */
 const VERDICTS_MAX = 200;
-/** Maximum number of latest dismissed suggestions whose texts are looked up. */
 const DISMISSED_MAX = 20;
 
 const VERDICTS = {
@@ -107,9 +103,7 @@ const DISMISSED_ANSWERS = {
        and h.facts::json ->> 'contextRevision' = $3`,
 };
 
-/**
- * Reads a person's verdicts for a request. The message being typed is identified by its session and context revision.
- */
+/** Reads a person's verdicts. Session and context revision identify the message being typed. */
 export async function verdictsFor(
   pool: Pool,
   appId: string,

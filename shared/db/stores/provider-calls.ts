@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import { type CallOutcome, LEDGER_DAYS, NOTHING_SPENT, type Spending } from '../../domain/provider-call.ts';
 import { query } from '../statement.ts';
 
-/** A finished request to a provider, as the ledger stores it. */
 export interface LedgerEntry {
   id: string;
   account_id: string | null;
@@ -41,7 +40,7 @@ const ADD_TO_LEDGER = {
 const ADD_TIMEOUT_MS = 5000;
 
 /**
- * Adds calls to the ledger. `age_ms` is the time since a call was sent. Safe to repeat. A call of an account that is
+ * Adds calls to the ledger; safe to repeat. `age_ms` is the time since a call was sent. A call of an account that is
  * erased meanwhile is stored without the account.
  */
 export async function addToLedger(
@@ -84,10 +83,7 @@ export async function appSpending(
   return new Map(rows.map(({ id, ...spending }) => [id, spending]));
 }
 
-/**
- * Returns a statement that deletes up to `limit` calls older than `LEDGER_DAYS`. Ids begin with a time (UUID version
- * 7), so the primary key finds the oldest calls.
- */
+/** Ids begin with a time (UUID version 7), so the primary key finds the oldest calls. */
 export const deleteOldCalls = (limit: number) => ({
   name: 'old_provider_calls_v1',
   text: `

@@ -4,13 +4,9 @@ import { query } from '../statement.ts';
 /** Time limit of a statement that a provider call waits for. After it, the worker decides without the result. */
 const STATEMENT_TIMEOUT_MS = 1000;
 
-/**
- * Maximum number of parties that are stored: one more than the number up to which workers blame single parties, so that
- * workers see when there are more.
- */
+/** One more than the number up to which workers blame single parties, so that workers see when there are more. */
 const STORED_PARTIES_MAX = 101;
 
-/** Settings of a circuit: when it opens, and how often it is probed while it is open. */
 export interface CircuitSettings {
   /** Hash of a provider's address. */
   provider: string;
@@ -21,14 +17,12 @@ export interface CircuitSettings {
 /** Outcomes of calls to a model that a worker has seen since its last report. */
 export interface CircuitNews {
   model: string;
-  /** True if a call succeeded. */
   succeeded: boolean;
   /** Number of failures since the last success, or since the last report if no call succeeded. */
   failures: number;
-  /** Parties whose calls failed. */
   parties: readonly string[];
   fault: string;
-  /** Pause that the provider has asked for; null if there is none. */
+  /** Pause that the provider has asked for. */
   pauseMs: number | null;
 }
 
@@ -94,7 +88,7 @@ const READ_CIRCUITS = {
       from provider_circuits where provider = $1`,
 };
 
-/** Reads the circuits of a provider's models. A model whose calls have never failed has no circuit. */
+/** A model whose calls have never failed has no circuit. */
 export function readCircuits(pool: Pool, { provider }: CircuitSettings): Promise<CircuitState[]> {
   return query<CircuitState & object>(pool, READ_CIRCUITS, [provider], { withinMs: STATEMENT_TIMEOUT_MS });
 }
@@ -122,7 +116,6 @@ const COUNT_WORKERS = {
      where kind = 'worker' and pools <> '{}' and alive_until > clock_timestamp()`,
 };
 
-/** Counts the live worker processes that serve any pool. */
 export async function countWorkers(pool: Pool): Promise<number> {
   const [row] = await query<{ workers: number }>(pool, COUNT_WORKERS, [], { withinMs: STATEMENT_TIMEOUT_MS });
   return row?.workers ?? 0;

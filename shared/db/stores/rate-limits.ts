@@ -1,13 +1,12 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** The present time by the database's clock, so that the clocks of the ingresses need not agree. */
+/** By the database's clock, so that the clocks of the ingresses need not agree. */
 const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
- * Counts points in the current windows of their keys. Locks the rows in key order, as every statement on this table
- * must, so that no two deadlock. Points for a window that is over are dropped. For a key without a row, dropped points
- * still insert a row with 0 points, which expires at once.
+ * Locks the rows in key order, as every statement on this table must, so that no two deadlock. Points for a window that
+ * is over are dropped; for a key without a row, they insert a row with 0 points, which expires at once.
  */
 const COUNT_POINTS = {
   name: 'count_points_v2',
@@ -38,24 +37,20 @@ export interface Points {
   points: number;
   /** Length of the window that these points begin, if they begin one. */
   windowMs: number;
-  /** Id of the only window in which the points count. Once that is over, they are dropped. */
+  /** Id of the only window in which the points count. Once that window is over, they are dropped. */
   window?: number | undefined;
 }
 
-/** A key's current window. */
 export interface KeyWindow {
   /** Points so far, including the entry's own, unless those were for another window. */
   points: number;
   /** Time until the window ends; 0 or less if there is no window. */
   leftMs: number;
-  /** Id of the window among those of its key: its end, by the database's clock. */
+  /** End of the window by the database's clock, which identifies it among the windows of its key. */
   window: number;
 }
 
-/**
- * Counts points. Returns, for each entry, the count of its key after this entry and those before it. Gives up after
- * `withinMs`.
- */
+/** Returns, for each entry, the count of its key after this entry and those before it. */
 export async function countPoints(
   pool: Pool,
   batch: readonly Points[],

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** Number of an app's calls that ended with one error code. */
 export interface RefusalCount {
   appId: string;
   code: string;
@@ -20,10 +19,9 @@ const ADD_REFUSALS = {
        set calls = r.calls + excluded.calls, last_at = excluded.last_at`,
 };
 
-/** Time limit for adding. The statement is not repeated if its answer is lost, because it might count twice. */
+/** The statement is not repeated if its answer is lost, because it might count twice. */
 const ADD_TIMEOUT_MS = 2000;
 
-/** Adds to the counts of this hour. */
 export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): Promise<void> {
   const columns = [
     counts.map(({ appId }) => appId),
@@ -33,7 +31,6 @@ export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): 
   await query(pool, ADD_REFUSALS, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 
-/** Number of an app's recent calls that ended with one error code, and the time of the latest. */
 export interface RefusalSummary {
   code: string;
   calls: number;
@@ -52,7 +49,7 @@ const REFUSALS_OF_APP = {
      group by code order by max(last_at) desc, code`,
 };
 
-/** Reads an app's refused calls of the current hour and the 23 before it, by error code, the latest code first. */
+/** Covers the current hour and the 23 before it. The code with the latest call comes first. */
 export function refusalsOf(pool: Pool, appId: string): Promise<RefusalSummary[]> {
   return query<RefusalSummary>(pool, REFUSALS_OF_APP, [appId]);
 }

@@ -1,12 +1,10 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/**
- * Time for which a process holds a page that it has taken. After a longer silence, another process may take the page.
- */
+/** A process that has taken a page holds it for this long. Then another process may take it. */
 const HOLD_MS = 5000;
 
-/** A recurring job. Times are by the database's clock. */
+/** Times are by the database's clock. */
 export interface ScheduleRow {
   name: string;
   pattern: string;
@@ -32,10 +30,10 @@ export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
   return query<ScheduleRow>(pool, READ_SCHEDULES, []);
 }
 
-/** A recurring job as operators see it. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export interface ListedSchedule {
   name: string;
-  /** A cron pattern; null: the job is turned off. */
+  /** Null if the job is turned off. */
   pattern: string | null;
   lastTick: number | null;
   nextTick: number | null;
@@ -47,7 +45,6 @@ const LIST_SCHEDULES = {
                 (extract(epoch from next_tick) * 1000)::float8 as "nextTick" from schedules`,
 };
 
-/** Lists all schedules. */
 export function listSchedules(pool: Pool): Promise<ListedSchedule[]> {
   return query<ListedSchedule>(pool, LIST_SCHEDULES, []);
 }
@@ -77,8 +74,8 @@ const SET_SCHEDULE = {
 };
 
 /**
- * Sets the pattern of a recurring job. Changes nothing if the job has this pattern already, unless the clock was ahead
- * when its latest tick was fired or its next one stored. Null turns the job off, and ends its round.
+ * Sets the pattern of a recurring job; null turns it off and ends its round. Changes nothing if the job has this
+ * pattern already, unless the clock was ahead when its latest tick was fired or its next one stored.
  */
 export async function setSchedule(
   pool: Pool,
@@ -101,9 +98,8 @@ const FIRE_TICK = {
 };
 
 /**
- * Fires a tick: opens a round, or lets an open round go on. Each tick is fired at most once, whatever the number of
- * processes and attempts, and never after a later tick. Returns whether this call fired it; false also if it did in a
- * try whose answer was lost.
+ * Opens a round, or lets an open round go on. Each tick is fired at most once, and never after a later tick. Returns
+ * whether this call fired it; false also if it did in a try whose answer was lost.
  */
 export async function fireTick(
   pool: Pool,
@@ -117,9 +113,8 @@ export interface Page {
   /** The latest tick, which opened the round or let it go on, in Unix milliseconds. */
   tick: number;
   step: number;
-  /** Id of the account after which the page begins. */
   position: string;
-  /** Time until the next tick, the one after `tick`. */
+  /** Time until the tick after `tick`. */
   untilTickMs: number;
 }
 
@@ -133,7 +128,7 @@ const TAKE_PAGE = {
                    (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
 };
 
-/** Takes the next page of a round; undefined if no round is open or another process holds it. */
+/** Undefined if no round is open or another process holds it. */
 export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
   const [page] = await query<Page>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
   return page;
@@ -149,8 +144,8 @@ const TURN_PAGE = {
 };
 
 /**
- * Moves the round to its next page, and holds the round during the pause before that page. A null position ends the
- * round. Returns false if another process has taken the round over, or the round has ended.
+ * Moves a round to its next page, which begins after a pause; a null position ends the round. Returns false if another
+ * process has taken the round over, or it has ended.
  */
 export async function turnPage(
   pool: Pool,
@@ -166,7 +161,6 @@ const RELEASE_ROUNDS = {
   text: 'update schedules set held_until = clock_timestamp() where holder = $1::uuid and position is not null',
 };
 
-/** Releases the open rounds that a process holds, so that others can continue them at once. */
 export async function releaseRounds(pool: Pool, holder: string): Promise<void> {
   await query(pool, RELEASE_ROUNDS, [holder]);
 }

@@ -17,7 +17,7 @@ const ACCOUNTS_BY_KEY = {
           where k.hash = any ($1::bytea[]) and a.active`,
 };
 
-/** Finds the active accounts whose keys have these SHA-256 hashes, in the same order; undefined for an unknown hash. */
+/** Finds active accounts by the SHA-256 hashes of their keys, in the same order; undefined for an unknown hash. */
 export async function findAccountsByKey(
   pool: Pool,
   hashes: Buffer[],
@@ -34,16 +34,12 @@ const MARK_KEYS_USED = {
   text: `update service_keys set last_used_at = now() where hash = any ($1::bytea[])`,
 };
 
-/** Records that the keys with these hashes were used. */
 export async function markKeysUsed(pool: Pool, hashes: Buffer[]): Promise<undefined[]> {
   await query(pool, MARK_KEYS_USED, [hashes]);
   return hashes.map(() => undefined);
 }
 
-/**
- * Lists at most `limit` of the account's keys, newest first; with `before`, only keys issued before the key with that
- * id.
- */
+/** Newest first; with `before`, only keys issued before the key with that id. */
 export async function listServiceKeys(
   em: EntityManager,
   accountId: string,
@@ -53,7 +49,6 @@ export async function listServiceKeys(
   return em.find(ServiceKey, { account: accountId, ...older }, { orderBy: { id: 'desc' }, limit });
 }
 
-/** Finds one of the account's keys. */
 export async function findServiceKey(
   em: EntityManager,
   accountId: string,
@@ -63,9 +58,9 @@ export async function findServiceKey(
 }
 
 /**
- * Issues a key to a logged-in user. Only its hash is stored. Throws `access_denied` if the caller used a key,
- * `not_authenticated` if the account has been erased or disabled meanwhile, `token_expired` if the log-in has been
- * ended, and `quota_exceeded` if the account has `KEYS_MAX` keys.
+ * Issues a key, of which only a hash is stored. Throws `access_denied` if the caller used a key, `not_authenticated` if
+ * the account has been erased or disabled meanwhile, `token_expired` if the log-in has been ended, and
+ * `quota_exceeded`.
  */
 export function issueServiceKey(
   em: EntityManager,
@@ -92,12 +87,11 @@ export function issueServiceKey(
   });
 }
 
-/** Revokes every key of the account, in the caller's transaction. */
 export async function revokeServiceKeys(tx: EntityManager, accountId: string): Promise<void> {
   await tx.nativeDelete(ServiceKey, { account: accountId });
 }
 
-/** Revokes one of the account's keys. Throws `not_found` when it has no key with this id. */
+/** Throws `not_found` if the account has no such key. */
 export async function revokeServiceKey(em: EntityManager, accountId: string, id: string): Promise<void> {
   const deletedCount = await em.nativeDelete(ServiceKey, { id, account: accountId });
   if (deletedCount === 0) throw new AppError('not_found');

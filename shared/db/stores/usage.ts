@@ -2,10 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { UsageCounts } from '../../domain/usage.ts';
 import { App, Usage } from '../entities/app.ts';
 
-/**
- * Reads an app and its usage in a month (`YYYY-MM`), by default the current month by the database's clock; undefined if
- * there is no such app.
- */
+/** Reads an app and its usage in a month (`YYYY-MM`), by default the current one; undefined if there is no such app. */
 export async function readUsage(
   em: EntityManager,
   appId: string,
@@ -18,7 +15,7 @@ export async function readUsage(
   return { app, month: chosenMonth, counts: counts ?? undefined };
 }
 
-/** Lists every app with its usage in a month (`YYYY-MM`), by default the current month by the database's clock. */
+/** Lists every app with its usage in a month (`YYYY-MM`), by default the current one. */
 export async function listUsage(
   em: EntityManager,
   month?: string,
@@ -30,7 +27,7 @@ export async function listUsage(
   return apps.map((app) => ({ app, month: chosenMonth, counts: byApp.get(app.id) }));
 }
 
-/** Returns the current month, `YYYY-MM`, by the database's clock. */
+/** In the form `YYYY-MM`, by the database's clock. */
 export async function currentMonth(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ month: string }[]>('select month_of(now()) as month');
   if (row === undefined) throw new Error('the database returned no month');

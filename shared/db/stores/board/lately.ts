@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** Maximum number of failures that are counted for each kind. */
 const FAILURES_MAX = 1000;
 const LISTED_ERASURES_MAX = 12;
 
@@ -18,7 +17,6 @@ export interface Failures {
   example: string;
 }
 
-/** A model's circuit breaker, which all workers share. */
 export interface Circuit {
   model: string;
   failures: number;
@@ -29,11 +27,10 @@ export interface Circuit {
   probeS: number | null;
 }
 
-/** Recent failures, the models' circuits, and accounts that are being erased. */
 export interface RecentOverview {
   failures: Failures[];
   circuits: Circuit[];
-  /** Accounts that are being erased, the longest erasure first. */
+  /** The longest erasure first. */
   erasing: { id: string; forS: number }[];
 }
 
@@ -62,7 +59,6 @@ const READ_RECENT_OVERVIEW = {
                 where erasing_at is not null order by updated_at limit ${LISTED_ERASURES_MAX}) e) as erasing`,
 };
 
-/** Reads the latest failures, the models' circuits, and the erasures under way. */
 export async function readRecentOverview(pool: Pool, kinds: readonly string[]): Promise<RecentOverview> {
   const [row] = await query<RecentOverview & object>(pool, READ_RECENT_OVERVIEW, [kinds]);
   if (row === undefined) throw new Error('the database answered nothing');
@@ -102,10 +98,7 @@ const ledgerPage = (direction: 'asc' | 'desc') => ({
 });
 const LEDGER_PAGES = { asc: ledgerPage('asc'), desc: ledgerPage('desc') };
 
-/**
- * Sums the calls with ids between `from` and `to`, by hour and model. Reads only one page: the first or, with `desc`,
- * the last.
- */
+/** Sums the calls with ids between `from` and `to`, by hour and model, on the first page or, with `desc`, the last. */
 export function readLedger(
   pool: Pool,
   from: string,

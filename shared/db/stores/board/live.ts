@@ -5,7 +5,6 @@ import { query } from '../../statement.ts';
 const LIVE_WORK_MAX = 2000;
 const LISTED_PARTIES_MAX = 12;
 
-/** The live work of a kind. */
 export interface LiveKind {
   kind: string;
   queued: number;
@@ -16,7 +15,6 @@ export interface LiveKind {
   oldestS: number | null;
 }
 
-/** A party with work that waits or runs. */
 export interface LiveParty {
   party: string;
   /** Name of the app; null for an account. */
@@ -36,12 +34,11 @@ export interface LiveProcess {
   /** Seconds for which its heartbeats have been unbroken. */
   steadyS: number | null;
   pools: Record<string, { slots: number; claimed: number }>;
-  /** Number of pieces that it runs. */
+  /** Number of pieces of work that it runs. */
   holds: number;
   leads: boolean;
 }
 
-/** The live work and the processes. */
 export interface LiveOverview {
   kinds: LiveKind[];
   parties: LiveParty[];
@@ -89,7 +86,7 @@ const READ_LIVE_OVERVIEW = {
          from (select pool, extract(epoch from now() - paused_at)::int as "pausedS" from paused_pools) p) as paused`,
 };
 
-/** Reads the live work and the processes, in one statement that reads a bounded number of rows. */
+/** Reads a bounded number of rows, in one statement. */
 export async function readLiveOverview(
   pool: Pool,
   kinds: readonly { name: string; pool: string }[],

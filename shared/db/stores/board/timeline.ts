@@ -23,7 +23,6 @@ export interface TracedWork {
   leftAt: number | null;
 }
 
-/** A request to the provider for a piece of work. */
 export interface TracedCall {
   at: number;
   attempt: number;
@@ -34,7 +33,6 @@ export interface TracedCall {
   outputTokens: number;
 }
 
-/** An event that an app reported about a prediction: shown, accepted and so on. */
 export interface TracedEvent {
   at: number;
   kind: string;
@@ -67,16 +65,12 @@ const FIND_WORK = {
      order by f.admitted_at, f.ended_at`,
 };
 
-/** Time span of the history that is searched, in Unix milliseconds. */
 export interface TimeSpan {
   from: number;
   to: number;
 }
 
-/**
- * Finds work by its id or by the `X-Request-Id` of its request. Each further attempt after a failure is a row of its
- * own.
- */
+/** Finds work by its id or the `X-Request-Id` of its request. An attempt after a failure is a row of its own. */
 export function findWork(
   pool: Pool,
   { id, trace, from, to }: TimeSpan & { id: string | null; trace: string },
@@ -92,7 +86,7 @@ const CALLS_FOR_WORK = {
       from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${LISTED_ROWS_MAX}`,
 };
 
-/** Reads the requests to the provider for a piece of work, with ids from `from` to just before `to`. */
+/** Reads the provider calls of a piece of work, with ids from `from` to just before `to`. */
 export function callsFor(pool: Pool, work: string, from: string, to: string): Promise<TracedCall[]> {
   return query<TracedCall & object>(pool, CALLS_FOR_WORK, [from, to, work]);
 }
@@ -104,7 +98,6 @@ const EVENTS_OF_PREDICTION = {
      order by recorded_at limit ${LISTED_ROWS_MAX}`,
 };
 
-/** Reads the events of a prediction. */
 export function eventsOf(pool: Pool, id: string): Promise<TracedEvent[]> {
   return query<TracedEvent & object>(pool, EVENTS_OF_PREDICTION, [id]);
 }

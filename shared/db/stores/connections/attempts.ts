@@ -13,12 +13,12 @@ export interface NewAttempt {
   ttlS: number;
 }
 
-/** Maximum number of an app's attempts that wait for a decision; a few more if several start at the same moment. */
+/** Maximum number of an app's attempts that wait for a decision. Concurrent starts may exceed it by a few. */
 const PENDING_MAX = 10_000;
 
 /**
- * Starts an attempt. Throws `invalid_redirect_uri` unless the app has registered exactly this redirect URI, and
- * `rate_limited` while too many of the app's attempts are undecided.
+ * Throws `invalid_redirect_uri` unless the app has registered exactly this redirect URI, and `rate_limited` while
+ * `PENDING_MAX` of its attempts are undecided.
  */
 export async function startAttempt(
   em: EntityManager,
@@ -49,10 +49,7 @@ export async function startAttempt(
   return { id, expiresAt };
 }
 
-/**
- * The part of an attempt that the consent page shows. `standing` says whether the person can still decide, by the
- * database's clock.
- */
+/** `standing` says whether the person can still decide, by the database's clock. */
 export interface AttemptView {
   id: string;
   appId: string;
@@ -64,7 +61,7 @@ export interface AttemptView {
   standing: 'open' | 'expired' | 'used';
 }
 
-/** Finds an attempt; undefined if there is none with this id, or its app is not active. */
+/** Undefined if there is no attempt with this id, or its app is not active. */
 export async function findAttempt(em: EntityManager, id: string): Promise<AttemptView | undefined> {
   const [found] = await em.execute<AttemptView[]>(
     `select t.id, t.app_id as "appId", a.name as "appName", t.user_id as "userId", t.redirect_uri as "redirectUri",
@@ -78,9 +75,8 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
 }
 
 /**
- * Approves an attempt for an account. Returns the code for the app to exchange, which is stored only as a hash;
- * undefined if the attempt was decided before or has expired, or the account is gone or disabled. Locks the account, so
- * that disabling it waits for the approval.
+ * Returns the code for the app to exchange, which is stored only as a hash; undefined if the attempt was decided before
+ * or has expired, or the account is gone or disabled. Locks the account, so that disabling it waits.
  */
 export async function approveAttempt(
   em: EntityManager,
@@ -101,7 +97,7 @@ export async function approveAttempt(
   return approvedRows.length === 1 ? token : undefined;
 }
 
-/** Denies an attempt. Returns false if it was decided before or has expired. */
+/** Returns false if the attempt was decided before or has expired. */
 export async function denyAttempt(em: EntityManager, id: string): Promise<boolean> {
   const deniedRows = await em.execute<object[]>(
     `update connection_attempts set status = 'denied'

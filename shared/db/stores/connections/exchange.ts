@@ -32,9 +32,9 @@ interface AttemptRow {
 }
 
 /**
- * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6). Promise: however often an exchange is repeated, at the
- * same time or later, there is one grant, and every successful answer has the same bytes. Throws `not_found`,
- * `connection_attempt_expired`, `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
+ * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6). However often an exchange is repeated, there is one
+ * grant, and every successful answer has the same bytes. Throws `not_found`, `connection_attempt_expired`,
+ * `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
  */
 export async function exchange(
   em: EntityManager,
@@ -69,8 +69,8 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
 }
 
 /**
- * Checks whether the connection still has the grant that the exchange made. This is a separate statement, not a join in
- * `lockAttempt`: after a wait for the row lock PostgreSQL re-reads the locked row, but not the rows joined to it.
+ * Checks whether the connection still has the grant that the exchange made. Not a join in `lockAttempt`: after a wait
+ * for the row lock, PostgreSQL re-reads the locked row, but not the rows joined to it.
  */
 async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
   const grants = await tx.execute<object[]>(
@@ -82,8 +82,8 @@ async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
 }
 
 /**
- * Checks whether an attempt is over. The attempt's expiry limits the decision, the code's expiry limits the first
- * exchange; an exchange whose answer was lost can be repeated until both have passed.
+ * The attempt's expiry limits the decision, the code's expiry the first exchange. An exchange can be repeated until
+ * both have passed.
  */
 function isOver({ status, attempt_over, code_over }: AttemptRow): boolean {
   switch (status) {
@@ -143,8 +143,8 @@ async function firstExchange(
 }
 
 /**
- * Checks whether the account is active, and locks its key, so that it is not erased before the transaction ends. A
- * change of its memory, which may take long, is not waited for. Disabling the account waits for the attempt.
+ * Locks the key of an active account, so that it is not erased before the transaction ends. Does not wait for a change
+ * of its memory, which may take long.
  */
 async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
   const lockedAccounts = await tx.execute<object[]>(
@@ -163,9 +163,8 @@ interface Grant {
 }
 
 /**
- * Connects an app's user to an account, within the caller's transaction: by a new connection, or by another grant of
- * the user's existing one. Predictions under a grant of the same account continue; those under a grant of another
- * account end. Throws `access_denied` if the account already has the maximum number of other connections.
+ * Connects an app's user to an account, by a new connection or another grant of the existing one. Ends predictions
+ * under a grant of another account. Throws `access_denied` if the account has `CONNECTIONS_MAX` other connections.
  */
 async function makeGrant(
   tx: EntityManager,
@@ -201,8 +200,8 @@ async function makeGrant(
 }
 
 /**
- * Records the grants that a connection's present account loses to a new account. A later erasure of the present account
- * needs them: afterwards the connection no longer shows whose they were. The grants end now.
+ * Records the grants that a connection's present account loses to a new one. A later erasure of the present account
+ * needs them: afterwards the connection no longer shows whose they were.
  */
 async function recordLostGrants(tx: EntityManager, id: string, newAccountId: string): Promise<void> {
   await tx.execute(
@@ -214,7 +213,7 @@ async function recordLostGrants(tx: EntityManager, id: string, newAccountId: str
   );
 }
 
-/** Counts an account's connections, up to the maximum. Revoked ones count, because the account lists those as well. */
+/** Counts up to `CONNECTIONS_MAX`. Revoked connections count, because the account lists those as well. */
 async function countConnections(tx: EntityManager, accountId: string): Promise<number> {
   const [row] = await tx.execute<{ connections: number }[]>(
     `select count(*)::int as connections from (select from connections where account_id = ? limit ?) c`,

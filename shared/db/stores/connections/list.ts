@@ -7,7 +7,7 @@ import {
 import { CONNECTIONS_MAX, TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { Connection } from '../../entities/connection.ts';
 
-/** Lists the account's latest connections, newest first, including revoked ones. */
+/** Lists the latest connections, newest first, including revoked ones. */
 export async function listConnections(em: EntityManager, accountId: string): Promise<ConnectionSummary[]> {
   const options = { orderBy: { id: 'desc' }, populate: ['app'], limit: CONNECTIONS_MAX } as const;
   const connections = await em.find(Connection, { account: accountId }, options);
@@ -20,9 +20,9 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 }
 
 /**
- * Finds one of the account's connections, and counts those of its latest `CONNECTION_USES_MAX` predictions that were
- * made under its present grant, and so not for another account. Returns undefined if there is no such connection. The
- * limit applies before the grants are compared: otherwise predictions of past grants would be read without bound.
+ * Finds a connection, and counts those of its latest `CONNECTION_USES_MAX` predictions that were made under its present
+ * grant. The limit applies before the grants are compared: otherwise predictions of past grants would be read without
+ * bound.
  */
 export async function findConnection(
   em: EntityManager,
@@ -53,7 +53,7 @@ export async function findConnection(
   };
 }
 
-/** Lists the latest connections, newest first, including revoked ones; with `app` or `account`, only theirs. */
+/** Lists the latest connections, newest first, including revoked ones. */
 export function listAllConnections(
   em: EntityManager,
   { app, account }: { app: string | undefined; account: string | undefined },

@@ -4,18 +4,15 @@ import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
-/**
- * Result of a revocation: `ended`, the ids of the predictions that it ended. The caller must wake the processes that
- * wait for these predictions or run them.
- */
+/** `ended` are ids of predictions. The caller must wake the processes that wait for them or run them. */
 export interface RevokeResult {
   ended: string[];
 }
 
 /**
  * Revokes the connection of an app's user, and ends the work under its grant: up to `ROWS_AT_ONCE` pieces in the same
- * transaction, the rest by `endRevokedWork`. Repeating it changes nothing. Throws `not_found` if the connection is
- * unknown or another app's, `access_denied` if it is another user's.
+ * transaction, the rest by `endRevokedWork`. Throws `not_found` if the connection is unknown or another app's,
+ * `access_denied` if it is another user's.
  */
 export function revokeConnection(
   em: EntityManager,
@@ -33,10 +30,7 @@ export function revokeConnection(
   });
 }
 
-/**
- * Revokes one of an account's own connections, as `revokeConnection` does. Throws `not_found` if the account has no
- * such connection.
- */
+/** Works like `revokeConnection`. Throws `not_found` if the account has no such connection. */
 export function revokeOwnConnection(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },
@@ -52,10 +46,7 @@ export function revokeOwnConnection(
   });
 }
 
-/**
- * Revokes any connection, as `revokeConnection` does, for an operator. Throws `not_found` if there is no connection
- * with this id.
- */
+/** Works like `revokeConnection`, for any connection. Throws `not_found`. */
 export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
@@ -65,8 +56,8 @@ export function revokeAnyConnection(em: EntityManager, id: string, windowS: numb
 }
 
 /**
- * Revokes every connection of an account, and denies its approved attempts that have not been exchanged yet, within the
- * caller's transaction. Returns the ids of the predictions that it ended.
+ * Revokes an account's connections, and denies its approved attempts that have not been exchanged yet. Returns the ids
+ * of the predictions that it ended.
  */
 export async function revokeConnectionsOf(
   tx: EntityManager,
@@ -98,8 +89,8 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
 }
 
 /**
- * Ends the work under connections whose rows the caller's transaction has locked. Returns the ids of the ended work. If
- * one step cannot end all of it, or some was taken over meanwhile, leaves a record for `endRevokedWork`.
+ * Ends the work under connections whose rows the caller has locked, and returns its ids. What one step does not end is
+ * recorded for `endRevokedWork`.
  */
 export async function endPredictionsOf(
   tx: EntityManager,
@@ -120,8 +111,8 @@ export async function endPredictionsOf(
 }
 
 /**
- * Ends the work that revocations have left over, in steps. Takes the connections in random order, because the rows of
- * one connection may be locked for long. Any number of processes may call it at any time.
+ * Ends the work that revocations have left over. Takes the connections in random order, because the rows of one may be
+ * locked for long. Any number of processes may call it.
  */
 export function endRevokedWork(
   em: EntityManager,
@@ -149,9 +140,8 @@ export function endRevokedWork(
 }
 
 /**
- * Ends work admitted under ended grants, in one step. `grants` is a query of `connection_id` and `ended_at`. Returns
- * the number of pieces found, and the ids of those that it ended. The guard of each piece names its attempt, because a
- * request that has ended may run again under a new grant.
+ * Ends work admitted under ended grants, in one step. `grants` is a query of `connection_id` and `ended_at`. The guard
+ * names the attempt, because a request that has ended may run again under a new grant.
  */
 export async function endWorkUnder(
   tx: EntityManager,

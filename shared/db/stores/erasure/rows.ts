@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Deletes an account's rows of a table or partition, in steps. `condition` selects these rows by an index. */
+/** Deletes an account's rows of a table or partition. `condition` selects these rows by an index. */
 export function eraseRows(
   em: EntityManager,
   accountId: string,
@@ -21,20 +21,17 @@ export function eraseRows(
 /** Tables of memory. Derived rows come first, so that none is left without its source. */
 const MEMORY_TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
 
-/** Erases an account's memory in steps, except its profile, which is deleted together with the account's row. */
+/** Erases an account's memory except its profile, which is deleted together with the account's row. */
 export async function* eraseMemory(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (const table of MEMORY_TABLES) yield* eraseRows(em, accountId, table);
 }
 
-/**
- * Erases an account's predicted replies, in steps. The caller has already ended the account's work, so that no
- * prediction is added.
- */
+/** The caller has already ended the account's work, so that no prediction is added. */
 export async function* eraseReplies(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
 }
 
-/** Removes the account's id from the ledger of provider calls, in steps. The costs stay, assigned to no account. */
+/** The costs stay, assigned to no account. */
 export function anonymizeProviderCalls(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {
     const calls = await em.execute<object[]>(
@@ -55,9 +52,8 @@ interface DeletedEvents {
 }
 
 /**
- * Erases what an account has recorded, in short steps, session by session: the events of a session are stored close
- * together, so each page of the table is written once or twice. Every event belongs to a session of its account, so no
- * event is left over.
+ * Erases session by session: the events of a session are stored close together, so each page of the table is written
+ * once or twice. Every event belongs to a session of its account, so none is left over.
  */
 export async function* eraseRecordings(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (;;) {
@@ -78,10 +74,7 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
   }
 }
 
-/**
- * Deletes the events of sessions. Each step starts where the previous one ended: the index lists dead rows until a
- * vacuum.
- */
+/** Each step starts where the previous one ended: the index lists dead rows until a vacuum. */
 function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const arrivals = new Map(sessionIds.map((id) => [id, 0]));
   return repeatStep(async () => {
@@ -92,15 +85,13 @@ function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<vo
 }
 
 /**
- * Settings for the deletion of events. Commits do not wait for the disk: the process that continues deletes again the
- * rows that a crash of the server restores. The planner is held to a plan that suits sessions of any length; a plan for
- * an average session would sort a long session at each step.
+ * Commits do not wait for the disk: rows that a crash of the server restores are deleted again. The plan suits sessions
+ * of any length; one for an average session would sort a long session at each step.
  */
 const DELETION_SETTINGS = `
   select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
          set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
 
-/** Deletes the next events of the sessions, in order of arrival within each session. */
 function deleteEvents(em: EntityManager, arrivals: Map<string, number>): Promise<DeletedEvents[]> {
   const sessions = JSON.stringify([...arrivals].map(([id, arrival]) => ({ id, reached: arrival })));
   return transaction(em, async (tx) => {

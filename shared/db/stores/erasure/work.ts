@@ -6,17 +6,16 @@ import { endWorkUnder } from '../connections/revoke.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
-/** Options for ending the work of an account. */
 export interface EndingOptions {
-  /** Recovery window of the ended work, in seconds. */
+  /** In seconds, for the ended work. */
   windowS: number;
-  /** Error codes with which the work of an account is cancelled, by kind. Kinds are cancelled in this order. */
+  /** By kind, in the order in which kinds are cancelled. */
   cancelCodes: ReadonlyMap<string, ErrorCode>;
   /** Wakes the processes that wait for the ended work or run it. */
   announceEnded(ids: readonly string[]): void;
 }
 
-/** Cancels the live work of the account, in steps. No work is added meanwhile: `admit_v1` refuses it. */
+/** Cancels the account's live work. No work is added meanwhile: `admit_v1` refuses it. */
 export async function* endJobs(
   em: EntityManager,
   accountId: string,
@@ -35,7 +34,7 @@ export async function* endJobs(
     });
 }
 
-/** Erases the account's work from the history, in steps. Unlike an app's predictions, it leaves no tombstones. */
+/** Erases the account's work from the history. Unlike an app's predictions, it leaves no tombstones. */
 export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGenerator<void> {
   const weeks = await em.execute<{ name: string }[]>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'history'::regclass`,
@@ -49,11 +48,9 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 }
 
 /**
- * Revokes an account's connections and removes the account from them. The same transaction records the grants whose
- * predictions are to be ended and erased, because the user may connect again and reuse the connection at once.
- *
- * Does not lock the account itself: a long upload may hold that lock, and predictions would wait behind both. The
- * account is inactive by now, so it can approve and connect nothing more.
+ * Revokes an account's connections and removes the account from them. Records the grants whose predictions are to be
+ * ended and erased, because the user may connect again and reuse the connection at once. Does not lock the account: a
+ * long upload may hold that lock, and predictions would wait behind both.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
@@ -76,9 +73,8 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's attempts to connect, in steps. If a process of an older version gave a connection to another
- * account, only the attempts that are left (up to a day after their end) show which grants of the connection were this
- * account's; these are recorded for the erasure.
+ * Deletes the account's attempts to connect. If a process of an older version gave a connection to another account,
+ * only these attempts show which grants were this account's; these grants are recorded for the erasure.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {
@@ -102,7 +98,6 @@ export function endAttempts(em: EntityManager, accountId: string): AsyncGenerato
   });
 }
 
-/** Ends the predictions that still run under grants of the account, in steps. */
 export function endRunningPredictions(
   em: EntityManager,
   accountId: string,
@@ -121,43 +116,29 @@ export function endRunningPredictions(
   });
 }
 
-/** Erases the answers and profile revisions of the predictions under the account's ended grants, in steps. */
+/** Few, so that a request for one of the predictions hardly waits. */
+const PREDICTIONS_AT_ONCE = 500;
+
+/** Erases the answers and profile revisions of the predictions under the account's ended grants. */
 export async function* erasePredictionsOfGrants(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  const grants = await em.execute<EndedGrant[]>(
+  // A revision of 0 stands for all grants of the connection.
+  const grants = await em.execute<{ connectionId: string; grantRevision: number }[]>(
     `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
       where account_id = ? order by connection_id, grant_revision`,
     [accountId],
   );
-  for (const grant of grants) {
-    yield* erasePredictionsOfGrant(em, accountId, grant);
+  for (const { connectionId, grantRevision } of grants) {
+    yield* repeatStep(async () => {
+      const [step] = await em.execute<{ left: boolean }[]>(
+        `select erase_made_with_v1(?::uuid, ?::uuid, ?::int, ?::int) as left`,
+        [accountId, connectionId, grantRevision, PREDICTIONS_AT_ONCE],
+      );
+      return step?.left ? PREDICTIONS_AT_ONCE : 0;
+    }, PREDICTIONS_AT_ONCE);
     await em.execute(
       `delete from erasing_grants where account_id = ? and connection_id = ? and grant_revision = ?`,
-      [accountId, grant.connectionId, grant.grantRevision],
+      [accountId, connectionId, grantRevision],
     );
     yield;
   }
-}
-
-/** A grant whose predictions are to be erased. A revision of 0 stands for all grants of the connection. */
-interface EndedGrant {
-  connectionId: string;
-  grantRevision: number;
-}
-
-/** Maximum number of predictions that one statement erases: few, so that a request for one of them hardly waits. */
-const PREDICTIONS_AT_ONCE = 500;
-
-/** Erases the predictions made with an ended grant of the account, in steps. */
-async function* erasePredictionsOfGrant(
-  em: EntityManager,
-  accountId: string,
-  { connectionId, grantRevision }: EndedGrant,
-): AsyncGenerator<void> {
-  yield* repeatStep(async () => {
-    const [step] = await em.execute<{ left: boolean }[]>(
-      `select erase_made_with_v1(?::uuid, ?::uuid, ?::int, ?::int) as left`,
-      [accountId, connectionId, grantRevision, PREDICTIONS_AT_ONCE],
-    );
-    return step?.left ? PREDICTIONS_AT_ONCE : 0;
-  }, PREDICTIONS_AT_ONCE);
 }

@@ -3,10 +3,9 @@ import { AppError } from '../../../errors/app-error.ts';
 import { transaction } from '../../transaction.ts';
 
 /**
- * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`, unless
- * `counts` is false, as for a change that only marks what promotion has processed. Either way the statement locks the
- * account's row, so changes of one account run one after another, and `work` needs no locks of its own. Throws
- * `not_authenticated` if the account is gone, disabled or being erased.
+ * Changes an account's memory in one transaction, and adds 1 to `accounts.memory_revision` if `counts`. Locks the
+ * account's row, so changes of one account run one after another, and `work` needs no locks. Throws `not_authenticated`
+ * if the account is gone, disabled or being erased.
  */
 export function changeMemory<T>(
   em: EntityManager,

@@ -6,25 +6,20 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Maximum length of the end of a question that is searched for in memory, in UTF-16 units. */
+/** Length of the end of a question that memory is searched for, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
-/** Time limit for reading the rows for a question. A read that takes longer returns no rows. */
 const READ_TIMEOUT_MS = 500;
 
-/**
- * Maximum bytes of JSON of the rows of one tier. `usual` is enough for most questions, `max` for unusually large rows;
- * `none` reads no rows.
- */
+/** Maximum bytes of one tier's rows as JSON; `max` is for unusually large rows. */
 const TIER_BYTES = { usual: 256 * KIB, max: 4 * MIB, none: 0 };
-/** Number of tiers to reserve memory for: facts, episodes and raw rows, and one for the profile, which takes less. */
+/** Facts, episodes and raw rows, and the profile, which takes less. */
 const TIER_COUNT = 4;
 
-/** Limits on a read of many rows. */
 export interface ContextReadLimits {
   /** Resolves when there is room for this many bytes. */
   reserve(bytes: number): Promise<void>;
-  /** Calls `read` when it is the turn of the account. */
+  /** Calls `read` when it is the account's turn. */
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>;
 }
 
@@ -35,10 +30,9 @@ const OFFER = `
 const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 
 /**
- * Reads, for one question, what memory knows about an account and what the account did lately: the best of the rows
- * that match, at most as many of each tier as the query asks for. Each read is one statement, so it sees one snapshot.
- * If the rows are unusually large, and `limits` is given, reads them again with more room. Throws `not_authenticated`
- * if the account is gone, and what `limits` throws.
+ * Reads the rows of memory for a question, as one snapshot, with at most as many of each tier as the query asks for. If
+ * the rows are unusually large, and `limits` is given, reads them again with more room. Throws `not_authenticated` if
+ * the account is gone, and what `limits` throws.
  */
 export async function assembleContext(
   em: EntityManager,
@@ -69,7 +63,6 @@ const OFFER_OF_CONNECTION = `
     from connections c left join accounts a on a.id = c.account_id
    where c.id = ?::uuid and c.status = 'connected'`;
 
-/** The memory that a connection opens to a prediction, and the revisions of memory and grant. */
 export interface ConnectedContext {
   /** Null if the account was erased or the connection revoked. */
   bundle: ContextBundle | null;
@@ -78,8 +71,7 @@ export interface ConnectedContext {
 }
 
 /**
- * Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. Reads no
- * memory if the connection is revoked: work that was admitted before may still be running then.
+ * Reads memory and revisions in one snapshot; no memory for work that was admitted before its connection was revoked.
  */
 export async function assembleConnectedContext(
   em: EntityManager,
@@ -98,8 +90,8 @@ export async function assembleConnectedContext(
 }
 
 /**
- * Reads one row, which contains an offer: the rows of memory from which a bundle is chosen. If that takes too long,
- * reads the row again, with an offer without rows of memory.
+ * Reads one row with an offer: the rows of memory from which a bundle is chosen. If that takes longer than
+ * `READ_TIMEOUT_MS`, reads the row again without rows of memory.
  */
 async function readCandidateRows<Row extends object>(
   em: EntityManager,
@@ -125,7 +117,8 @@ async function readCandidateRows<Row extends object>(
 function valuesOf(query: ContextQuery): unknown[] {
   const { goal = '', query: question = goal, tags = [] } = query;
   return [
-    endOfQuestion(question),
+    // Half of a surrogate pair at the cut cannot be encoded in UTF-8.
+    question.slice(-QUESTION_MAX).replace(/^[\udc00-\udfff]/, ''),
     goal || null,
     tags.length > 0 ? JSON.stringify(tags) : null,
     query.recencyMinutes,
@@ -135,12 +128,6 @@ function valuesOf(query: ContextQuery): unknown[] {
   ];
 }
 
-/** Returns the end of a question. Drops half of a surrogate pair at the cut, because it cannot be encoded in UTF-8. */
-function endOfQuestion(question: string): string {
-  return question.slice(-QUESTION_MAX).replace(/^[\udc00-\udfff]/, '');
-}
-
-/** Columns that hold times. */
 const TIME_COLUMNS = new Set([
   'generatedAt',
   'since',
@@ -156,7 +143,6 @@ const TIME_COLUMNS = new Set([
 ]);
 
 const NO_ROWS = { rows: [], matched: 0, whole: true };
-/** Empty tiers, in place of those that were not read. */
 const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   facts: { ...NO_ROWS, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
   episodes: { ...NO_ROWS, stale: 0 },
@@ -167,10 +153,7 @@ const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
 /** An offer as the database returns it: with all tiers or none, and with times as text. */
 type StoredOffer = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
 
-/**
- * Parses the times of an offer, in columns only: keys in the metadata of a row come from clients and may have the same
- * names.
- */
+/** Parses columns only: keys in the metadata of a row come from clients and may have the same names. */
 function parseTimes(storedOffer: StoredOffer): Offer {
   const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...storedOffer };
   return {

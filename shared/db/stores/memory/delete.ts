@@ -7,15 +7,9 @@ import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 import { type ComparisonBudget, newBudget } from './repeats.ts';
 
-/*
- * A deletion reaches everything that was derived from the row, in one transaction. Derived rows without another source
- * are deleted. Of the others, those that may repeat the deleted words, and episodes that lost a raw row and were not
- * written by the person, lose their text, and are stale until they are rewritten.
- */
-
 /**
- * Deletes a raw row. If it was made from a recorded event, a tombstone prevents the next sync from making it again;
- * `purgeEvent` also deletes the event. Throws `not_found`.
+ * Deletes a raw row. A tombstone keeps the next sync from making the row again from its recorded event; `purgeEvent`
+ * also deletes the event. Throws `not_found`.
  */
 export function deleteRaw(
   em: EntityManager,
@@ -60,7 +54,6 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
   });
 }
 
-/** Reads the ids of a row and of everything derived from it, and the texts of the episodes and facts among them. */
 async function readRowAndDerived(tx: EntityManager, accountId: string, id: string) {
   const ids = await findRowAndDerivedIds(tx, accountId, id);
   return { ids, textsBefore: await textsOf(tx, accountId, ids) };
@@ -81,8 +74,8 @@ async function redactDerived(
 }
 
 /**
- * Deletes a fact and its former wordings. Facts that it superseded hold again or, if it was superseded itself, are
- * superseded by its successor. Promotion makes no fact from its quotes again. Throws `not_found`.
+ * Deletes a fact and its former wordings; promotion makes no fact from its quotes again. Facts that it superseded hold
+ * again, or pass to its successor. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
@@ -107,7 +100,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
   });
 }
 
-/** Marks a fact's quotes as forgotten. The words stay in their raw row; deleting that row also deletes the mark. */
+/** Marks a fact's quotes as forgotten. Deleting the quoted raw row also deletes the mark. */
 async function forgetQuotes(tx: EntityManager, accountId: string, id: string): Promise<void> {
   await tx.execute(
     `update memory_links set relation = ? where account_id = ? and from_id = ? and relation = ? and quote is not null`,
@@ -115,10 +108,7 @@ async function forgetQuotes(tx: EntityManager, accountId: string, id: string): P
   );
 }
 
-/**
- * Prevents an event from becoming a raw row again; with `purge`, also deletes it. Returns whether the event was
- * deleted.
- */
+/** Keeps a sync from making the event's raw row again. Returns whether the event was deleted. */
 async function preventReimport(
   tx: EntityManager,
   accountId: string,

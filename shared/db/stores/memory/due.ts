@@ -1,19 +1,13 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/**
- * Tables and conditions of the rows that are new for a kind of work. For each condition there is a partial index, which
- * finds the rows by account.
- */
+/** Tables and conditions of the rows that are new for a kind of work. Each condition has a partial index by account. */
 const NEW_ROWS = {
-  /** Sessions with events that memory has not taken in. */
   sync: [['recording_sessions', 'last_arrival > synced_arrival']],
-  /** Raw rows that no promotion has processed, and episodes to summarise again. */
   promote_episodes: [
     ['raw_memories', 'promoted_at is null'],
     ['episodes', 'stale_at is not null'],
   ],
-  /** Episodes that no promotion has processed, and current facts to write anew, unless they are set aside. */
   promote_facts: [
     ['episodes', 'promoted_at is null'],
     [
@@ -23,21 +17,16 @@ const NEW_ROWS = {
   ],
 } as const;
 
-/** Kind of work for which an account is due when it has something new. */
 export type DueKind = keyof typeof NEW_ROWS;
 
-/** A page of the accounts that a round processes. */
 export interface DuePage {
   /** Accounts to admit work for. */
   due: string[];
-  /** The last account of the page; undefined on the last page. */
+  /** Undefined on the last page. */
   last: string | undefined;
 }
 
-/**
- * Lists the accounts with something new. Each step jumps to the next account in the indexes, however many rows an
- * account has.
- */
+/** Jumps from one account to the next in the indexes, however many rows an account has. */
 const accountsAfter = (kind: DueKind) => {
   const first =
     (after: string) =>
@@ -77,10 +66,7 @@ const DUE_QUERIES = {
   promote_facts: dueQueries('promote_facts'),
 };
 
-/**
- * Reads the next accounts with something new, by id. An active account is due unless it has work of this kind queued or
- * running.
- */
+/** Reads the next accounts with something new, by id. An active account is due unless it has live work of this kind. */
 export async function pageOfDueAccounts(
   pool: Pool,
   kind: DueKind,
@@ -94,7 +80,6 @@ export async function pageOfDueAccounts(
   };
 }
 
-/** Counts the accounts with something new and ids after `after`, up to `limit`. */
 export async function countDue(pool: Pool, kind: DueKind, after: string, limit: number): Promise<number> {
   const [row] = await query<{ count: number }>(pool, DUE_QUERIES[kind].count, [after, limit]);
   return row?.count ?? 0;
@@ -106,7 +91,6 @@ const HAS_LIVE_WORK = {
            select from work w where w.kind = $1 and w.deadline_at > now() - live_work_max_age()) as busy`,
 };
 
-/** Reports whether any party has work of a kind queued or running. */
 export async function hasLiveWork(pool: Pool, kind: string): Promise<boolean> {
   const [row] = await query<{ busy: boolean }>(pool, HAS_LIVE_WORK, [kind]);
   return row?.busy ?? false;

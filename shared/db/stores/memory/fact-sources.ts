@@ -3,30 +3,28 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Maximum number of raw rows that are read of one source: the person's own before others, then older before newer. */
+/** Maximum number of raw rows that are read of one source: the person's own first, then the oldest. */
 const ROWS_MAX = 100;
-/** Maximum number of code points that are read of a raw row. A person rarely types more. */
+/** In code points; a person rarely types more. */
 const CONTENT_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
-/** Filter for the sources of a promotion of facts. The times apply to episodes only, not to facts without text. */
+/** The times apply to episodes only, not to facts without text. */
 export interface SourceFilter {
-  /** Time in RFC 3339; takes only episodes that ended then or later. */
+  /** In RFC 3339; takes only episodes that ended then or later. */
   since: string | undefined;
-  /** Also takes episodes that were promoted before this moment; undefined: only those that never were. */
+  /** Also takes episodes that were promoted before this moment; undefined takes only those that never were. */
   promotedBefore: string | undefined;
   /** Leaves out sources that are set aside for now. */
   settledOnly: boolean;
 }
 
-/** A source, and whether a promotion of it has failed. */
 export type SourceToPromote = SourceId & { hasFailed: boolean };
 
 /**
  * Lists at most `limit` sources for a promotion of facts: current facts that have lost their text, then episodes,
- * oldest first. Sources whose promotion has failed before come last. Stale episodes are left out until they are
- * rewritten.
+ * oldest first. Sources whose promotion has failed come last; stale episodes are left out.
  */
 export async function factSources(
   em: EntityManager,
@@ -43,7 +41,6 @@ export async function factSources(
   );
 }
 
-/** Counts the sources that are set aside, up to `limit`. */
 export async function countSetAsideSources(
   em: EntityManager,
   accountId: string,
@@ -67,10 +64,7 @@ const SOURCES_TO_PROMOTE = `
    where e.account_id = ? and e.stale_at is null and e.ended_at >= coalesce(?::timestamptz, '-infinity')
      and (e.promoted_at is null or e.promoted_at < ?::timestamptz)`;
 
-/**
- * Reads these sources as they are now, in the given order. Leaves out sources that are gone, episodes that have become
- * stale, and facts that have a text again.
- */
+/** Reads these sources, in order, without those that are gone, stale episodes, and facts that have a text again. */
 export async function sourcesOf(
   em: EntityManager,
   accountId: string,
@@ -83,21 +77,17 @@ export async function sourcesOf(
     CONTENT_MAX,
     ROWS_MAX,
   ]);
-  return storedSources.map(({ rows, ...source }) => ({ ...source, rows: rows.map(toSourceRow) }));
+  return storedSources.map(({ rows, ...source }) => ({
+    ...source,
+    rows: rows.map(({ occurredMs, ...row }) => ({ ...row, occurredAt: new Date(occurredMs) })),
+  }));
 }
 
 interface StoredSource extends Omit<FactSource, 'rows'> {
   rows: (Omit<SourceRow, 'occurredAt'> & { occurredMs: number })[];
 }
 
-function toSourceRow({ occurredMs, ...row }: StoredSource['rows'][number]): SourceRow {
-  return { ...row, occurredAt: new Date(occurredMs) };
-}
-
-/**
- * Reads facts and episodes, each with the raw rows that it was derived from; for a fact, also those of the episodes
- * that it was derived from.
- */
+/** Reads each source with the raw rows that it was derived from, directly or, for a fact, through its episodes. */
 const READ_SOURCES = `
   with named as (
     select ?::uuid as account, n.*

@@ -55,7 +55,7 @@ export function addFacts(
   });
 }
 
-/** Finds one of the account's facts, or a former wording of one, with the links to its sources. */
+/** Finds a fact or a former wording of one, with the links to its sources. */
 export async function findFact(
   em: EntityManager,
   accountId: string,
@@ -66,9 +66,8 @@ export async function findFact(
 }
 
 /**
- * Changes the given fields of a fact. If that changes what the fact states, the former wording is kept as a fact that
- * this one supersedes. Throws `not_found` if there is no such fact, or it is a former wording; throws a
- * `ValidationError` if the result would be invalid.
+ * Changes the given fields. If that changes what the fact states, keeps the former wording as a fact that this one
+ * supersedes. Throws `not_found`, also for a former wording, or a `ValidationError`.
  */
 export function changeFact(
   em: EntityManager,
@@ -109,17 +108,14 @@ export function changeFact(
   });
 }
 
-/** Reads a fact that may be changed. Throws `not_found`, also for a former wording. */
+/** Throws `not_found`, also for a former wording. */
 async function readFact(em: EntityManager, accountId: string, id: string): Promise<RowWithSources<Fact>> {
   const row = await em.findOne(Fact, { id, account: accountId, revisionOf: null });
   if (row === null) throw new AppError('not_found');
   return (await withSources(em, accountId, FACT_LINK.to, [row]))[0] ?? { row, sources: [] };
 }
 
-/**
- * Copies the present wording and its sources into a fact that this one supersedes. Does nothing for a stale fact, which
- * has no wording.
- */
+/** Copies the present wording and its sources into a fact that this one supersedes. A stale fact has no wording. */
 async function storePreviousWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
   if (staleAt) return;
   const formerId = newId();
@@ -139,13 +135,13 @@ async function storePreviousWording(tx: EntityManager, { id, staleAt }: Fact, no
   );
 }
 
-/** Evidence for a fact: quotes, and the episodes that were read. An episode counts only if it contains a quoted row. */
+/** Evidence for a fact. An episode counts only if it contains a quoted row. */
 interface Evidence {
   quotes: readonly Quote[];
   episodeIds: readonly string[];
 }
 
-/** Number of quotes from which on a fact gets no more links, because it is read with all of its sources. */
+/** A fact with this many quotes gets no more links, because it is read with all of its sources. */
 const QUOTES_MAX = 500;
 
 /** Links a fact to its evidence, unless it has `QUOTES_MAX` quotes. Returns whether any link is new. */
@@ -203,7 +199,7 @@ export async function addFact(
   return id;
 }
 
-/** Replaces a fact's wording. The former wording is kept, as after a PATCH. */
+/** Replaces a fact's wording, and keeps the former one, as `changeFact` does. */
 export async function reword(
   tx: EntityManager,
   accountId: string,

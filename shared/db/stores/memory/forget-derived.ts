@@ -7,7 +7,6 @@ import { type ComparisonBudget, compareWith, type DeletedTexts, findRepeating } 
 
 type DerivedCounts = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
-/** Maximum number of derived rows whose texts are read at once. */
 const TEXTS_AT_ONCE = 100;
 
 interface DeletedRow {
@@ -19,8 +18,8 @@ interface DeletedRow {
 }
 
 /**
- * Deletes rows that were derived only from a deleted row. Erases the texts of other derived rows that may repeat it,
- * and of all episodes that lost a raw row and were not written by the person.
+ * Deletes the rows that were derived only from a deleted row. Erases the texts of other derived rows that may repeat
+ * it, and of all episodes that lost a raw row and were not written by the person: these are stale until rewritten.
  */
 export async function forgetDerived(
   tx: EntityManager,
@@ -57,13 +56,12 @@ export async function forgetDerived(
   return { episodes: { deleted: orphans.length, stale: staleCount }, facts };
 }
 
-/** Ids of the rows that were derived from a deleted row. */
 interface DerivedIds {
   episodes: string[];
   facts: string[];
 }
 
-/** Deletes the links to these rows. Returns the ids of the rows that were derived from these rows. */
+/** Deletes the links to these rows, and returns the ids of the rows that were derived from them. */
 async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<DerivedIds> {
   const links = await tx.execute<{ id: string; tier: string }[]>(
     `delete from memory_links where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid)
@@ -74,10 +72,7 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]):
   return { episodes: from('episode'), facts: from('fact') };
 }
 
-/**
- * Deletes the links between these facts and the episodes of a deleted raw row, except where a fact quotes another row
- * of the episode.
- */
+/** Unlinks facts from the episodes of a deleted raw row, unless a fact quotes another row of the episode. */
 async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: DerivedIds) {
   await tx.execute(
     `delete from memory_links f
@@ -91,9 +86,8 @@ async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { fact
 }
 
 /**
- * Postpones the beginning of facts that held since a deleted row was said. They now begin with the earliest remaining
- * row that they quote, at the latest with their end, and the facts that they superseded end at the same time, but not
- * before their own beginning.
+ * Moves the beginning of facts that held since a deleted row was said to the earliest remaining row that they quote, at
+ * the latest to their end. The facts that they superseded end then too, but not before their own beginning.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
@@ -126,8 +120,8 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 }
 
 /**
- * Erases the texts of episodes that lost a raw row. Those that the person wrote keep theirs, unless they may repeat the
- * deleted texts. Returns the number of episodes whose texts it erased.
+ * Erases the texts of episodes that lost a raw row; of those that the person wrote, only texts that may repeat the
+ * deleted ones. Returns the number of erased episodes.
  */
 async function forgetEpisodes(
   tx: EntityManager,
@@ -171,7 +165,6 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
 }
 
 interface LostFacts {
-  /** Facts that lost a quote. */
   lostQuoteFacts: string[];
   /** Facts derived from rows that were deleted or that lost a source. */
   factIds: string[];
@@ -188,8 +181,8 @@ interface FactEvidence {
 }
 
 /**
- * Deletes facts that nothing attests any more, and erases the texts of others that may repeat deleted texts. Any
- * remaining source attests a fact; but if the fact lost a quote, only a remaining row that the person wrote does.
+ * Deletes facts that nothing attests any more, and erases the texts of others that may repeat deleted texts. A fact
+ * that lost a quote is attested only by a raw row that the person wrote, others by any remaining source.
  */
 async function forgetFacts(
   tx: EntityManager,
@@ -211,9 +204,7 @@ async function forgetFacts(
   return { deleted: deleted.length, stale, restored };
 }
 
-/**
- * Erases the texts of facts that may repeat deleted texts. Returns the number of these facts, without former wordings.
- */
+/** Returns the number of facts whose texts it erased, without former wordings. */
 async function eraseRepeating(
   tx: EntityManager,
   accountId: string,
@@ -245,15 +236,14 @@ const FACT_EVIDENCE = `
 
 interface DeletedFact {
   id: string;
-  /** The fact that superseded this one, or whose announced beginning ends it. */
+  /** The fact that superseded this one or will end it. */
   successor: string | null;
   revisionOf: string | null;
 }
 
 /**
  * Deletes facts, their former wordings, and their links except `FORGOTTEN` ones. Facts that they superseded hold again,
- * or pass to the next successor. Returns the ids of the deleted facts, without former wordings, and the number of facts
- * that hold again.
+ * or pass to the next successor. `deleted` leaves out former wordings; `restored` counts the facts that hold again.
  */
 export async function deleteFacts(
   tx: EntityManager,
@@ -284,9 +274,9 @@ export async function deleteFacts(
 }
 
 /**
- * Hands facts whose successor is deleted on to the next remaining successor, or without one makes them current. An end
- * of validity that equals the beginning of the deleted successor moves to the announced beginning of the next one, or
- * is removed. Returns the number of facts that hold again.
+ * Passes facts whose successor is deleted to the next remaining one, or makes them current. An end of validity that
+ * equals the beginning of the deleted successor moves to the announced beginning of the next one, or is removed.
+ * Returns the number of facts that hold again.
  */
 async function restoreSuperseded(
   tx: EntityManager,
@@ -305,8 +295,7 @@ async function restoreSuperseded(
 }
 
 /**
- * Selects the facts whose successor in this column is deleted, each with its next remaining successor: none if that
- * would be the fact itself.
+ * Selects facts whose successor in this column is deleted, each with its next remaining successor other than itself.
  */
 const changesOf = (column: 'superseded_by' | 'ended_by') => `(
   select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
@@ -332,10 +321,7 @@ const RESTORE_SUPERSEDED = `
    where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
   returning ${HOLDS} as holds`;
 
-/**
- * A fact that another one will end stays current until that moment, so a deletion restores it only if the moment has
- * passed.
- */
+/** A fact with an `ended_by` stays current until its end, so a deletion restores it only if the end has passed. */
 const RESTORE_ENDED = `
   update facts f
      set ended_by = c.successor,
@@ -357,8 +343,7 @@ function remainingSuccessor(successors: Map<string, string | null>, id: string):
     const next: string | null = successors.get(last) ?? null;
     last = next !== null && visitedIds.has(next) ? null : next;
   }
-  // Remembers the result for every fact on the way, so that no part of the chain, which may have thousands, is walked
-  // twice.
+  // Remembers the result for all facts on the way: a chain may have thousands, and no part is walked twice.
   for (const one of visitedIds) successors.set(one, last);
   return last;
 }

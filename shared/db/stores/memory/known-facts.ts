@@ -6,23 +6,22 @@ import { slotOf } from '../../../domain/facts/topics.ts';
 import { wordsOf } from '../../../text/words.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
-/** A current fact as it is shown to a model. */
 export interface RelatedFact {
   id: string;
   text: string;
   slot: string | null;
 }
 
-/** Maximum number of words of a text by which related facts are searched, and minimum length of such a word. */
+/** Words of a text that are searched for: their maximum number and minimum length. */
 const WORDS_MAX = 200;
 const WORD_MIN = 3;
 
-/** Maximum number of facts that are ranked: ranking takes longer than finding, and common words find nearly all. */
+/** Ranking takes longer than finding, and common words find nearly all facts. */
 const RANKED_MAX = 1000;
 
 /**
- * Query for texts that have all words of one of several lists: `grey cat or dog`. Like the indexed text, the words pass
- * `search_text`, which rewrites letters such as ß that `wordsOf` keeps.
+ * Query for texts that have all words of one of several lists: `grey cat or dog`. Like the index, rewrites letters such
+ * as ß with `search_text`.
  */
 const ANY_OF = `websearch_to_tsquery('english', search_text(?))`;
 
@@ -48,7 +47,7 @@ export async function relatedFacts(
   );
 }
 
-/** Reads these facts as they are now, to compare them with those that a model was shown. */
+/** Reads these facts in the given order, without superseded and stale ones. */
 export function currentFacts(
   tx: EntityManager,
   accountId: string,
@@ -130,7 +129,7 @@ const KNOWN_FACTS = `
    where f.account_id = ? and f.stale_at is null
    order by f.id`;
 
-/** Returns the quotes except those from a passage from which a fact was made that the person has deleted. */
+/** Leaves out quotes of a passage if the person has deleted a fact that was made from the passage. */
 export async function withoutForgotten(
   tx: EntityManager,
   accountId: string,

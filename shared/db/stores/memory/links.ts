@@ -6,23 +6,17 @@ import { MemoryLink } from '../../entities/memory.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/**
- * Relation of a fact that the person deleted to the row with the words that the fact was made from. No fact is made
- * from these words again.
- */
+/** Relation of a fact that the person deleted to the row that it quoted. No fact is made from these words again. */
 export const FORGOTTEN = 'forgotten';
 
-/** A derived row, and the ids of the rows that it is derived from. */
 export interface RowWithSources<Row extends { id: string }> {
   row: Row;
   sources: readonly string[];
 }
 
-/** The tables of the tiers that rows can be derived from. */
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
 export type SourceTier = keyof typeof SOURCE_TABLES;
 
-/** Part of the links to read; all by default. */
 interface LinkRange {
   after?: Pick<MemoryLink, 'fromId' | 'toId'>;
   limit?: number;
@@ -51,7 +45,6 @@ export async function linksOf(
   );
 }
 
-/** Adds to each row the ids of its sources in a tier. */
 export async function withSources<Row extends { id: string }>(
   em: EntityManager,
   accountId: string,
@@ -68,10 +61,7 @@ export async function withSources<Row extends { id: string }>(
   return rows.map((row) => ({ row, sources: byRow.get(row.id) ?? [] }));
 }
 
-/**
- * Returns SQL for the ids of the sources of row `f`, as one JSON array: reading 75,000 links as an object each would
- * take a second.
- */
+/** Returns SQL for the source ids of row `f` as one JSON array: 75,000 links as objects would take a second. */
 export function sourceIdsSql(tier: SourceTier): string {
   return `to_json(array(
     select l.to_id from memory_links l
@@ -80,8 +70,8 @@ export function sourceIdsSql(tier: SourceTier): string {
 }
 
 /**
- * Checks that the account has all sources of these rows, and adds a validation error for each missing one to the faults
- * of its row. A source of another account gives the same error as one that does not exist.
+ * Adds an error to the faults of a row for each source that the account does not have. A source of another account
+ * gives the same error as one that does not exist.
  */
 export async function checkSources(
   tx: EntityManager,
@@ -103,10 +93,7 @@ export async function checkSources(
         faults.add([`${tier}_ids`, index], `Input should be the id of a row of the tier`);
 }
 
-/**
- * Replaces the sources that rows have in tier `to` by the given ones; `from` is the tier of the rows themselves. Links
- * that stay keep their quotes.
- */
+/** Replaces the sources in tier `to` of rows in tier `from`. Links that stay keep their quotes. */
 export async function setSources(
   tx: EntityManager,
   accountId: string,

@@ -13,7 +13,6 @@ import {
   selectWhere,
 } from './search.ts';
 
-/** Filter and page of a list of rows of a tier. */
 export interface ListOptions {
   limit: number;
   /** Maximum total size of the rows as JSON, in bytes. A larger row is a page of its own. */
@@ -27,10 +26,9 @@ export interface ListOptions {
   q?: string | undefined;
 }
 
-/** A page of a list. */
 export interface Page<Row> {
   rows: Row[];
-  /** Position of the last row; undefined on the last page. */
+  /** Undefined on the last page. */
   end?: Position | undefined;
 }
 
@@ -65,8 +63,8 @@ const EPISODE_IS_OF_SESSION = `exists (
      and s.account_id = r.account_id and s.session_id = ?)`;
 
 /**
- * Lists facts by creation, newest first: the present wordings, with `supersededBy` only those that one fact superseded,
- * or, with `revisionOf`, the former wordings of one fact.
+ * Lists the present wordings of facts, newest first. With `supersededBy`, lists only the facts that it superseded; with
+ * `revisionOf`, the former wordings of that fact.
  */
 export function listFacts(
   em: EntityManager,
@@ -119,7 +117,7 @@ const FACT_TIER: ListedTier<Fact> = {
   sources: sourceIdsSql('episode'),
 };
 
-/** Finds a page of rows. Throws `overloaded` if a search takes too long. */
+/** Throws `overloaded` if a search takes too long. */
 async function findPage<Row extends { id: string }>(
   em: EntityManager,
   tier: ListedTier<Row>,
@@ -143,7 +141,6 @@ async function findPage<Row extends { id: string }>(
   });
 }
 
-/** Reads a page of rows with the ids of their sources, up to its limit or size, in one statement. */
 async function readPage<Row extends { id: string }>(
   em: EntityManager,
   tier: ListedTier<Row>,

@@ -7,23 +7,17 @@ import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
-/** Maximum number of phrases that are read for one tail of a draft; one more if its sparsest sample has more. */
+/** Maximum number of phrases that are read for one tail of a draft; sometimes one more. */
 const RECALLED_MAX = 48;
-/**
- * Maximum length of a tail that is looked up, in UTF-16 units. A stored phrase must also have room for the words after
- * the tail.
- */
+/** In UTF-16 units. A stored phrase must also have room for the words after the tail. */
 const TAIL_MAX = 48;
 
 type NewRawRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
 
-/** A phrase of a raw row: `row` is the index of that row, `sample` the sampling level. */
+/** `row` is the index of the phrase's raw row, `sample` its sampling level. */
 type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'written'>;
 
-/**
- * Returns the phrases of new raw rows. Only rows that the person wrote in their own words, and that are not tagged
- * `private`, have phrases.
- */
+/** Only rows that the person wrote in their own words, and that are not tagged `private`, have phrases. */
 export function phrasesOfRows(rows: readonly NewRawRow[]): RowPhrase[] {
   return rows.flatMap(({ id, content, tags, ...by }, row) =>
     isEvidence(by) && !tags.includes(PRIVATE_TAG)
@@ -36,7 +30,6 @@ export function phrasesOfRows(rows: readonly NewRawRow[]): RowPhrase[] {
   );
 }
 
-/** Stores the phrases of new raw rows, in the transaction that adds the rows. */
 export async function storePhrases(
   tx: EntityManager,
   accountId: string,
@@ -53,10 +46,7 @@ const STORE_PHRASES = `
   select ?::uuid, p.id, p.sample, p.at, p.words, p.written
     from json_to_recordset(?::json) p (id uuid, at timestamptz, sample int, words text, written text)`;
 
-/**
- * Returns the sampling level of a phrase, from 0 to 4. Each level is an eighth as frequent as the one before. A phrase
- * always has the same level.
- */
+/** Returns a level from 0 to 4, each an eighth as frequent as the one before. A phrase always has the same level. */
 function samplingLevel(id: string, place: number): number {
   let hash = Number.parseInt(id.slice(-8), 16) ^ Math.imul(place + 1, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -75,8 +65,8 @@ const RECALL_OWN = {
 };
 
 /**
- * Reads what the person behind a connection wrote after the last words of a draft (`tails`), however long ago, or a
- * sample of it. Leaves out what they wrote in other apps that are or were connected.
+ * Reads what the person behind a connection wrote after the last words of a draft (`tails`), or a sample of it. Leaves
+ * out what they wrote in other apps that are or were connected.
  */
 export function recallPhrases(
   pool: Pool,
@@ -86,7 +76,7 @@ export function recallPhrases(
   return recall(pool, RECALL, connectionId, tails);
 }
 
-/** Reads what an account's owner wrote after the last words of a draft (`tails`), in any app, or a sample of it. */
+/** Reads what an account's owner wrote in any app after the last words of a draft (`tails`), or a sample of it. */
 export function recallOwnPhrases(
   pool: Pool,
   accountId: string,

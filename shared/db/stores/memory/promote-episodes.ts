@@ -7,7 +7,6 @@ import { setSources } from './links.ts';
 import type { EpisodeVersion } from './rows-to-promote.ts';
 import { type AffectedRows, clearFailures } from './set-aside.ts';
 
-/** Raw rows that are promoted together. */
 export type Piece = { rows: readonly RawToPromote[] } & (
   | { kind: 'new' }
   /** All rows of an episode that is rewritten. */
@@ -29,9 +28,9 @@ interface PieceOptions {
 }
 
 /**
- * Stores the draft of an episode with its links, and marks the rows of the piece as processed, in one transaction.
- * Without a draft, only marks the rows. Returns false, and stores nothing, if a row has been deleted, promoted or put
- * into an episode meanwhile, or the episode has changed. Throws the errors of `changeMemory`.
+ * Stores the draft of an episode with its links, and marks the piece's rows as processed, in one transaction. Without a
+ * draft, only marks the rows. Returns false, and stores nothing, if the rows or the episode have changed meanwhile.
+ * Throws the errors of `changeMemory`.
  */
 export async function storePiece(
   em: EntityManager,
@@ -46,7 +45,12 @@ export async function storePiece(
       em,
       accountId,
       async (tx) => {
-        if (!(await isPieceUnchanged(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
+        // The lock on the account keeps the piece unchanged until the transaction ends.
+        const isAsRead =
+          piece.kind === 'again'
+            ? isUnchanged(tx, accountId, piece, piece.episode)
+            : isUnpromoted(tx, accountId, piece, promotedBefore);
+        if (!(await isAsRead)) throw new PieceChanged();
         const id = piece.kind === 'again' ? piece.episode.id : newEpisodeId;
         if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
         await markProcessed(tx, accountId, piece, promotedBefore);
@@ -63,8 +67,8 @@ export async function storePiece(
 }
 
 /**
- * Returns the rows that record a failed promotion of a piece. An episode records this failure only while it is stale:
- * at other times its `failures` count failures to distil facts from it, and a stale episode is not used for facts.
+ * Returns the rows that record a failed promotion of a piece. An episode records it only while it is stale; at other
+ * times its `failures` count failures to distil facts from it.
  */
 export function affectedRowsOf(piece: Piece): AffectedRows {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };
@@ -72,8 +76,8 @@ export function affectedRowsOf(piece: Piece): AffectedRows {
 }
 
 /**
- * Marks rows as processed. Most rows of a rewritten episode are marked already. Rows that a client added to it are not:
- * they are marked later, as smaller pieces of kind `summarised`.
+ * Marks rows as processed. Rows that a client added to a rewritten episode stay unmarked: they are marked later, as
+ * smaller pieces of kind `summarised`.
  */
 async function markProcessed(
   tx: EntityManager,
@@ -87,18 +91,6 @@ async function markProcessed(
         and (promoted_at < ?::timestamptz or (? and promoted_at is null))`,
     [accountId, idsOf(piece), promotedBefore ?? null, piece.kind !== 'again'],
   );
-}
-
-/** Reports whether a piece is still as it was read. The lock on the account keeps it so until the transaction ends. */
-async function isPieceUnchanged(
-  tx: EntityManager,
-  accountId: string,
-  piece: Piece,
-  promotedBefore: string | undefined,
-): Promise<boolean> {
-  return piece.kind === 'again'
-    ? isUnchanged(tx, accountId, piece, piece.episode)
-    : isUnpromoted(tx, accountId, piece, promotedBefore);
 }
 
 async function isUnpromoted(

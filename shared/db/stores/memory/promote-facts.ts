@@ -11,12 +11,11 @@ import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './
 import { clearFailures } from './set-aside.ts';
 import { supersede } from './successors.ts';
 
-/** Statements that were found in sources, and the sources as they were read. */
 export interface ExtractedStatements {
   sources: readonly FactSource[];
   /** Facts that a model was shown along with the sources. */
   related: readonly RelatedFact[];
-  /** Statements of each source, in the order of `sources`; in each, the most important statement first. */
+  /** In the order of `sources`; for each source, the most important statement first. */
   statements: readonly (readonly Statement[])[];
   /** Null if the statements were found by patterns. */
   model: string | null;
@@ -24,28 +23,22 @@ export interface ExtractedStatements {
   limits: { inAll: number; ofSource: number };
 }
 
-/**
- * Outcome of storing statements: `ids` of the facts created or changed, and `skipped`, the number of sources that
- * yielded nothing.
- */
+/** `skipped` is the number of sources that yielded nothing; `ids` are those of the facts created or changed. */
 export interface StoreResult {
   created: number;
   skipped: number;
   ids: string[];
 }
 
-/**
- * Thrown if memory has changed since the sources were read: statements from them may repeat texts deleted meanwhile.
- */
+/** Thrown if memory has changed since the sources were read: statements may repeat texts deleted meanwhile. */
 export class SourcesChanged extends Error {
   override readonly name = 'SourcesChanged';
 }
 
 /**
- * Turns statements into facts, in one transaction with `inTransaction`. Each statement is compared with what memory
- * knows at that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from its
- * remaining sources, or is deleted. Throws `SourcesChanged` if a source, or a fact that a model was shown, has changed,
- * and the errors of `changeMemory`; then nothing is changed.
+ * Turns statements into facts, and marks the episodes as promoted, in one transaction with `inTransaction`. A stale
+ * fact gets the first new statement from its remaining sources, or is deleted. Throws `SourcesChanged` if a source, or
+ * a fact that a model was shown, has changed, and the errors of `changeMemory`.
  */
 export function storeStatements(
   em: EntityManager,
@@ -96,7 +89,6 @@ async function markPromoted(tx: EntityManager, accountId: string, sources: reado
   await clearFailures(tx, accountId, { episodes });
 }
 
-/** Stores the statements of one batch, and tracks which facts it has created or changed. */
 class StatementStorage {
   readonly #tx: EntityManager;
   readonly #accountId: string;

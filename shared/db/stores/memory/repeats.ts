@@ -6,11 +6,10 @@ import { wordNgrams, wordsOf } from '../../../text/words.ts';
 import { inPages } from '../../steps.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Deleted texts with which other texts are compared. */
 export interface DeletedTexts {
   texts: readonly string[];
   shingles: ReadonlySet<string>;
-  /** Lengths of the shingles, in words. */
+  /** In words. */
   shingleLengths: readonly number[];
   /** Total length of the texts. */
   length: number;
@@ -26,18 +25,15 @@ export interface ComparisonBudget {
 /** A derived row, or a prediction, that lost a source. */
 interface DerivedRow {
   id: string;
-  /** All of its texts. */
   text: string;
 }
 
-/** A row with the wording that it shares with deleted texts. */
 interface Suspect extends DerivedRow {
   shingles: Set<string>;
   /** True if a deleted text contains the row's text almost word for word. */
   isPart: boolean;
 }
 
-/** A raw row that a derived row still has as its source. */
 interface RemainingSource {
   content: string;
   /** True if it contains the derived row's text almost word for word. */
@@ -46,31 +42,24 @@ interface RemainingSource {
 
 /** Minimum `word_similarity` (pg_trgm) with which a text counts as a part of another one. */
 const SIMILARITY_MIN = 0.6;
-/** Maximum total length of deleted texts. Longer ones are not compared. */
+/** Deleted texts with a greater total length are not compared. */
 const DELETED_LENGTH_MAX = 64 * KIB;
 /** Maximum numbers of a row's sources that are read: in total, and by one statement. */
 const SOURCES_MAX = { total: 200, atOnce: 20 };
-/**
- * Budget of a deletion, in pairs of characters. `word_similarity` takes about a nanosecond per pair, so a deletion
- * compares for some 10 s, and a statement with a single very long row for up to 3 s.
- */
+/** Budget of a deletion, in pairs of characters: `word_similarity` takes about a nanosecond per pair, so about 10 s. */
 const BUDGET_PAIRS = 8 * KIB * MIB;
 /** Pairs of characters that one statement compares, unless a single row has more: less than 0.1 s. */
 const PAIRS_AT_ONCE = 64 * MIB;
-/**
- * Cost of reading a source, in pairs of characters: at least `character` for each of its characters, plus the cost of
- * `row` characters for the row itself.
- */
+/** Cost of reading a source, in pairs of characters: its length plus `row`, times at least `character`. */
 const READING_COST = { row: 500, character: KIB };
 
-/** Returns the budget of a deletion. */
 export function newBudget(): ComparisonBudget {
   return { pairs: BUDGET_PAIRS };
 }
 
 /**
- * Prepares a comparison with deleted texts. Returns undefined if the texts are too many or too long: then every text
- * counts as repeating them. With `ofFewWords`, a text that is too short for a shingle counts as one.
+ * Prepares a comparison with deleted texts; undefined if they are too many or too long: then every text counts as
+ * repeating them. With `ofFewWords`, a text that is too short for a shingle counts as one.
  */
 export function compareWith(
   texts: readonly string[] | undefined,
@@ -95,9 +84,8 @@ function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string>
 }
 
 /**
- * Returns the ids of the rows that may repeat deleted texts. Such a row shares a shingle with them or is nearly a part
- * of one of them, and in either case its remaining raw sources do not say the same. Rows that exceed the budget count
- * as repeating.
+ * Returns the ids of the rows that may repeat deleted texts: they share a shingle with them or are nearly a part of
+ * one, and their remaining raw sources do not say the same. Rows that exceed the budget count as repeating.
  */
 export async function findRepeating(
   tx: EntityManager,
@@ -159,7 +147,6 @@ async function findSuspects(
   return suspects;
 }
 
-/** Finds the raw sources of rows, at most `SOURCES_MAX.total` of each. */
 async function sourcesOf(
   tx: EntityManager,
   accountId: string,
@@ -210,9 +197,7 @@ const PARTS = `
      select from json_array_elements_text(?::json) lost (text)
       where word_similarity(search_text(r.text), search_text(lost.text)) >= ?)`;
 
-/**
- * Finds the raw sources of rows: their own, those of their sources and, for a prediction, the rows that it was made from.
- */
+/** Finds raw sources of rows: their own, those of their sources and, for a prediction, those that it was made from. */
 const SOURCE_IDS = `
   with recursive source (of, id) as (
     (select value::uuid, value::uuid from json_array_elements_text(?::json)

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RawToPromote } from '../../../domain/episodes.ts';
 
-/** Selects the raw rows for a promotion. */
 export interface RowFilter {
-  /** Time in RFC 3339; takes only rows that occurred then or later. */
+  /** In RFC 3339; takes only rows that occurred then or later. */
   since: string | undefined;
   limit: number;
   /** Also takes rows that were promoted before this moment. */
@@ -12,10 +11,7 @@ export interface RowFilter {
   settledOnly: boolean;
 }
 
-/**
- * An episode that may be rewritten. `version` changes when a client changes the episode, or when its text is erased or
- * written.
- */
+/** `version` changes when a client changes the episode, or when its text is erased or written. */
 export interface EpisodeVersion {
   id: string;
   version: string;
@@ -23,10 +19,7 @@ export interface EpisodeVersion {
   isStale: boolean;
 }
 
-/**
- * A raw row, the episode that may be rewritten from it, whether it belongs to any episode, and whether a promotion of
- * it has failed.
- */
+/** A raw row. `episode` may be rewritten from it; `isSummarised` says whether the row belongs to any episode. */
 export type RowToPromote = RawToPromote & {
   episode: EpisodeVersion | null;
   isSummarised: boolean;
@@ -40,10 +33,7 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
 const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
-/**
- * Condition for draft episodes that a promotion wrote. Other episodes, of clients or final, are rewritten only once
- * stale.
- */
+/** Condition for draft episodes that a promotion wrote. Other episodes are rewritten only once stale. */
 const IS_REWRITABLE = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
 const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
@@ -57,7 +47,7 @@ export async function databaseNowText(em: EntityManager): Promise<string> {
 const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
   and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
 
-/** Reads the rows that match the filter, oldest first. Rows whose promotion has failed before come last. */
+/** Reads the rows that match the filter, oldest first, and last those whose promotion has failed before. */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
@@ -91,7 +81,6 @@ export async function rowsToPromote(
   }));
 }
 
-/** Counts the rows that match the filter and are set aside, up to `limit`. */
 export async function countSetAside(
   em: EntityManager,
   accountId: string,
@@ -105,10 +94,7 @@ export async function countSetAside(
   return count;
 }
 
-/**
- * Returns at most `limit` stale episodes, whose texts were erased with a source, longest stale first. Episodes whose
- * promotion has failed before come last.
- */
+/** Reads stale episodes, longest stale first, and last those whose promotion has failed before. */
 export async function staleEpisodes(
   em: EntityManager,
   accountId: string,
@@ -122,7 +108,6 @@ export async function staleEpisodes(
   );
 }
 
-/** Reads the raw rows that an episode is derived from, oldest first. */
 export async function readSourceRows(
   em: EntityManager,
   accountId: string,

@@ -15,7 +15,6 @@ import { changeMemory } from './change.ts';
 import { checkSources, type RowWithSources, setSources, withSources } from './links.ts';
 import { storePhrases } from './phrases.ts';
 
-/** Stores raw rows, all or none. */
 export function addRawRows(em: EntityManager, accountId: string, rows: RawValues[]): Promise<RawMemory[]> {
   const createdAt = new Date();
   const ids = newIds(rows.length);
@@ -33,7 +32,6 @@ export function addRawRows(em: EntityManager, accountId: string, rows: RawValues
   });
 }
 
-/** Finds one of the account's raw rows. */
 export async function findRaw(
   em: EntityManager,
   accountId: string,
@@ -68,7 +66,7 @@ export function addEpisodes(
   });
 }
 
-/** Reads one of the account's episodes. Throws `not_found`. */
+/** Throws `not_found`. */
 export async function readEpisode(
   em: EntityManager,
   accountId: string,
@@ -80,8 +78,8 @@ export async function readEpisode(
 }
 
 /**
- * Changes the given fields of an episode. Throws `not_found`, or a `ValidationError` if the episode would end before it
- * starts, have unknown sources, or have neither a whole text nor sources after its text was erased.
+ * Changes the given fields. Throws `not_found`, or a `ValidationError` if the episode would end before it starts, have
+ * unknown sources, or have neither a whole text nor sources after its text was erased.
  */
 export function changeEpisode(
   em: EntityManager,
@@ -110,12 +108,10 @@ export function changeEpisode(
   });
 }
 
-/** Finds the account's profile. */
 export async function findProfile(em: EntityManager, accountId: string): Promise<Profile | undefined> {
   return (await em.findOne(Profile, { account: accountId })) ?? undefined;
 }
 
-/** Replaces the given parts of the profile. Creates the profile if there is none. */
 export function writeProfile(
   em: EntityManager,
   accountId: string,
@@ -137,7 +133,7 @@ export function writeProfile(
   });
 }
 
-/** Deletes the profile. Throws `not_found` when there is none. */
+/** Throws `not_found` if there is no profile. */
 export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
     const deletedCount = await tx.nativeDelete(Profile, { account: accountId });
@@ -153,10 +149,7 @@ export interface TierCount {
   countSince: number;
 }
 
-/**
- * Counts the rows of each tier, in total and those changed since a time, and reads when the tier last changed. Former
- * wordings do not count.
- */
+/** Counts the rows of each tier, and reads when it last changed. Former wordings do not count. */
 export function countTiers(em: EntityManager, accountId: string, since: Date): Promise<TierCount[]> {
   return em.execute<TierCount[]>(
     `select t.tier, count(r.at)::int as count, (extract(epoch from max(r.at)) * 1000)::float8 as "lastUpdatedMs",

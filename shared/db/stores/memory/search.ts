@@ -21,7 +21,6 @@ export interface Condition {
   values: unknown[];
 }
 
-/** Makes a condition. Its SQL has a `?` for each of the values. */
 export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
@@ -29,16 +28,15 @@ export function condition(sql: string, ...values: unknown[]): Condition {
 /** Relevance of a row that has the words of a search (`matchCondition`). Other rows are less relevant, but above 0. */
 const MATCH_RELEVANCE = 1000;
 
-/** Returns a query for all rows that meet the conditions, with equal relevance. */
 export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]): Condition {
   const { sql, values } = joinConditions(conditions);
   return { sql: `select r.*, ${MATCH_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
 
-/** Time limit of each statement of a search, which compares each row that the indexes find with each word. */
+/** Limit of each statement: it compares each row that the indexes find with each word. */
 const SEARCH_TIMEOUT_MS = 3000;
 
-/** Runs a search in a transaction. Throws `overloaded` if a statement takes too long. */
+/** Throws `overloaded` if a statement takes too long. */
 export async function runSearch<Result>(
   em: EntityManager,
   run: (tx: EntityManager) => Promise<Result>,
@@ -60,7 +58,6 @@ export async function runSearch<Result>(
 const TOO_LONG_EXPLANATION =
   'The search takes too long: narrow it by since, until, tag or another filter, or search for fewer words.';
 
-/** A row's position in a list. */
 export interface Position {
   at: Date;
   id: string;
@@ -73,9 +70,9 @@ export function afterPosition({ time }: SearchedTier, { at, id }: Position): Con
 }
 
 /**
- * Selects rows that meet the conditions and match a search, after a position, with their relevance: the latest `limit`
- * rows that have its words (`matchCondition`), and rows about its subject, found as for a context. The latter are
- * searched among the rows that meet the conditions or, if there are too many, among all rows of the account.
+ * Selects rows that meet the conditions, after a position: the latest `limit` rows with the words of a search
+ * (`matchCondition`), and rows about its subject. The latter are searched among the rows that meet the conditions or,
+ * if there are too many, among all rows of the account.
  */
 export async function matchesOf(
   em: EntityManager,
@@ -132,7 +129,7 @@ function rowsAbout(
 
 /**
  * Condition for rows that contain the search text literally, the stems of all its words, or something similar to each
- * of its words. The cheapest check comes first.
+ * word. The cheapest check comes first.
  */
 function matchCondition({ text, words }: SearchedTier, q: string): Condition {
   const searchWords = q.split(/\s+/u).filter(Boolean);
@@ -142,10 +139,7 @@ function matchCondition({ text, words }: SearchedTier, q: string): Condition {
   return condition(sql, q, q, ...searchWords);
 }
 
-/**
- * Pattern for the literal characters. Escapes them after `search_text`, which turns a full-width per cent sign into an
- * ordinary one.
- */
+/** Escapes after `search_text`, which turns a full-width per cent sign into an ordinary one. */
 const LITERAL_PATTERN = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
 
 function joinConditions(conditions: readonly Condition[]): Condition {

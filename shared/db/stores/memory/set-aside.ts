@@ -1,13 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 
-/** Ids of the rows on which the failure of a promotion is recorded, by table. */
 export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
 /** Time for which the scheduler's promotions skip rows. Doubles with each failure, up to a day. */
 const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
-/** Records that a promotion of these rows has failed. From then on they come after all other rows. */
+/** Records that a promotion of these rows has failed, which puts them after all other rows. */
 export async function setAside(
   em: EntityManager,
   accountId: string,
@@ -25,7 +24,6 @@ export async function setAside(
   });
 }
 
-/** Clears the recorded failures of rows that have been promoted. */
 export async function clearFailures(
   tx: EntityManager,
   accountId: string,

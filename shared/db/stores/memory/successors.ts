@@ -7,8 +7,8 @@ import type { Faults } from '../../../domain/faults.ts';
  */
 
 /**
- * Adds a fault unless `id` can be the successor of the fact `self`: it is another fact of the account, neither
- * superseded nor an earlier revision, and `self` is not among the facts that will follow it, which would be a circle.
+ * Adds a fault unless `id` is another fact of the account, neither superseded nor a former wording. Also adds one if
+ * `self` already follows `id`, which would make a circle.
  */
 export async function checkSuccessor(
   tx: EntityManager,
@@ -34,8 +34,8 @@ export async function checkSuccessor(
 }
 
 /**
- * Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves the end unchanged. A fact
- * whose `end` is in the future remains current until then: it gets `ended_by` instead of `superseded_by`.
+ * Marks a fact as superseded. `end` becomes the end of its validity; null leaves that unchanged. With a future `end`,
+ * the fact stays current until then: it gets `ended_by` instead of `superseded_by`.
  */
 export async function supersede(
   tx: EntityManager,
@@ -58,8 +58,9 @@ export async function supersede(
 }
 
 /**
- * Sets the ends of the facts that `id` supersedes or will end to the new beginning of `id`, if they equal the old one.
- * No fact ends before it begins, and a fact that will end keeps its end if the new beginning is unknown.
+ * When the beginning of fact `id` changes, moves the ends of the facts that it supersedes or will end, if they equal
+ * the old beginning. No fact ends before it begins, and a fact that will end keeps its end if the new beginning is
+ * unknown.
  */
 export async function moveEnds(
   tx: EntityManager,

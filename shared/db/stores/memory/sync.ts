@@ -13,10 +13,9 @@ import { phrasesOfRows } from './phrases.ts';
 
 /** Maximum number of events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
-/** Maximum total size of the events of a page, in bytes. A larger event is a page of its own. */
+/** In bytes. A larger event is a page of its own. */
 const PAGE_SIZE_MAX = 8 * MIB;
 
-/** Events of one session, in the order of their arrival. */
 export interface SyncPage {
   session: string;
   events: { arrival: number; occurredMs: number; body: string }[];
@@ -26,7 +25,6 @@ export interface SyncPage {
   latest?: number;
 }
 
-/** The event after which a sync continues. */
 export interface SyncCursor extends Pick<SyncPage, 'session' | 'last' | 'latest'> {
   arrival: number;
 }
@@ -38,8 +36,8 @@ export function endOfPage({ session, events, last, latest }: SyncPage): SyncCurs
 }
 
 /**
- * Reads the next events that memory has not taken in, from the session whose latest event is the oldest; undefined if
- * there are none. The page that ends at the cursor need not have been stored yet.
+ * Reads the next events that memory has not taken in, from the session whose latest event is the oldest. The page that
+ * ends at the cursor need not have been stored yet.
  */
 export async function readUnsyncedPage(
   em: EntityManager,
@@ -102,7 +100,6 @@ export async function readChosenPage(
     : readPage(em, accountId, { session, arrival: 0 }, size, request.since);
 }
 
-/** Finds the next session with an event that a request chooses. */
 async function nextChosen(
   em: EntityManager,
   accountId: string,
@@ -122,8 +119,8 @@ async function nextChosen(
 }
 
 /**
- * Reads a session's events after a position. The account is compared with `is not distinct from`, which no index
- * serves: with old statistics, the planner would otherwise also read the index of all events of the account.
+ * Reads a session's events after a position. No index serves `is not distinct from`: with old statistics, the planner
+ * would otherwise also read the index of all events of the account.
  */
 async function readPage(
   em: EntityManager,
@@ -149,7 +146,6 @@ async function readPage(
   return { session, events, last: !isCut && events.length < size };
 }
 
-/** A page, and the parameters of the statement that stores it. */
 export interface PreparedPage {
   page: SyncPage;
   parameters: unknown[];
@@ -189,10 +185,9 @@ const STORE_SYNC_PAGE = {
 };
 
 /**
- * Takes a page into memory, in one transaction with the progress of the sync. Each raw row is stored, unless memory has
- * a row for its event, or had one that was deleted. Returns the number of rows that the sync has created so far. Throws
- * `not_authenticated` if the account is gone, disabled or being erased, and `ClaimLost` if the work was cancelled or is
- * another worker's.
+ * Stores a page's raw rows, in one transaction with the progress of the sync, except for events whose row memory has,
+ * or had and deleted. Returns how many rows the sync has created so far. Throws `not_authenticated` if the account is
+ * gone, disabled or being erased, and `ClaimLost`.
  */
 export async function storeSyncPage(
   pool: Pool,

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { RecordingSession } from '../../entities/recording.ts';
 
-/** An event of any size. Omits a body that is larger than the reader's limit; `readBody` reads it. */
+/** Omits a body that is larger than the reader's limit; `readBody` reads it. */
 export interface EventRow {
   id: string;
   receivedAt: Date;
@@ -11,7 +11,7 @@ export interface EventRow {
   body: string | undefined;
 }
 
-/** Finds one of the account's events. Omits its body if that has more than `sizeMax` bytes. */
+/** Omits the body if it has more than `sizeMax` bytes. */
 export async function findEvent(
   em: EntityManager,
   accountId: string,
@@ -27,7 +27,6 @@ export async function findEvent(
   return row && toEvent(row);
 }
 
-/** Reads the body of one of the account's events; undefined if there is no event with this id. */
 export async function readBody(
   em: EntityManager,
   accountId: string,
@@ -40,7 +39,6 @@ export async function readBody(
   return row?.body;
 }
 
-/** Lists the account's sessions by the arrival of their last event, latest first. */
 export function latestSessions(
   em: EntityManager,
   accountId: string,
@@ -49,7 +47,6 @@ export function latestSessions(
   return em.find(RecordingSession, { accountId }, { orderBy: { lastArrival: 'desc' }, limit });
 }
 
-/** Finds the account's session with this id. */
 export async function findSession(
   em: EntityManager,
   accountId: string,
@@ -89,8 +86,8 @@ interface PageOptions {
 }
 
 /**
- * Reads a page of a session's events, oldest first; events of the same time come in order of arrival. An event larger
- * than `sizeMax` is a page of its own, without its body. `next` is null on the last page.
+ * Reads a page of a session's events, oldest first, and those of the same time in order of arrival. An event larger
+ * than `sizeMax` is a page of its own, without its body.
  */
 export async function pageOfEvents(
   em: EntityManager,

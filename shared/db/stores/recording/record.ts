@@ -12,28 +12,19 @@ const RECORD_BATCH = {
                           $8::text, $9::int[], $10::json)`,
 };
 
-/**
- * Time to wait for the answer. Longer than the server's `statement_timeout`, so that the server ends the statement
- * first.
- */
+/** Longer than the server's `statement_timeout`, so that the server ends the statement first. */
 const ANSWER_TIMEOUT_MS = 12_000;
 
-/**
- * Number of events that were stored, and indexes of events whose session belongs to another account. All other events
- * of the batch have an id that was stored before, or that an earlier event of the batch has.
- */
+/** Number of stored events, and indexes of events whose session is another account's. The others are duplicates. */
 export interface RecordResult {
   accepted: number;
   foreign: number[];
 }
 
 /**
- * Stores the new events of a batch and updates their sessions, in one transaction and one round trip. Throws
- * `not_authenticated` if the account is gone or disabled, and `quota_exceeded` if the new events do not fit into the
- * quotas; then nothing has been stored.
- *
- * Does not retry after a lost connection, since the second try would find the events of the first and report them as
- * duplicates. Callers may retry.
+ * Stores the new events of a batch and updates their sessions, in one transaction. Throws `not_authenticated` if the
+ * account is gone or disabled, and `quota_exceeded`. Does not retry after a lost connection, since the second try would
+ * find the events of the first and report them as duplicates.
  */
 export async function recordBatch(
   pool: Pool,

@@ -20,9 +20,8 @@ const BATCH_BUNDLE = {
 };
 
 /**
- * Reads the bundle of the live batch that has this part, and the present revision of memory; undefined if there is
- * no such batch. A batch that failed and runs again keeps its id but gets new parts, while parts of its first run may
- * still be queued.
+ * Reads the live batch's bundle and the present revision of memory; undefined unless the batch has this part. A batch
+ * that failed and runs again has new parts, while parts of its first run may still be queued.
  */
 export async function readBatchBundle(
   pool: Pool,
@@ -50,10 +49,7 @@ const BATCH_MEMORY = {
               from raw_memories r where r.account_id = $1::uuid and r.id = any ($4::uuid[])) as raw`,
 };
 
-/**
- * Reads the rows of a batch's bundle as they are now, without the rows that were deleted after the bundle was
- * assembled.
- */
+/** Reads the rows of a batch's bundle as they are now, without those deleted since the bundle was assembled. */
 export async function readBatchMemory(
   pool: Pool,
   accountId: string,
@@ -73,16 +69,13 @@ const PAIRS_MAX = 500;
 /** Maximum number of preceding rows of the session that are searched for the prompt of a reply. */
 const PROMPT_SEARCH_ROWS = 100;
 
-/**
- * Reads the person's latest replies in their own words, latest first, each with the end of the prompt that it answers.
- */
+/** Reads the person's latest replies in their own words, each with the end of the prompt that it answers. */
 export function readPairs(em: EntityManager, accountId: string): Promise<PromptReply[]> {
   return em.execute<PromptReply[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
 }
 
 /**
- * Selects replies with their prompts. A reply answers the prompt that it names or, if that is not in memory or it names
- * none, the last prompt of the same agent in its session.
+ * A reply answers the prompt that it names, or if memory has none, the last prompt of the same agent in its session.
  */
 const READ_PAIRS = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
@@ -108,8 +101,8 @@ const READ_PAIRS = `
 const DECISIONS_MAX = 500;
 
 /**
- * Reads the person's latest decisions on predictions, latest first. Leaves out decisions that teach nothing, such as
- * one on a reply that the prompt dictated, and decisions whose texts were erased.
+ * Reads the person's latest decisions on predictions, without those that teach nothing, such as one on a reply that the
+ * prompt dictated, and those whose texts were erased.
  */
 export function readDecisions(em: EntityManager, accountId: string): Promise<PersonDecision[]> {
   return em.execute<PersonDecision[]>(
@@ -130,8 +123,8 @@ interface StoredCalibrator {
 }
 
 /**
- * Reads the account's calibrator. If labels have changed since it was stored, fits it again and stores it. A calibrator
- * depends only on the labels, so it does not matter which process fits it, or how often.
+ * Fits the account's calibrator again, and stores it, if labels have changed. It depends only on the labels, so it does
+ * not matter which process fits it, or how often.
  */
 export async function readCalibrator(em: EntityManager, accountId: string): Promise<CalibratorModel> {
   const [stored] = await em.execute<StoredCalibrator[]>(
@@ -150,7 +143,6 @@ export async function readCalibrator(em: EntityManager, accountId: string): Prom
   return calibrator;
 }
 
-/** Reads the account's latest labels. */
 function readLabels(em: EntityManager, accountId: string): Promise<Label[]> {
   return em.execute<Label[]>(
     `select features, agent, model, label as "right" from replies

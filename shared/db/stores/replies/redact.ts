@@ -4,16 +4,13 @@ import { MIB } from '../../../schemas/limits.ts';
 import { inPages, ROWS_AT_ONCE } from '../../steps.ts';
 import { type ComparisonBudget, compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
-/** Texts of a prediction. */
 interface PredictionTexts {
   id: string;
-  /** The prompt. */
   asked: string;
   /** All texts of the answer, and the reply that the person reported. */
   answered: string;
 }
 
-/** Returns the ids of a row of memory and of everything that is derived from it. */
 export async function findRowAndDerivedIds(
   tx: EntityManager,
   accountId: string,
@@ -55,10 +52,9 @@ const SELECT_TEXTS = `
   select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
 
 /**
- * Erases the texts of predictions that were made from these rows of memory, if they may repeat the deleted `texts`. If
- * `texts` is undefined, because the deleted texts are too many to compare, erases the texts of all these predictions.
- * The predictions' numbers stay, so that statistics and calibration do not change. The stored answers of drafts contain
- * rows as they were sent, so they are deleted in any case.
+ * Erases the texts of predictions that were made from these rows of memory, if they may repeat the deleted `texts`; if
+ * `texts` is undefined, erases all of them. Their numbers stay, so that statistics and calibration do not change.
+ * Deletes the stored answers of drafts in any case, because they contain rows as they were sent.
  */
 export async function redactPredictions(
   tx: EntityManager,
@@ -76,12 +72,11 @@ export async function redactProfile(tx: EntityManager, accountId: string): Promi
   await tx.execute(`${FORGET_DRAFTS} and h.report::json #>> '{context,profile}' = 'true'`, [accountId]);
 }
 
-/** Deletes answers of drafts. Answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
+/** Answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
 const FORGET_DRAFTS = `
   delete from answers a using history h
    where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id`;
 
-/** Matches drafts made from rows with these ids. */
 const MADE_FROM = `
   exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
            where used #>> '{}' in (select json_array_elements_text(?::json)))`;
@@ -107,7 +102,6 @@ async function redactMadeFrom(
 
 /** Maximum number of predictions that are read and compared at once: their prompts are long. */
 const PREDICTIONS_AT_ONCE = 50;
-/** Maximum number of memory rows whose predictions one statement searches. */
 const SOURCES_AT_ONCE = 1000;
 
 async function redactRepeating(

@@ -13,7 +13,6 @@ const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
 const LARGE_COLUMNS =
   'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
 
-/** Filter and page of a list of predictions, latest first. */
 export interface ReplyListOptions {
   status?: string | undefined;
   agent?: string | undefined;
@@ -24,7 +23,6 @@ export interface ReplyListOptions {
   offset: number;
 }
 
-/** Finds one of the account's predictions. */
 export async function findReply(
   em: EntityManager,
   accountId: string,
@@ -33,7 +31,6 @@ export async function findReply(
   return (await em.findOne(Reply, { id, accountId })) ?? undefined;
 }
 
-/** Finds the predictions with these ids that belong to the account and have ended. */
 export function findEndedReplies(
   em: EntityManager,
   accountId: string,
@@ -52,13 +49,13 @@ const ENDED_REPLIES = {
           where r.status <> 'pending' or r.error is not null`,
 };
 
-/** Returns the ids of the predictions that have ended, among the given ids, whatever their accounts. */
+/** Returns the ids of the ended predictions among these, whatever their accounts. */
 export async function findEndedIds(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(pool, ENDED_REPLIES, [ids]);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the total size of the large columns of these predictions of the account, in bytes of JSON. */
+/** Returns the total size of the predictions' large columns, in bytes of JSON. */
 export async function measureReplies(
   em: EntityManager,
   accountId: string,
@@ -73,8 +70,8 @@ export async function measureReplies(
 }
 
 /**
- * Limits on reading a page. `inTurn` calls `read`, which goes through all rows of the account, when its turn comes;
- * `reserve` resolves when there is room for the page.
+ * `inTurn` calls `read`, which goes through all rows of the account, when its turn comes; `reserve` resolves when there
+ * is room for the page.
  */
 interface PageReadLimits {
   inTurn<T>(read: () => Promise<T>): Promise<T>;
@@ -82,8 +79,8 @@ interface PageReadLimits {
 }
 
 /**
- * Lists a page of the account's predictions, without prompts, context and features, and counts all that match. Reads
- * the rows once `reserve` has found room for them. Throws what `inTurn` and `reserve` throw.
+ * Lists a page of predictions, without prompts, context and features, and counts all that match. Throws what `inTurn`
+ * and `reserve` throw.
  */
 export async function listReplies(
   em: EntityManager,
@@ -144,8 +141,8 @@ function conditionsOf(
 }
 
 /**
- * Records what a person did with a prediction. The last decision wins; repeating it changes nothing. Throws
- * `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError` if the person's reply is missing.
+ * The last decision wins; repeating it changes nothing. Throws `not_found`, `request_in_flight` while the prediction
+ * runs, or a `ValidationError` if the person's reply is missing.
  */
 export function recordFeedback(
   em: EntityManager,
@@ -183,7 +180,6 @@ export interface Period {
 
 type Counts = Record<(typeof REPLY_STATES)[number], number>;
 
-/** Counts the account's predictions made in a period, by state. */
 export async function countReplies(em: EntityManager, accountId: string, period: Period): Promise<Counts> {
   const rows = await em.execute<{ status: string; count: number }[]>(
     `select status, count(*)::int as count from replies
@@ -195,7 +191,6 @@ export async function countReplies(em: EntityManager, accountId: string, period:
   return Object.fromEntries(REPLY_STATES.map((state) => [state, counts.get(state) ?? 0])) as Counts;
 }
 
-/** Maximum number of latest decisions that the calibration report covers. */
 const OUTCOMES_MAX = 2000;
 
 /** Reads the account's latest decisions that say whether a prediction was right, each with the confidence shown. */

@@ -34,7 +34,6 @@ export interface Line {
   supersedable: boolean;
 }
 
-/** Terms that all admissions of a kind in this process share. */
 export interface AdmissionTerms {
   kind: string;
   process: string;
@@ -47,9 +46,8 @@ export interface AdmissionTerms {
 }
 
 /**
- * `admitted`: the work is queued. `attached`: the same request is live, wait for it. `ended`: the history has the
- * answer. Any other value is the code of a refusal, which stored nothing: a value, not an error, because it must not
- * fail the other requests of the batch.
+ * `attached`: the same request is live. `ended`: the history has the answer. Any other value is the code of a refusal,
+ * which stored nothing; as a thrown error, it would fail the other requests of the batch.
  */
 export type AdmissionDecision =
   | 'admitted'
@@ -76,11 +74,10 @@ export interface AdmissionResult {
   attempt: number;
   /** Milliseconds to the attempt's deadline, by the database's clock. */
   leftMs: number;
-  /** Ids of the work that this admission cancelled. */
   superseded: string[];
   /** Number of queued pieces of the party and kind; null if no limit is set. */
   queued: number | null;
-  /** Outcome of a request that has ended. */
+  /** Only of a request that has ended. */
   outcome?: Outcome;
 }
 
@@ -95,10 +92,9 @@ const ADMIT = {
 type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 
 /**
- * Admits a batch of one party's requests, in one transaction: checks connection, idempotency, stale context, load and
- * units, supersedes, and stores the work. Outputs are in the order of the inputs. Refuses a request as `overloaded` if
- * its party has `maxQueued` queued pieces of its kind already. Promise: a cap is never exceeded, and a request never
- * runs twice at the same time.
+ * Admits one party's requests, in one transaction and in this order. Refuses a request as `overloaded` if its party has
+ * `maxQueued` queued pieces of its kind already. A cap is never exceeded, and a request never runs twice at the same
+ * time.
  */
 export async function admit(
   pool: Pool,
@@ -167,9 +163,9 @@ export interface Detachment {
 }
 
 /**
- * Records that no caller of this ingress waits for the requests any more. Returns for each of them, in its place, the
- * work if it must be cancelled: no ingress waits for it now, its last caller disconnected, and its latest caller asked
- * for cancelling in that case; otherwise undefined.
+ * Records that no caller of this ingress waits for the requests any more. Returns, in the place of each, the work to
+ * cancel: no ingress waits for it now, its last caller disconnected, and its latest caller asked for cancelling in that
+ * case.
  */
 export async function detach(
   pool: Pool,

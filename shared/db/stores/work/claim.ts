@@ -10,17 +10,12 @@ export interface Claim<Facts = unknown> extends Flow {
   id: string;
   month: string | null;
   attempt: number;
-  /** The id of this process. */
   worker: string;
   connectionId: string | null;
-  /**
-   * JSON, as written at the admission. The attempt takes it from the box, so that the claim does not keep it in memory.
-   */
+  /** JSON. The attempt takes it from the box, so that the claim does not keep it in memory. */
   input: Box<string>;
   facts: Facts;
-  /**
-   * Milliseconds from the admission to the claim, by the database's clock; `leftMs`: from the claim to the deadline.
-   */
+  /** From the admission to the claim, by the database's clock; `leftMs`: from the claim to the deadline. */
   queuedMs: number;
   leftMs: number;
   /** Time by which the pieces of its flow are ordered, in Unix milliseconds. */
@@ -29,22 +24,16 @@ export interface Claim<Facts = unknown> extends Flow {
   latest: string | null;
 }
 
-/** A request for the oldest queued pieces of a flow. */
 export interface FlowAsk extends Flow {
-  /** Maximum number of pieces to claim. */
   readonly count: number;
-  /**
-   * Time from which to search, in Unix milliseconds: older pieces were claimed before. Null: from `reachMs` ago.
-   */
+  /** Time from which to search, in Unix milliseconds: older pieces were claimed before. Null: from `reachMs` ago. */
   readonly sinceMs: number | null;
 }
 
-/** The work to claim, and the lease to claim it under. */
 export interface ClaimTerms {
   worker: string;
   /** The flows to serve, in this order. */
   asks: readonly FlowAsk[];
-  /** Maximum number of pieces in all. */
   slots: number;
   /** Kinds of which each party has at most one piece running, over all workers. */
   oneAtATime: readonly string[];
@@ -52,7 +41,6 @@ export interface ClaimTerms {
   reachMs: number;
 }
 
-/** The pieces that a claim took, and the flows in which it left claimable work. */
 export interface ClaimResult {
   claims: Claim[];
   left: Flow[];
@@ -74,9 +62,8 @@ export type ClaimRow =
   | (Flow & { id: null });
 
 /**
- * Claims the oldest queued work of these flows. Promise: an attempt runs in one process only.
- *
- * Never retried: if the answer is lost, this process does not know what it claimed. `readHeldWork` finds such work.
+ * Claims the oldest queued work of these flows. An attempt runs in one process only. Never retried: if the answer is
+ * lost, `readHeldWork` finds what was claimed.
  */
 export async function claim(pool: Pool, terms: ClaimTerms): Promise<ClaimResult> {
   const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_TIMEOUT_MS });
@@ -120,10 +107,7 @@ export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[
 
 const RELEASE_WORK = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
-/**
- * Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the flows of the
- * work.
- */
+/** Puts claimed work back into the queue, without consuming an attempt. Returns the flows of the work. */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
   return query<Flow>(pool, RELEASE_WORK, [ids, worker]);
 }
@@ -154,7 +138,6 @@ type HeldWork = Pick<Claim, 'id' | 'attempt'>;
 
 const LIVE_WORK = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
 
-/** Returns the ids whose work has not ended. */
 export async function findLiveIds(pool: Pool, ids: readonly string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(pool, LIVE_WORK, [ids]);
   return rows.map(({ id }) => id);

@@ -30,14 +30,14 @@ export type Guard =
   | { guard: 'live'; attempt?: number }
   | { guard: 'overdue' | 'abandoned' | 'detached' };
 
-/** Identifies work. `month` is the month in which its unit was reserved; null if it costs none. */
+/** `month` is the month in which the work's unit was reserved; null if it costs none. */
 export interface Subject {
   id: string;
   party: string;
   month: string | null;
 }
 
-/** End of a piece of work, with its guard. `queuedMs` is the time for which the work was queued, if that is known. */
+/** `queuedMs` is the time for which the work was queued, if that is known. */
 export type Completion = Subject & Guard & End & { queuedMs?: number };
 
 const COMPLETE = {
@@ -54,9 +54,8 @@ const COMPLETE_AND_CLAIM = {
 
 /**
  * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
- * effect in this try; false also if it took effect in an earlier try, whose answer was lost. Promise: each admission
- * has one end and one settlement, however many processes try; the late answer of a worker that has lost its attempt
- * fails the guard.
+ * effect in this try; false also if it did in an earlier try, whose answer was lost. Each admission has one end and one
+ * settlement: the late answer of a worker that has lost its attempt fails the guard.
  */
 export async function complete(
   pool: Pool,
@@ -68,8 +67,8 @@ export async function complete(
 }
 
 /**
- * Ends work as `complete` does, and claims work for the freed slots in the same statement: both take effect, or
- * neither. Never retried after a lost connection, like any claim.
+ * Ends work as `complete` does, and claims work for the freed slots in the same statement. Never retried after a lost
+ * connection, like any claim.
  */
 export async function completeAndClaim(
   pool: Pool,
@@ -142,9 +141,7 @@ function itemOf(completion: Completion, place: number) {
   };
 }
 
-/**
- * Joins the report and the retry delay into the text of the column `report`. `splitReport` in `find.ts` separates them.
- */
+/** Joins report and retry delay into the text of the column `report`; `splitReport` in `find.ts` separates them. */
 function reportText({ report, retryAfterMs }: End): string | undefined {
   if (report === undefined && retryAfterMs === undefined) return undefined;
   return JSON.stringify(retryAfterMs === undefined ? report : { ...(report as object), retryAfterMs });

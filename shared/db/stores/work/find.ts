@@ -16,9 +16,7 @@ const FIND_REQUESTS = {
   text: `select ${COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
 };
 
-/**
- * Returns SQL that reads a request in any state as JSON; null if there is no such request. `key` is an SQL expression.
- */
+/** Returns SQL that reads a request in any state as JSON. `key` is an SQL expression. */
 export const requestJsonSql = (key: string) =>
   `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FINDABLE_FOR.any}', false)) f where f.id is not null`;
 
@@ -29,10 +27,7 @@ export type RequestRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
     report: string | null;
   };
 
-/**
- * Finds the outcomes of requests whose callers still wait, by their keys; `gone` for a key without a request. Leaves
- * out live requests. Gives up after `withinMs`.
- */
+/** Finds the outcomes of ended requests whose callers still wait, by their keys; `gone` for a key without a request. */
 export async function outcomesOf(
   pool: Pool,
   keys: readonly string[],
@@ -43,7 +38,7 @@ export async function outcomesOf(
   return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
 }
 
-/** Finds a request in any state, by its key; undefined if there is none, or it ended more than `TOMBSTONE_DAYS` ago. */
+/** Finds a request in any state; undefined if there is none, or it ended more than `TOMBSTONE_DAYS` days ago. */
 export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
   const [row] = await query<RequestRow | { id: null }>(pool, FIND_REQUESTS, [[key], FINDABLE_FOR.any, false]);
   return row === undefined || row.id === null ? undefined : outcomeOf(row);
@@ -57,10 +52,7 @@ const FACTS_BEFORE = {
           order by id desc, attempt desc limit 1`,
 };
 
-/**
- * Reads the facts with which the previous attempt of a request was admitted; undefined if no earlier attempt has ended
- * in the last `TOMBSTONE_DAYS` days.
- */
+/** Reads the facts of a request's previous attempt; undefined if none has ended in the last `TOMBSTONE_DAYS` days. */
 export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
   const [row] = await query<{ facts: string }>(pool, FACTS_BEFORE, [key, attempt]);
   return row && JSON.parse(row.facts);
@@ -69,23 +61,19 @@ export async function factsBefore(pool: Pool, key: string, attempt: number): Pro
 /** A piece of work as its party sees it. */
 export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
   kind: string;
-  /** Progress that the handler of a live job has stored so far. `report` is what it reported at its end. */
+  /** Stored by the handler of a live job; `report` is what the handler reported at its end. */
   progress: unknown;
   report: unknown;
   admittedMs: number;
   endedMs: number | null;
 }
 
-/** A job by its party and its key. */
 export interface JobRef {
   party: string;
   key: string;
 }
 
-/**
- * Finds work by its party and key; undefined for work that does not exist, is of none of the kinds, or ended more than
- * 24 hours ago. Gives up after `withinMs`.
- */
+/** Finds work by party and key; undefined if it is of none of the kinds, or ended more than 24 hours ago. */
 export async function findJobs(
   pool: Pool,
   refs: readonly JobRef[],
@@ -142,7 +130,7 @@ const EXISTING_PARTY = {
   text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
 };
 
-/** Checks whether the party of admitted work is an account that has been erased since then, or is being erased. */
+/** Checks whether the party is an account that has been erased, or is being erased. */
 export async function isErased(pool: Pool, party: string): Promise<boolean> {
   return (await query<object>(pool, EXISTING_PARTY, [party])).length === 0;
 }

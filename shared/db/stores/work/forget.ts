@@ -5,10 +5,9 @@ import { ROWS_AT_ONCE, repeatStep, takeSteps } from '../../steps.ts';
 import { deleteOldCalls } from '../provider-calls.ts';
 
 /**
- * Deletes expired answers. An id begins with the time of its admission (UUID version 7), so the oldest answers are
- * neighbours in the index: each round reads only the answers that it deletes, and the few whose work was admitted
- * before the recovery window and ended within it. Selects by `ctid`, because no plan turns that into a join that reads
- * the whole table.
+ * An id begins with the time of its admission (UUID version 7), so this reads only the answers that it deletes, and the
+ * few whose work was admitted before the recovery window and ended within it. Selects by `ctid`, because no plan turns
+ * that into a join that reads the whole table.
  */
 const ERASE_ANSWERS = {
   name: 'erase_answers_v1',
@@ -21,7 +20,7 @@ const ERASE_ANSWERS = {
     returning 1`,
 };
 
-/** Deletes answers whose recovery window has passed. Ends after the present statement once `stopping` has aborted. */
+/** Deletes answers whose recovery window has passed. */
 export async function eraseAnswers(
   pool: Pool,
   recoveryWindowS: number,
@@ -31,12 +30,10 @@ export async function eraseAnswers(
 }
 
 /**
- * Time after the end of a grant until all predictions made with it are dropped: the last one may end an hour later, and
- * a week of history is dropped as a whole.
+ * Days after a grant's end until its last prediction is dropped: one may end an hour later, and history goes by weeks.
  */
 const GRANT_DAYS = TOMBSTONE_DAYS + 8;
 
-/** Statements that delete expired temporary rows. Each is made from a table and the condition for its expired rows. */
 const DELETE_EXPIRED_ROWS = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
   [
@@ -66,11 +63,7 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
-/**
- * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows;
- * makes the partitions of the next weeks. A failed statement does not keep the others from running. Ends after the
- * present statement once `stopping` has aborted.
- */
+/** Also makes the partitions of the next weeks. A failed statement does not keep the others from running. */
 export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Promise<void> {
   const deletions = [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)];
   const tasks: (() => Promise<unknown>)[] = [

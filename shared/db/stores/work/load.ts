@@ -5,13 +5,12 @@ import { query } from '../../statement.ts';
 /** Maximum number of pieces of a kind that are read, the most urgent ones. `load_v1` reads one more for each slot. */
 const PIECES_MAX = 1000;
 
-/** The queued and running work of a kind, and the living workers of its pool. */
 export interface LoadRow {
   kind: string;
   queued: number;
   /** Number of parties whose oldest queued piece has waited for at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
-  /** Queue length of each remaining party. */
+  /** Queue lengths of the other parties. */
   queues: number[];
   running: number;
   oldestMs: number;
@@ -27,7 +26,6 @@ const READ_LOAD = {
            from load_v1($1::text[], $2::text[], ${PIECES_MAX}, ${STANDING_QUEUE_WAIT_MS})`,
 };
 
-/** Reads the load of these kinds, with the workers and slots of their pools. */
 export function readLoad(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<LoadRow[]> {
   return query<LoadRow>(pool, READ_LOAD, [kinds.map(({ name }) => name), kinds.map((kind) => kind.pool)]);
 }
@@ -45,8 +43,8 @@ const COUNT_WAITING_PARTIES = {
 };
 
 /**
- * Counts the parties that wait for a slot. A party with running work is not counted, because most kinds run one piece
- * of a party at a time. Looks at the `PIECES_MAX` most urgent pieces of each kind, and counts a party once for each kind.
+ * Counts the parties that have only queued work among the `PIECES_MAX` most urgent pieces of a kind, once for each
+ * kind. A party with running work is not counted, because most kinds run one piece of a party at a time.
  */
 export async function countWaitingParties(pool: Pool, kinds: readonly string[]): Promise<number> {
   const [row] = await query<{ n: number }>(pool, COUNT_WAITING_PARTIES, [kinds]);

@@ -4,7 +4,6 @@ import { isLockTimeout } from '../../faults.ts';
 import { query } from '../../statement.ts';
 import { type Completion, complete } from './complete.ts';
 
-/** Numbers of waiting, running and failed pieces of a kind of work. */
 export interface KindCounts {
   kind: string;
   waiting: number;
@@ -30,15 +29,14 @@ const COUNT_KINDS = {
           order by k.place`,
 };
 
-/** Counts the work of these kinds. Returns the kinds in the given order. */
+/** Returns the kinds in the given order. */
 export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCounts[]> {
   return query<KindCounts>(pool, COUNT_KINDS, [kinds]);
 }
 
-/** Maximum number of a party's pieces of one kind that are counted. */
 const COUNTED_MAX = 1000;
 
-/** The live work of a party, counted up to 1,000 pieces of each kind. */
+/** Counts up to `COUNTED_MAX` pieces of each kind. */
 export interface PartyLoad {
   queued: number;
   running: number;
@@ -57,17 +55,13 @@ const PARTY_LOAD = {
        select state, queued_at from work where work.kind = k.kind and party = $2::uuid order by queued_at limit ${COUNTED_MAX}) w`,
 };
 
-/** Reads how much work of a party waits and runs. */
 export async function readParty(pool: Pool, kinds: readonly string[], party: string): Promise<PartyLoad> {
   const [row] = await query<PartyLoad & object>(pool, PARTY_LOAD, [kinds, party]);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
 }
 
-/**
- * Living workers of a pool, their slots, and the time at which the pool was paused, in Unix milliseconds; null unless
- * paused.
- */
+/** `pausedAt` is in Unix milliseconds; null unless the pool is paused. */
 export interface PoolState {
   pool: string;
   workers: number;
@@ -85,7 +79,6 @@ const POOL_STATES = {
           group by p`,
 };
 
-/** Reads the state of each of these pools. */
 export function poolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
   return query<PoolState>(pool, POOL_STATES, [names]);
 }
@@ -95,7 +88,7 @@ const PAUSE_POOLS = {
   text: `insert into paused_pools (pool, paused_at) select p, now() from unnest($1::text[]) p on conflict do nothing`,
 };
 
-/** Pauses pools: each worker claims nothing for them from its next heartbeat on. Running work goes on. */
+/** Each worker claims nothing for these pools from its next heartbeat on. Running work goes on. */
 export async function pausePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, PAUSE_POOLS, [names]);
 }
@@ -120,7 +113,7 @@ const RESUME_POOLS = {
   text: 'delete from paused_pools where pool = any ($1::text[])',
 };
 
-/** Resumes pools: each worker claims for them again from its next heartbeat on. */
+/** Each worker claims for these pools again from its next heartbeat on. */
 export async function resumePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, RESUME_POOLS, [names]);
 }
@@ -135,16 +128,13 @@ const QUEUED_WORK = {
           order by party, id limit ${DRAIN_BATCH_ROWS}`,
 };
 
-/** Number of pieces that a drain has ended, and number left queued because another transaction locked their party. */
+/** `locked` is the number of pieces left queued because another transaction locked their party. */
 export interface DrainCounts {
   ended: number;
   locked: number;
 }
 
-/**
- * Ends and refunds queued work, as `service_unavailable`, unless it was admitted after `before` (Unix milliseconds).
- * Work that is claimed meanwhile goes on.
- */
+/** Ends and refunds queued work admitted up to `before` (Unix milliseconds), as `service_unavailable`. */
 export async function drainQueued(
   pool: Pool,
   kinds: readonly string[],
@@ -197,7 +187,7 @@ const JOBS_TO_RETRY = {
 export interface RetryPage {
   /** Jobs of active accounts that have no later job of the kind, neither ended nor live. */
   jobs: FailedJob[];
-  /** Last account of the page; undefined on the last page. */
+  /** Undefined on the last page. */
   last: string | undefined;
 }
 

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Claim } from './claim.ts';
 
-/** Error of a worker that has lost its claim. Whatever it does for the work from now on must have no effect. */
+/** Thrown to a worker that has lost its claim. Nothing that it does for the work from now on may have an effect. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
 type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
-/** Reads the progress that earlier attempts have stored; undefined if there is none. */
+/** Undefined if no earlier attempt has stored any. */
 export async function readProgress<Progress>(
   em: EntityManager,
   { id }: Pick<Holder, 'id'>,
@@ -20,8 +20,8 @@ export async function readProgress<Progress>(
 }
 
 /**
- * Stores the progress of work in the transaction that makes the progress, so that a later attempt continues from here.
- * Throws `ClaimLost`, so that the transaction has no effect, if the work was cancelled or is another worker's by now.
+ * Stores progress in the transaction that makes it, so that a later attempt continues from here. Throws `ClaimLost` if
+ * the work was cancelled or is another worker's by now.
  */
 export async function storeProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
   const changedRows = await tx.execute<object[]>(

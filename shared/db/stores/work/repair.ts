@@ -5,7 +5,7 @@ import { query } from '../../statement.ts';
 import type { Flow } from './claim.ts';
 import type { Subject } from './complete.ts';
 
-/** Live work that has to end without an answer or has lost its worker; `verdict` gives the reason. */
+/** Live work that has to end without an answer or, if `orphaned`, has lost its worker. */
 export interface Casualty extends Subject {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
@@ -28,7 +28,7 @@ const CASUALTIES = {
            from casualties_v1($1::text[], $2::float8[], $3::uuid[], $4::int, $5::uuid, $6::int, $7::int)`,
 };
 
-/** Finds work past its deadline, page by page: all of it, or only if the deadline passed within the last `reachMs`. */
+/** Finds work past its deadline; with `reachMs`, only if the deadline passed within the last `reachMs`. */
 export function findOverdueWork(
   pool: Pool,
   kinds: readonly string[],
@@ -38,8 +38,8 @@ export function findOverdueWork(
 }
 
 /**
- * Searches all live work of a kind, page by page, for work that has lost its worker or its callers with a process that
- * died. Finds nothing unless the heartbeats of the asking process, `judge`, have been unbroken for a lease.
+ * Finds work of a kind that has lost its worker or its callers with a process that died. Finds nothing unless the
+ * heartbeats of the asking process, `judge`, have been unbroken for a lease.
  */
 export function findCasualties(
   pool: Pool,
@@ -75,8 +75,8 @@ const ABANDONED_WORK = {
 };
 
 /**
- * Finds queued work of these kinds whose callers all left at least `ABANDON_AFTER_MS` ago and, unless `reachMs` is
- * null, at most `reachMs` ago: up to 1,000 pieces, longest ago first.
+ * Finds up to 1,000 queued pieces whose callers all left at least `ABANDON_AFTER_MS` ago and, unless `reachMs` is null,
+ * at most `reachMs` ago.
  */
 export async function findAbandonedWork(
   pool: Pool,
@@ -94,7 +94,6 @@ const RECENT_DEATHS = {
                          where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
-/** Checks whether a process has died or ended in the last `ms` milliseconds. */
 export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> {
   const [row] = await query<{ died: boolean }>(pool, RECENT_DEATHS, [ms]);
   return row?.died ?? false;
@@ -102,7 +101,7 @@ export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> 
 
 const TAKE_OVER = { name: 'take_over_v1', text: 'select kind, party from take_over_v1($1::uuid[])' };
 
-/** Queues orphaned work again, as a new attempt: if the process that ran it comes back, its answer is refused. */
+/** Queues orphaned work again, as a new attempt: a late answer of its former worker is refused. */
 export function takeOver(pool: Pool, ids: readonly string[]): Promise<Flow[]> {
   return query<{ kind: string; party: string }>(pool, TAKE_OVER, [ids]);
 }
