@@ -15,8 +15,8 @@ const WORK_RULE = {
 const LEAF_ROOMS = ['shared/schemas/', 'shared/errors/'];
 
 /**
- * Import rules by room. The rule for a file is the one with the longest matching prefix, and a room may always import
- * itself. The rule for migrations names no room, because our code changes after a migration has landed.
+ * Import rules by room. The rule with the longest matching prefix applies; a room may always import itself. Migrations
+ * name no room, because our code changes after a migration has landed.
  */
 export const RULES: Record<string, Rule> = {
   'ingress/': {

@@ -47,10 +47,7 @@ function readDocument(file: URL): { operations: Set<string>; answers: Set<string
   return { operations, answers };
 }
 
-/**
- * Lists a response's answers: the status of a success; `422 validation_error`; for another refusal, one per example,
- * named by its code. Leaves out `default`, the answer to a defect, which no test has to provoke.
- */
+/** Lists a response's answers: the status of a success, or one for each code of a refusal. */
 function answersOf(status: string, { content }: Response): string[] {
   if (status === 'default') return [];
   if (status === '422') return ['422 validation_error'];

@@ -1,10 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
-/**
- * Reports like Mocha's `spec`, and appends the file of each failed test to the list at `FAILED_FILES`, one per line:
- * `.ci/run` runs these files again, one at a time.
- */
+/** Reports like Mocha's `spec`, and appends the file of each failed test to the list at `FAILED_FILES`. */
 export default class Reporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options?: Mocha.MochaOptions) {
     super(runner, options);

@@ -22,10 +22,7 @@ export interface Child {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/**
- * Starts a process that runs a file of the checkout, and resolves when the process is ready. The process ends when this
- * one does, even if this one is killed.
- */
+/** Starts a file of the checkout as a process, which ends with this one, even if this one is killed. */
 export async function startChild(name: string, file: string, options: ChildOptions = {}): Promise<Child> {
   await mkdir(join(SCRATCH, 'log'), { recursive: true });
   const path = join(SCRATCH, 'log', `${name}.log`);

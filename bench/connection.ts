@@ -3,10 +3,7 @@ import { connect, type Socket } from 'node:net';
 const ANSWER_WITHIN_MS = 15_000;
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
-/**
- * Makes one request at a time over a plain socket: Node's HTTP client costs several times as much, on the cores that
- * the measured processes use too. Every answer must have a Content-Length; all targets send one.
- */
+/** A plain socket for one request at a time: Node's HTTP client would cost several times as much CPU. */
 export class Connection {
   readonly #socket: Socket;
   readonly #head: string;

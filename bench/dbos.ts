@@ -21,10 +21,7 @@ interface Sdk {
   };
 }
 
-/**
- * Serves predictions with DBOS: each request is a workflow of one step, which runs in the process that receives the
- * call; PostgreSQL stores the workflow and its step.
- */
+/** Serves predictions with DBOS: each request is a workflow of one step, which PostgreSQL stores. */
 await runBareApp('dbos', async () => {
   const { DBOS } = createRequire(join(packages, 'index.js'))('@dbos-inc/dbos-sdk') as Sdk;
   const database = await install(postgresUrl, 'dbos');

@@ -17,9 +17,8 @@ const GARBAGE = '(garbage collector)';
 const IDLE_FRAMES = ['(idle)', '(program)', '(root)'];
 
 /**
- * Lists where a process spent its CPU time, as lines of text: by function, and by package. Time in the platform counts
- * for the code that called it. The first half of the profile is left out, because the process starts then and compiles
- * its code.
+ * Lists where a process spent its CPU time, by function and by package. Time in the platform counts for the code that
+ * called it. Leaves out the first half of the profile, in which the process starts.
  */
 export async function hotSpots(file: string, most = 12): Promise<string[]> {
   const profile = JSON.parse(await readFile(file, 'utf8')) as Profile;
@@ -65,10 +64,7 @@ function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   return culprits;
 }
 
-/**
- * Returns the npm package, or the top folder of this repository, that a path belongs to. The platform counts as `node`,
- * except undici, which is shown apart.
- */
+/** Returns the npm package, or the top folder of this repository, that a path belongs to. */
 function homeOf(path: string): string {
   if (path === '') return 'node';
   if (path.startsWith('node:')) return path.includes('undici') ? 'undici in node' : 'node';

@@ -23,10 +23,7 @@ interface Work {
 
 type Way = (work: Work[]) => Promise<void>;
 
-/**
- * Posts fresh batches to a real ingress, and in turn inserts as many such rows by a bare statement into a table with
- * the same columns and indexes; compares the rows per second.
- */
+/** Posts fresh batches to an ingress, and in turn inserts such rows by a bare statement; compares rows per second. */
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(await openPostgres());

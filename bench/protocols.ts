@@ -80,9 +80,7 @@ function messages({ untyped }: { untyped: boolean }): (chunk: Buffer) => { type:
   };
 }
 
-/**
- * Parses one command: `*<words>`, then each word as `$<length>` and its bytes. Returns undefined if it is incomplete.
- */
+/** Parses one command (`*<words>`, then `$<length>` and the bytes of each); undefined if it is incomplete. */
 function command(bytes: string): { words: string[]; size: number } | undefined {
   const [line, count] = bytes.match(/^\*(\d+)\r\n/) ?? [];
   if (line === undefined) return undefined;

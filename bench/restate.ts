@@ -24,10 +24,7 @@ interface Context {
   run(name: string, step: () => Promise<string>): Promise<string>;
 }
 
-/**
- * Restate: its server takes the calls at `/v1/predictions`, keeps them in its log on disk, and has this process run a
- * handler, which has one step.
- */
+/** Restate's server takes the calls, keeps them in its log, and has this process run a handler of one step. */
 await runMain(
   'restate',
   () => ({ logLevel: 'warn' }),

@@ -20,9 +20,8 @@ interface Trace {
 }
 
 /**
- * Traces all statements, commands and wake-ups of one prediction, while nothing else runs, on the connections of an
- * ingress and a worker to their stores. Periodic work of the processes (leases, polls, housekeeping) occurs in few of
- * the samples, so the most frequent sequence is the prediction's own.
+ * Traces the statements, commands and wake-ups of one prediction between an ingress, a worker and their stores. The
+ * most frequent sequence is the prediction's own, because periodic work occurs in few of the samples.
  */
 async function traceOnePrediction(
   title: string,

@@ -15,10 +15,7 @@ const COLUMNS = [
   'CPU ms a call',
 ];
 
-/**
- * Formats the results for people: a table, the latency added over `direct` for one caller, and PostgreSQL against
- * Redis.
- */
+/** Formats the results: a table, the latency added over `direct` for one caller, and PostgreSQL against Redis. */
 export function table({ cells: results, machine, versions, options }: Results): string {
   const callers = [...new Set(results.map((result) => result.callers))];
   const groups = callers.map((count) =>

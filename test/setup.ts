@@ -48,9 +48,7 @@ export async function setUp(): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: mochaGlobalTeardown };
 }
 
-/**
- * Fails a test that got an answer which the OpenAPI document does not list, even if the test expects the call to fail.
- */
+/** Fails a test that got an unpublished answer, even if the test expects the call to fail. */
 export const mochaHooks = {
   afterEach(this: Mocha.Context): void {
     const unpublished = takeUnpublished();

@@ -12,9 +12,8 @@ import { openMemory } from './database.ts';
 import { store } from './history.ts';
 
 /**
- * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others. Half
- * of each account's raw rows and episodes lie in the window of a week. The CPU time of a call is its time on an idle
- * machine, since all data are in memory.
+ * Measures how long a context takes, in the database and in total, for accounts of three sizes among many others. The
+ * CPU time of a call is its time on an idle machine, since all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {

@@ -1,9 +1,6 @@
 import type { Topic } from './topic.ts';
 
-/**
- * Topics in looser words, for which no rule of the product was written, so that the results show what to expect with
- * the words of other people. Rules must not be tuned on these topics.
- */
+/** Topics for which no rule of the product was written. Rules must not be tuned on these topics. */
 export const HELD_OUT: readonly Topic[] = [
   {
     slot: 'tool.terminal',

@@ -10,10 +10,7 @@ export interface History {
 const ROWS_PER_INSERT = 5000;
 const TABLES = ['raw_memories', 'episodes', 'facts'];
 
-/**
- * Drops the indexes, stores a history, and builds the indexes again. Facts are spread over the last year, episodes and
- * raw rows over the last `days`, in their given order, oldest first.
- */
+/** Stores a history, oldest first: facts over the last year, episodes and raw rows over the last `days`. */
 export async function store(pool: Pool, history: History, days: number): Promise<void> {
   const indexes = await dropIndexes(pool);
   await inParts(history.accounts, (ids) =>

@@ -37,10 +37,7 @@ export interface World {
 const SESSIONS_PER_DELETION = 10;
 const SECOND_MS = 1000;
 
-/**
- * Runs one persona from the first recording to the erasure of the account, at a real installation over HTTP. Only the
- * checks for leftovers, after the deletion and after the erasure, read the tables.
- */
+/** Runs one persona over HTTP, from the first recording to the erasure. Only checks for leftovers read the tables. */
 export async function live({ url, pool, topics }: World, persona: Persona): Promise<Life> {
   const person = await Person.signUp(url);
   await person.record(persona.sessions.flatMap(({ events }) => events));

@@ -29,9 +29,7 @@ export function rate(counts: Counts, n: string, of: string, none = 1): number {
   return whole === 0 ? none : (counts[n] ?? 0) / whole;
 }
 
-/**
- * Relation of a fact to the truth. A fact is `other` if it states nothing that a persona could say about themselves.
- */
+/** Relation of a fact to the truth: `other` if the fact states nothing that a persona could have said. */
 export type Verdict = 'right' | 'superseded' | 'neverSaid' | 'other';
 
 export function verdictOf(text: string, truth: Truth): Verdict {
@@ -95,10 +93,7 @@ export function bundleCounts(texts: readonly string[], truth: Truth): Counts {
   return { bundled: texts.length, bundledStale: stale.length };
 }
 
-/**
- * Counts the quotes that occur in the row they cite, and the facts attested by a row that the person wrote. A quote may
- * differ from its row in case, white space and punctuation.
- */
+/** Counts quotes that occur in the row they cite, and facts attested by a row that the person wrote. */
 export function groundingCounts(facts: readonly ScoredFact[], rows: readonly ScoredRaw[]): Counts {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const quotes = facts.flatMap(({ sources }) => sources.filter(({ quote }) => quote !== null));

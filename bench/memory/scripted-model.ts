@@ -30,10 +30,7 @@ export interface FactAnswer {
   salience: number;
 }
 
-/**
- * Probabilities of the mistakes of a decent model that errs as models do: it believes agents, invents facts and quotes,
- * repeats itself, takes passing states for facts, and overlooks known facts. Equal questions always get equal answers.
- */
+/** Probabilities of the mistakes of a decent model. Equal questions always get equal answers. */
 const ERRORS = {
   /** Quotes something that the row does not say. */
   misquotes: 0.06,

@@ -1,6 +1,4 @@
-/**
- * Sentences of a person in one language: `lasting` ones state something that lasts, `passing` ones only look similar.
- */
+/** Sentences of one language: `lasting` ones state something that lasts, `passing` ones only look similar. */
 export interface Wordings {
   lasting: readonly string[];
   passing: readonly string[];

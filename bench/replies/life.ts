@@ -25,10 +25,7 @@ const IMPORTED_REPLIES = 50;
 /** Numbers of decisions after which the quality is measured, on further predictions that teach nothing. */
 export const STAGES = [0, 20, 100] as const;
 export const PRECISION_TARGETS = [0.8, 0.9, 0.95] as const;
-/**
- * Estimates the number of predictions in a life. There are a few more, since decisions without a candidate teach
- * nothing.
- */
+/** Estimates the predictions in a life; there are a few more, since those without a candidate teach nothing. */
 export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGES.length * probes;
 /** Number of turns after which to give up on a person who gets hardly any predictions to decide on. */
 const TURNS_MAX = 300;

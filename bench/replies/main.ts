@@ -28,9 +28,7 @@ import { WRITERS } from './writers.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /**
-     * Number of lives of each person and writer; by default 40, or 2 with a model, which is slower and may cost money.
-     */
+    /** Number of lives of each person and writer; 40 by default, or 2 with a model. */
     lives: { type: 'string' },
     seed: { type: 'string', default: '1' },
     probes: { type: 'string', default: '50' },

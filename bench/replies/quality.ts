@@ -13,10 +13,7 @@ export const REPLY_HEADS = [
   'right of auto',
 ];
 
-/**
- * Computes the quality of reply predictions. Top-1, Brier score and expected calibration error concern only the
- * predictions that were made.
- */
+/** Top-1, Brier score and expected calibration error concern only the predictions that were made. */
 export function replyCells(judged: readonly JudgedPrediction[]): string[] {
   const predicted = judged.filter((one) => one.predicted);
   const auto = judged.filter((one) => one.auto);

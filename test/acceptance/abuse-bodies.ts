@@ -14,18 +14,13 @@ import { callUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-/**
- * By hand, on an idle machine: hostile bodies hit one ingress at its default limits while an app asks for predictions.
- */
+/** By hand, on an idle machine: hostile bodies hit one ingress while an app asks for predictions. */
 const MIB = 1024 * 1024;
 const ATTACK_MS = 10_000;
 const HEALTH_P99_MS = 100;
 const MEMORY_MAX_MB = 600;
 const SLOWDOWN_MAX = 1.5;
-/**
- * Memory counts as released once the process uses less than this much more memory than before the attack. It is
- * measured under load, because an idle process does not collect garbage.
- */
+/** Memory growth that counts as released. Measured under load: an idle process does not collect garbage. */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;
 const SERVICE_MS = 100;
@@ -136,10 +131,7 @@ async function repeatAttack<T>(attack: () => Promise<T[]>): Promise<T[]> {
   return all;
 }
 
-/**
- * Sends bodies without their last byte, and waits until the other side closes the connections. Resolves with the status
- * and the time of each answer.
- */
+/** Sends bodies without their last byte. Resolves with the status and the time of each answer. */
 async function holdUnfinished(count: number, content: Buffer): Promise<string[]> {
   const { access, url } = await signUp(system);
   const { port } = new URL(url);

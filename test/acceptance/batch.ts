@@ -9,9 +9,8 @@ import { forPrompts, inputsOf, predictBatch, proposeReplies } from '../support/r
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: how long a batch of 100 prompts takes if the provider needs 200 ms for each and the account gets 20 slots,
- * and how much batches delay interactive predictions. One worker process serves all pools, so they share everything but
- * slots.
+ * By hand: how long a batch of 100 prompts takes with a provider of 200 ms and 20 slots, and how much batches delay
+ * interactive predictions. One worker process serves all pools, so they share everything but slots.
  */
 const PROMPTS = 100;
 const SERVICE_MS = 200;

@@ -14,10 +14,7 @@ const TARGET = { interactiveMs: 1000, framesPerSecond: 58 };
 /** Pixels per frame, as when a person flings the list. */
 const SCROLL_STEP = 600;
 
-/**
- * Returns a script that resolves with the moment from which a page can be used: the selector's element is there, and
- * the long tasks of the next half second have ended.
- */
+/** Returns a script that resolves when the element is there and the long tasks of the next half second have ended. */
 const interactiveScript = (selector: string) => `new Promise((resolve) => {
   let last = 0;
   new PerformanceObserver((list) => {

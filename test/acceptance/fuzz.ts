@@ -5,9 +5,9 @@ import { residentMb } from '../support/resident-memory.ts';
 import { startProcesses } from '../support/system.ts';
 
 /**
- * Sends generated requests, some of them hostile, to every operation of the published document. Run by hand: `bin/node
- * test/acceptance/fuzz.ts --requests 100000 --seed 1`; exits with 1 if an answer was not as published, or a process
- * logged an error or died. `--replay` repeats a request that a run printed.
+ * Sends generated requests to every operation of the published document: `bin/node test/acceptance/fuzz.ts --requests
+ * 100000 --seed 1`. Exits with 1 if an answer was not as published, or a process logged an error or died. `--replay`
+ * repeats a request that a run printed.
  */
 const { values: options } = parseArgs({
   options: {

@@ -53,10 +53,7 @@ process.stdout.write(
 );
 process.exitCode = lines.above.length === 0 && answered > 0 ? 0 : 1;
 
-/**
- * Reports whether a line is at most `info`. A line that is not JSON does not come from the logger: a Node warning, a
- * defect.
- */
+/** Reports whether a line is at most `info`. A line that is not JSON, such as a Node warning, is not. */
 function isQuiet(line: string): boolean {
   if (!line.startsWith('{')) return false;
   return (JSON.parse(line) as { level: number }).level <= INFO_LEVEL;

@@ -7,10 +7,8 @@ import { startRedisServer } from '../support/redis-server.ts';
 import { startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
- * By hand: the cost of rate limits on Redis. One ingress with limits and one without are called in turn in short
- * rounds, so that a noisy machine affects both alike; the ratios compare neighbouring rounds. `bare` requests are
- * refused (400) right after they are counted, so that little but the limit is measured. CPU is that of the ingress, on
- * Linux.
+ * By hand: the cost of rate limits on Redis. Compares an ingress with limits and one without in neighbouring short
+ * rounds. `bare` requests are refused (400) right after they are counted. CPU is that of the ingress, on Linux.
  */
 const HIGH_LIMITS = { RATE_LIMIT_RPS: '1000000', RATE_LIMIT_BURST: '1000000' };
 

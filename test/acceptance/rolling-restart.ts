@@ -2,10 +2,7 @@ import { setUp } from '../setup.ts';
 import { rollingRestart } from '../support/rolling-restart.ts';
 import { interruptionsIn } from '../support/under-load.ts';
 
-/**
- * By hand: two ingresses behind a balancer and two workers are each restarted in turn, ten times, at 100 requests a
- * second. Exits with 1 if a restart interrupted calls, or a process did not exit with 0.
- */
+/** By hand: restarts two ingresses behind a balancer and two workers in turn, ten times, at 100 requests a second. */
 await using _ = await setUp();
 const run = await rollingRestart({ rounds: 10, perSecond: 100 });
 const broken = interruptionsIn(run);

@@ -12,10 +12,7 @@ import { COMMON_ENV, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { thisVersion, versionOf } from '../support/version.ts';
 
-/**
- * By hand: the version of a commit and this checkout serve side by side, through the migration, under steady load with
- * repeats at the other ingress and cancels. Exits with 1 if a check below fails.
- */
+/** By hand: the version of a commit and this checkout serve side by side, through the migration, under steady load. */
 const { values: options } = parseArgs({
   options: {
     old: { type: 'string', default: 'HEAD' },

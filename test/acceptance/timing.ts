@@ -34,10 +34,7 @@ const HASH_ROUNDS = Number(process.env['HASH_ROUNDS'] ?? 250);
 const ROUNDS = Number(process.env['ROUNDS'] ?? 4000);
 const WARM_UP = 100;
 const COMPARISONS = 5;
-/**
- * Significance level of each test, so that all tests of a run together have 0.01 (Bonferroni); a comparison has two
- * tests.
- */
+/** Level of each test, so that all tests of a run together have 0.01 (Bonferroni); a comparison has two. */
 const SIGNIFICANCE = 0.01 / (2 * COMPARISONS);
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -132,8 +129,8 @@ function inRandomOrder<T>(values: readonly T[]): T[] {
 }
 
 /**
- * Makes log-ins for known and for unknown addresses; each address is tried once. The addresses are random, so that
- * neither class lies together in an index. The known accounts have random hashes, each with its own salt.
+ * Makes log-ins for known and for unknown addresses, which are random, so that neither class lies together in an index.
+ * Each known account has a random hash with its own salt.
  */
 async function logIns({ database }: System<TestProcess>, rounds: number): Promise<[MakeCall, MakeCall]> {
   const [, ...cost] = (await hashPassword('a horse with 9 staples')).split('$').slice(0, -2);
@@ -177,10 +174,7 @@ async function appKeys(installation: System<TestProcess>): Promise<[MakeCall, Ma
   return [() => use(nearMissOf(key)), () => use(newAppKey().key)];
 }
 
-/**
- * Changes three characters near the key's end and fits the checksum; different each time, since the result for a key
- * that was looked up before may be cached.
- */
+/** Changes three characters near the key's end, different each time since look-ups are cached; fits the checksum. */
 function nearMissOf(key: string): string {
   const secret = key.slice(0, -CHECKSUM_LENGTH);
   nearMisses += 1;

@@ -16,10 +16,7 @@ const PEOPLE = [1, 25];
 const EVENT_BYTES = 8_000_000;
 const WATCH_MS = 40_000;
 const LIMITS = { mb: 600, healthP99Ms: 100 };
-/**
- * Memory counts as released once the process uses less than this much more memory than before the attack. Its use is
- * measured under load, because an idle process does not collect garbage.
- */
+/** Memory growth that counts as released. Measured under load: an idle process does not collect garbage. */
 const LEFTOVER_MAX_MB = 100;
 const RELEASE_TIMEOUT_MS = 60_000;
 

@@ -24,10 +24,7 @@ interface Step {
 const stepsOf = (text: string): Step[] =>
   [...text.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, instruction = '', rest = '']) => ({ instruction, rest }));
 
-/**
- * Performs a Dockerfile's steps as a build does, but in a folder per stage instead of layers. Resolves with the last
- * stage's folder.
- */
+/** Performs a Dockerfile's steps, in a folder per stage instead of layers. Resolves with the last stage's folder. */
 async function build(steps: readonly Step[], root: string): Promise<string> {
   const stages = new Map<string, string>();
   let folder = '';

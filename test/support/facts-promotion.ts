@@ -16,10 +16,7 @@ export const recordOf = (call: ProviderCall) => call.record as unknown as FactsR
 /** A fact as a model proposes it; `quote` is text of the row that supports it. */
 export type Proposal = Partial<ProposedFact> & { text: string; quote: string };
 
-/**
- * Answers like a model that proposes each of these facts if it is shown a row with the quote, or if the proposal has
- * evidence of its own.
- */
+/** Proposes each fact if the model is shown a row with the quote, or if the proposal has evidence of its own. */
 export function proposeFacts(...proposals: Proposal[]): Step {
   return structured((call) => ({
     facts: proposals.flatMap((proposal) => proposedFacts(proposal, recordOf(call))),

@@ -26,10 +26,7 @@ export interface HeldRow {
 }
 
 export interface HeldRowAnswers {
-  /**
-   * Answers to all calls of the victim and its crowd until the release. The first `CALLS_IN_PROGRESS` had reached the
-   * provider when the row was locked.
-   */
+  /** The first `CALLS_IN_PROGRESS` answers are to calls that had reached the provider before the lock. */
   own: Answer[];
   /** The victim's first answer after the release. */
   first: Answer;

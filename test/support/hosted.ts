@@ -16,9 +16,8 @@ type Kind = 'web' | 'worker';
 const idle: Host[] = [];
 
 /**
- * A process that hosts the ingresses or the workers of one installation at a time. It has already loaded the product's
- * code and hashes passwords quickly, so a part is ready in a fraction of the time and CPU that a separate process
- * takes.
+ * Hosts the ingresses or the workers of one installation at a time. It has already loaded the product's code and hashes
+ * passwords quickly, so a part is ready in a fraction of the time of a separate process.
  */
 class Host {
   readonly kind: Kind;

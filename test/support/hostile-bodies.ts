@@ -71,10 +71,7 @@ export function requestHead(path: string, bytes: number, access: string): string
   ].join('\r\n');
 }
 
-/**
- * Sends the parts, pausing after each, until an answer begins. Resolves with what had come by then; empty if the
- * connection closed without an answer.
- */
+/** Sends the parts until an answer begins. Resolves with what had come by then; empty if there was no answer. */
 export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs = 0): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
   socket.on('error', () => {});

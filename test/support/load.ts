@@ -19,10 +19,7 @@ export interface Load {
   stop(): Promise<readonly LoadCall[]>;
 }
 
-/**
- * Starts callers that send a new request as soon as they have an answer, until `stop` is called or `most` requests have
- * been sent.
- */
+/** Starts callers that call again as soon as they have an answer, until `stop` or for `most` requests. */
 export function startLoad(
   ask: (body: Body) => Promise<Reply<PredictionResponse>>,
   { callers, most = Number.POSITIVE_INFINITY }: { callers: number; most?: number },

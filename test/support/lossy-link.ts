@@ -1,10 +1,7 @@
 import { createServer, request as send } from 'node:http';
 import { listen } from './listening.ts';
 
-/**
- * A proxy that loses the first answer to each of `paths`: a stream after its first result, others before their first
- * byte.
- */
+/** A proxy that loses the first answer to each of `paths`; of an event stream, what follows the first result. */
 interface LossyLink extends AsyncDisposable {
   url: string;
   cut: string[];

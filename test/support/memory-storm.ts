@@ -24,10 +24,7 @@ export interface StormOptions {
   killWithinMs: number;
 }
 
-/**
- * Syncs and promotes an account many times at once while workers are killed (kill -9) and replaced, until every call
- * has been answered.
- */
+/** Syncs and promotes an account many times at once, while workers are killed (kill -9) and replaced. */
 export async function stormMemory(
   system: System<HostedPart>,
   person: UserClient,

@@ -13,10 +13,7 @@ export interface Noise {
   stop(): Promise<void>;
 }
 
-/**
- * Measures the delay that a busy machine adds: the time of a call to the same ingress that needs neither the database
- * nor the queue. Tests add it to their time limits.
- */
+/** Measures the delay that a busy machine adds, by calls that need neither the database nor the queue. */
 export function measureNoise({ url }: { url: string }): Noise {
   const times: number[] = [];
   let isStopped = false;
@@ -40,10 +37,7 @@ export function measureNoise({ url }: { url: string }): Noise {
   };
 }
 
-/**
- * Asserts that half of the calls took no longer than the limit plus the usual noise, and 95 of 100 no longer than the
- * limit plus the worst noise.
- */
+/** Allows half of the calls the limit plus the usual noise, and 95 of 100 the limit plus the worst noise. */
 export function expectWithin(calls: readonly { tookMs: number }[], withinMs: number, noise: Noise): void {
   const times = calls.map(({ tookMs }) => tookMs);
   for (const [share, added] of [

@@ -25,8 +25,7 @@ export function noteAnswer(line: string): void {
 }
 
 /**
- * Resolves when all answers of the ingress are recorded, or after 2 s. The ingress logs an answer just after
- * sending it, and lines that a test file has not read when it ends are lost. `log` returns what was read of the log.
+ * Waits at most 2 s until all answers of the ingress are recorded: lines that are unread when the file ends are lost.
  */
 export async function untilNoted(url: string, log: () => string): Promise<void> {
   if (!FOLDER) return;

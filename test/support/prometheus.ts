@@ -7,10 +7,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-/**
- * A quarter of an hour passes in a minute: scrapes come every second instead of every 15 s, and all times in the rules
- * shrink alike.
- */
+/** Scrapes come every second instead of every 15 s, and all times in the rules shrink alike. */
 const SPEED_UP = 15;
 const DURATION = /(for: |\[)(\d+)([sm])\b/g;
 

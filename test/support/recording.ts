@@ -52,10 +52,7 @@ export async function countOf(
 
 const ROWS_AT_ONCE = 100_000;
 
-/**
- * Inserts this many events of a user by SQL: a third in one long session, the others in short ones of 50. The sessions'
- * ids start with the user's.
- */
+/** Inserts events by SQL: a third in one long session, the others in short ones of 50. */
 export async function fillRecording(
   { database }: Pick<System, 'database'>,
   { id }: Pick<UserClient, 'id'>,

@@ -8,8 +8,8 @@ import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import type { TestQueue } from './test-queue.ts';
 
 /**
- * Creates a queue under a key prefix that no other test file uses. Without wake-ups, the product logs in as a user that
- * may do everything but publish and subscribe, which works on every kind of Redis.
+ * Creates a queue under a key prefix of its own. Without wake-ups, the product logs in as a user that may not publish
+ * or subscribe, which works on every kind of Redis.
  */
 export async function queueOnRedis(url: string, options: { withoutWakeUps: boolean }): Promise<TestQueue> {
   const target = parseRedisUrl(url);
@@ -60,10 +60,7 @@ interface Monitor {
   textSoFar(): string;
 }
 
-/**
- * Monitors a node over a plain socket: ioredis mistakes the first lines for answers if they arrive together with the
- * answer to MONITOR.
- */
+/** Uses a plain socket: ioredis mistakes lines for answers if they arrive with the answer to MONITOR. */
 async function monitor({ options: { host = '127.0.0.1', port = 6379, password } }: Redis): Promise<Monitor> {
   const socket = connect(port, host).setEncoding('utf8');
   let sent = '';
@@ -75,10 +72,7 @@ async function monitor({ options: { host = '127.0.0.1', port = 6379, password } 
   return { socket, textSoFar: () => sent };
 }
 
-/**
- * Counts a channel's refusals in an entry of the ACL log, a list of names and values. A repeated refusal raises the
- * count of the same entry.
- */
+/** Counts a channel's refusals in an entry of the ACL log; a repeated refusal raises the entry's count. */
 function denialsOf(channel: string, entry: unknown): number {
   if (!Array.isArray(entry) || !entry.includes(channel)) return 0;
   return Number(entry[entry.indexOf('count') + 1]);

@@ -1,9 +1,7 @@
 import pg from 'pg';
 import type { System } from './system.ts';
 
-/**
- * A lock held from outside the product, as by an operator's psql, or by a process that froze between two statements.
- */
+/** A lock held from outside the product, as by an operator's psql or a frozen process. */
 export interface RowLock {
   /** Rejects if the lock was lost before. */
   release(): Promise<void>;

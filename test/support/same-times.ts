@@ -8,8 +8,8 @@ export interface Difference {
   /** Probability that chance makes as large a difference between equal classes. */
   p: number;
   /**
-   * Advantage over chance in telling a single call's class, with the best threshold (the statistic of Kolmogorov and
-   * Smirnov): 0 is none, 1 is certainty. By chance, even equal classes have some.
+   * Advantage over chance in telling a call's class (the statistic of Kolmogorov and Smirnov): 0 to 1. By chance, even
+   * equal classes have some.
    */
   advantage: number;
   pOfAdvantage: number;

@@ -4,10 +4,7 @@ import { endTogether, listen } from './listening.ts';
 /** A proxy that can go silent, like a balancer that has forgotten its connections: it does not even forward a close. */
 export interface SilentProxy extends AsyncDisposable {
   url: string;
-  /**
-   * Makes existing connections forward nothing and never close; later ones work. `listening` silences only those
-   * that have sent a LISTEN or a SUBSCRIBE.
-   */
+  /** Makes existing connections forward nothing; `listening` only those that have sent a LISTEN or a SUBSCRIBE. */
   silence(which?: 'all' | 'listening'): void;
   /** Silences only connections that have been idle for this long; returns their number. */
   silenceIdle(ms: number): number;

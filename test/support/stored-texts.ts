@@ -9,10 +9,7 @@ const TABLES_QUERY = `
     from information_schema.tables t
    where t.table_type = 'BASE TABLE' and t.table_schema not in ('pg_catalog', 'information_schema')`;
 
-/**
- * Yields every text in an account's rows, in all tables; from tables without an account column, every text. Texts
- * within JSON are yielded separately.
- */
+/** Yields every text in an account's rows, and in tables without an account column; those within JSON separately. */
 export async function* storedTexts(pool: Pool, accountId: string): AsyncGenerator<string> {
   const { rows: tables } = await pool.query<{ name: string; owner: string | null }>(TABLES_QUERY);
   for (const { name, owner } of tables) {

@@ -126,10 +126,7 @@ interface PartRunner<P extends Part> {
   end(parts: readonly P[]): Promise<void>;
 }
 
-/**
- * Starts an installation whose ingresses share one process and whose workers share another, unless they run `apart`.
- * Stop it in `after`.
- */
+/** Starts an installation whose ingresses share one process, and whose workers share another. Stop it in `after`. */
 export function startSystem(options: SystemOptions = {}): Promise<System<HostedPart>> {
   const hosts = new Hosts(options.apart ?? false);
   return start<HostedPart>(options, {
@@ -138,9 +135,7 @@ export function startSystem(options: SystemOptions = {}): Promise<System<HostedP
   });
 }
 
-/**
- * Starts an installation with the product's own processes, for tests that signal or measure them. Stop it in `after`.
- */
+/** Starts an installation with the product's own processes, which a test may signal or measure. Stop it in `after`. */
 export function startProcesses(options: SystemOptions = {}): Promise<System<TestProcess>> {
   return start(options, {
     launch: (_, entry, env) => launch(entry, env),
@@ -148,10 +143,7 @@ export function startProcesses(options: SystemOptions = {}): Promise<System<Test
   });
 }
 
-/**
- * Options, or a function that makes them. The function is called once everything that the suite started earlier is
- * ready.
- */
+/** A function is called once everything that the suite started earlier is ready. */
 type LaterOptions = SystemOptions | (() => SystemOptions | Promise<SystemOptions>);
 
 /** Starts an installation during a suite, as `startSystem` does. */

@@ -2,10 +2,7 @@ import type { Part, System } from './system.ts';
 
 type WithDatabase = Pick<System, 'database'>;
 
-/**
- * Sets columns of a prediction behind the product's back, such as `expires_at = now()`: in its live row, or in its
- * history once it has ended.
- */
+/** Sets columns of a prediction's row, such as `expires_at = now()`, whether the prediction has ended or not. */
 export async function alterRow(
   { database }: WithDatabase,
   app: { id: string },

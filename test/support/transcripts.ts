@@ -87,9 +87,7 @@ export function claudeCodeFile(session: string): string {
   return jsonLines([first, ...records.map((record, i) => claudeRecord(session, i + 1, record))]);
 }
 
-/**
- * Builds a rollout of the Codex CLI; with `from`, that of a fork, which begins with a copy of that session's messages.
- */
+/** Builds a rollout of the Codex CLI. A fork (`from`) begins with a copy of the other session's messages. */
 export function codexFile(
   session: string,
   { from, more = [] as string[] }: { from?: string; more?: string[] } = {},

@@ -41,10 +41,7 @@ interface CallOutcome {
   broken?: string;
 }
 
-/**
- * Sends `perSecond` requests a second of the app until `act` is done, whatever their answers, then repeats those
- * without a 200.
- */
+/** Sends `perSecond` requests a second until `act` is done, then repeats those without a 200. */
 export async function underLoad(
   { app, pool, provider }: { app: AppClient; pool: Pool; provider: FakeProvider },
   perSecond: number,

@@ -11,10 +11,7 @@ export interface Fates {
 
 const LONGEST_DELAY_MS = 3000;
 
-/**
- * Starts a proxy in front of Redis. The proxy drops, duplicates, delays or forwards wake-ups, each equally often, and
- * changes nothing else.
- */
+/** A proxy that drops, duplicates, delays or forwards each wake-up, and changes nothing else. */
 export async function startUnreliableRedis(
   target: string,
 ): Promise<AsyncDisposable & { url: string; fates: Fates }> {
@@ -57,10 +54,7 @@ async function deliverByChance(wakeUp: Buffer, client: Socket, fates: Fates): Pr
   if (fate === 'doubled') client.write(wakeUp);
 }
 
-/**
- * Reports whether a frame is a wake-up: an array (RESP 2) or push (RESP 3) of `message`, the channel's name and the
- * content.
- */
+/** A wake-up is an array (RESP 2) or push (RESP 3) of `message`, the channel's name and the content. */
 function isWakeUp(frame: Buffer): boolean {
   return /^[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n\S+_(ended|cancel|admitted)\r\n/.test(
     frame.toString('latin1', 0, 200),

@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import type { Reply } from './client.ts';
 import { until } from './until.ts';
 
-/**
- * Asks until the ingress has noticed that there is no worker and sheds new calls. Until then each call must end as 504
- * with the code `deadline`; after that, three calls in succession must get 503 `overloaded` with a `Retry-After`.
- */
+/** Asks until the ingress sheds calls because there is no worker: each call ends as 504 before, and as 503 after. */
 export async function untilShed<Body>(
   ask: () => Promise<Reply<Body>>,
   deadline: string,

@@ -13,10 +13,7 @@ export async function until<T>(condition: () => T | Promise<T>, withinMs = 20_00
   }
 }
 
-/**
- * Retries until `work` does not throw, and resolves with its result. Rejects after `withinMs`, with the last error as
- * the cause.
- */
+/** Retries until `work` does not throw. Rejects after `withinMs`, with the last error as the cause. */
 export async function untilDone<T>(work: () => Promise<T>, withinMs = 20_000): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -6,10 +6,7 @@ import { endTogether, listen } from './listening.ts';
 const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
 
-/**
- * Starts a proxy to the database that drops all wake-ups and the workers' messages about providers, and nothing else
- * (PostgreSQL's frontend/backend protocol, version 3).
- */
+/** A proxy to the database that drops wake-ups and messages about providers (frontend/backend protocol, version 3). */
 export async function dropWakeUps(
   target: string,
 ): Promise<{ url: string; dropped(channel: Channel): number; close(): Promise<void> }> {
@@ -49,10 +46,7 @@ export async function dropWakeUps(
   };
 }
 
-/**
- * Returns the channel of a notification to drop; undefined for any other message. A notification is its type, its
- * length, the sender's process id, then the channel's name, ended by a NUL.
- */
+/** A notification is its type, its length, the sender's process id, then the channel's name, ended by a NUL. */
 function wakeUpIn(message: Buffer): string | undefined {
   if (message[0] !== NOTIFICATION) return undefined;
   const start = HEADER_BYTES + 4;

@@ -20,8 +20,7 @@ const PROGRAM = /^<[a-z-]+>|^\[Request interrupted|^Caveat:|^This session is bei
 
 /**
  * Reads chats with coding agents as SpecStory saves them: a folder per person, with Markdown files whose names begin
- * with their time. A long message with the same text as an earlier one counts once, and so does a short one after the
- * same words of the agent: a resumed session saves its messages again.
+ * with their time. Counts repeated messages once, since a resumed session saves its messages again.
  */
 export async function readHistories(folder: string): Promise<History[]> {
   const people = await readdir(folder, { withFileTypes: true });

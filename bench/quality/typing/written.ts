@@ -1,10 +1,7 @@
 import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
 import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
 
-/**
- * Maximum number of phrases that the product recalls for one tail of a draft, and the approximate size of the sample
- * that it takes if there are more.
- */
+/** Maximum number of phrases that the product recalls for one tail of a draft; beyond it, the size of its sample. */
 const RECALLED_MAX = 48;
 const SAMPLE_SIZE = 24;
 /** Number of messages assumed per day, since the times of a history's messages are unknown. */

@@ -6,8 +6,8 @@ export interface JsonEdit {
   /** Index of a value, in the order of the text, modulo the number of values. */
   at: number;
   /**
-   * `replace` puts the text in a value's place, `insert` adds it inside under a name, `drop` removes a member, `repeat`
-   * repeats a member with the text. Every kind replaces a value that is no object or list.
+   * `insert` adds the text inside a value under a name; `repeat` repeats a member with the text. Every kind replaces a
+   * value that is no object or list.
    */
   kind: 'replace' | 'insert' | 'drop' | 'repeat';
   /** Member name, as a JSON string. */

@@ -80,9 +80,7 @@ const VALUE_JUDGING_OPERATIONS = [
   'promoteFacts',
 ];
 
-/**
- * Checks that a body that the document allows is not refused for its format, and that any other body is not accepted.
- */
+/** Checks that a body is accepted only if the document allows it, and not refused for its format if so. */
 function bodyFault(
   { twists }: Plan,
   { operation, json }: Request,
@@ -143,9 +141,7 @@ function isOfSettings({ loc, type }: Fault): boolean {
   return root === 'body' && deeper.length === 0 && CONFIGURED_FIELDS[name] === type;
 }
 
-/**
- * Reports whether a fault concerns a value that the document cannot judge: a weak password, an invalid e-mail address.
- */
+/** Reports whether a fault concerns a value that the document cannot judge, such as a weak password. */
 function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
   if (PASSWORD_JUDGING_OPERATIONS.includes(operationId) && loc.join('.') === 'body.password') return true;
   if (VALUE_JUDGING_OPERATIONS.includes(operationId) && VALUE_FAULTS.includes(type)) return true;

@@ -17,10 +17,7 @@ export interface Plan {
   twists: Twist[];
 }
 
-/**
- * Relative frequency of operations that differ from the rest: hashing a password keeps a core busy, an export
- * reads everything an account has, an erasure ends the account. More is created than deleted.
- */
+/** Relative frequency of operations that cost much, end an account, or create rows. Others have `USUAL_WEIGHT`. */
 const WEIGHTS: Record<string, number> = {
   predict: 40,
   recordEvents: 40,
