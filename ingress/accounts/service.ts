@@ -10,7 +10,7 @@ import {
   findByEmail,
   findPasswordHash,
 } from '../../shared/db/stores/accounts.ts';
-import { isInvite, useInvite } from '../../shared/db/stores/invites.ts';
+import { isInvite, redeemInvite } from '../../shared/db/stores/invites.ts';
 import { findPasswordReset, issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/log-ins.ts';
 import { transaction } from '../../shared/db/transaction.ts';
 import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
@@ -120,7 +120,7 @@ export class AccountService {
     if ((await findByEmail(this.#em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
     const account = await transaction(this.#em(), async (tx) => {
-      if (code !== undefined) await useInvite(tx, code);
+      if (code !== undefined) await redeemInvite(tx, code);
       return createAccount(tx, { email, name, passwordHash });
     });
     await Promise.all([this.#networks.remember(account, address), this.#signUps.countAccount()]);

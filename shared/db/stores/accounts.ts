@@ -29,9 +29,7 @@ export async function findActiveAccounts(pool: Pool, ids: string[]): Promise<(Ac
 /** Characters of URL syntax. `domainToUnicode` would cut them off, or decode them, as other parts of a URL. */
 const URL_SYNTAX = /[/?#\\%]/;
 
-/**
- * Returns the form in which addresses are compared: spellings of a domain, such as Punycode, become equal (UTS #46).
- */
+/** Returns the form in which addresses are compared: Punycode and other spellings become equal (UTS #46). */
 export function emailKey(email: string): string {
   const foldedEmail = email.normalize('NFC').trim().toLowerCase();
   const start = foldedEmail.lastIndexOf('@') + 1;

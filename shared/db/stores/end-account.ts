@@ -68,9 +68,7 @@ function endCredentials(em: EntityManager, id: string): Promise<Account | undefi
  * is anonymized and its connections are revoked. Later steps are safe to repeat, so any process can continue them.
  */
 
-/**
- * The process that erases an account renews its lease this often. After `LEASE_S` without a renewal, it counts as dead.
- */
+/** Interval at which an erasing process renews its lease. After `LEASE_S` without a renewal, it counts as dead. */
 const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
 

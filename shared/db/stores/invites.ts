@@ -24,7 +24,7 @@ export async function isInvite(em: EntityManager, code: string): Promise<boolean
 }
 
 /** Throws `invite_required` if the code is unknown or used. */
-export async function useInvite(tx: EntityManager, code: string): Promise<void> {
+export async function redeemInvite(tx: EntityManager, code: string): Promise<void> {
   const changedRows = await tx.nativeUpdate(
     Invite,
     { hash: hashKey(code), usedAt: null },

@@ -50,9 +50,7 @@ async function issueLoginToken(
 
 const REFRESH_TOKEN_HOURS = 30 * 24;
 
-/**
- * Throws `invalid_credentials` if the password has changed since the account was read, or the account is not active.
- */
+/** Throws `invalid_credentials` if the account is not active, or its password has changed since it was read. */
 export async function issueRefreshToken(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,

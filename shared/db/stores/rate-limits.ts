@@ -46,7 +46,7 @@ export interface KeyWindow {
   points: number;
   /** Time until the window ends; 0 or less if there is no window. */
   leftMs: number;
-  /** End of the window by the database's clock, which identifies it among the windows of its key. */
+  /** End of the window by the database's clock. It identifies the window among those of the key. */
   window: number;
 }
 

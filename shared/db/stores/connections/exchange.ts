@@ -69,8 +69,8 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
 }
 
 /**
- * Checks whether the connection still has the grant that the exchange made. Not a join in `lockAttempt`: after a wait
- * for the row lock, PostgreSQL re-reads the locked row, but not the rows joined to it.
+ * Checks whether the connection still has the grant that the exchange made. A join in `lockAttempt` could be stale:
+ * after a wait for the row lock, PostgreSQL re-reads the locked row, but not the rows joined to it.
  */
 async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
   const grants = await tx.execute<object[]>(

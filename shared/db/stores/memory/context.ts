@@ -70,9 +70,7 @@ export interface ConnectedContext {
   grantRevision: number;
 }
 
-/**
- * Reads memory and revisions in one snapshot; no memory for work that was admitted before its connection was revoked.
- */
+/** Reads memory and revisions in one snapshot, and no memory under a connection that was revoked meanwhile. */
 export async function assembleConnectedContext(
   em: EntityManager,
   connectionId: string,

@@ -28,7 +28,7 @@ export async function forgetDerived(
 ): Promise<DerivedCounts> {
   const derivedIds = await dropLinksTo(tx, accountId, [id]);
   if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derivedIds.facts, saidAt);
-  if (tier === 'raw') await dropUnquotedEpisodes(tx, accountId, derivedIds);
+  if (tier === 'raw') await unlinkUnquotedEpisodes(tx, accountId, derivedIds);
   const orphans = await orphansOf(tx, accountId, derivedIds.episodes);
   const orphanTexts = await textsOf(tx, accountId, orphans);
   await tx.execute(
@@ -73,7 +73,7 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]):
 }
 
 /** Unlinks facts from the episodes of a deleted raw row, unless a fact quotes another row of the episode. */
-async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: DerivedIds) {
+async function unlinkUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: DerivedIds) {
   await tx.execute(
     `delete from memory_links f
       where f.account_id = ? and f.from_id in (select json_array_elements_text(?::json)::uuid)
@@ -86,8 +86,8 @@ async function dropUnquotedEpisodes(tx: EntityManager, accountId: string, { fact
 }
 
 /**
- * Moves the beginning of facts that held since a deleted row was said to the earliest remaining row that they quote, at
- * the latest to their end. The facts that they superseded end then too, but not before their own beginning.
+ * Facts that begin when a deleted row was said now begin with the earliest remaining row that they quote, or at their
+ * end if that is earlier. The facts that they superseded end then too, but not before their own beginning.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
@@ -294,9 +294,7 @@ async function restoreSuperseded(
   return restored;
 }
 
-/**
- * Selects facts whose successor in this column is deleted, each with its next remaining successor other than itself.
- */
+/** Selects facts whose successor in this column is deleted, each with its next remaining successor, if not itself. */
 const changesOf = (column: 'superseded_by' | 'ended_by') => `(
   select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
          case when s.valid_from < f.valid_from then f.valid_from else s.valid_from end as ended_at

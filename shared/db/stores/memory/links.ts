@@ -6,7 +6,7 @@ import { MemoryLink } from '../../entities/memory.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/** Relation of a fact that the person deleted to the row that it quoted. No fact is made from these words again. */
+/** Links a fact that the person deleted to the row that it quoted: no fact is made from the quoted words again. */
 export const FORGOTTEN = 'forgotten';
 
 export interface RowWithSources<Row extends { id: string }> {

@@ -74,9 +74,7 @@ export function readPairs(em: EntityManager, accountId: string): Promise<PromptR
   return em.execute<PromptReply[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
 }
 
-/**
- * A reply answers the prompt that it names, or if memory has none, the last prompt of the same agent in its session.
- */
+/** A reply answers the prompt that it names or else the last prompt of the same agent in its session. */
 const READ_PAIRS = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (

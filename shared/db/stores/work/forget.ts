@@ -5,9 +5,9 @@ import { ROWS_AT_ONCE, repeatStep, takeSteps } from '../../steps.ts';
 import { deleteOldCalls } from '../provider-calls.ts';
 
 /**
- * An id begins with the time of its admission (UUID version 7), so this reads only the answers that it deletes, and the
- * few whose work was admitted before the recovery window and ended within it. Selects by `ctid`, because no plan turns
- * that into a join that reads the whole table.
+ * An id begins with the time of its admission (UUID version 7), so the statement reads only the answers that it
+ * deletes, and the few whose work was admitted before the recovery window and ended within it. Selects by `ctid`,
+ * because no plan turns that into a join that reads the whole table.
  */
 const ERASE_ANSWERS = {
   name: 'erase_answers_v1',
@@ -29,9 +29,7 @@ export async function eraseAnswers(
   await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS], stopping);
 }
 
-/**
- * Days after a grant's end until its last prediction is dropped: one may end an hour later, and history goes by weeks.
- */
+/** Days after a grant's end until its last prediction is gone: one may end an hour later, and history goes by weeks. */
 const GRANT_DAYS = TOMBSTONE_DAYS + 8;
 
 const DELETE_EXPIRED_ROWS = [
