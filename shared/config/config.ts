@@ -36,7 +36,6 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     /** Average requests per second and maximum burst. Undefined: no limit. */
     rateLimit: rateLimit(env),
     ...readDeadlines(env),
-    /** Models that a request may name. */
     supportedModels:
       modelsIn(env, 'SUPPORTED_MODELS') ??
       [readProviderAccess(env, base.production).defaultModel ?? []].flat(),

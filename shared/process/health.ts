@@ -7,7 +7,7 @@ const STUCK_MS = 10_000;
 /** Reuses the result of the checks, so that frequent requests do not burden the stores. */
 const RESULT_TTL_MS = 1000;
 
-/** Silence of a store that counts as an outage: less than a scrape waits for a read, so that metrics report it. */
+/** Silence of a store that counts as an outage. A scrape waits longer for a read, so that metrics report the outage. */
 const SILENT_MS = 1500;
 
 export class ProcessHealth implements Health {

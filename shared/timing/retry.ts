@@ -10,7 +10,6 @@ export interface RetryOptions extends Backoff {
   when?: (error: unknown, tries: number) => boolean;
   /** Time, by `performance.now()`, after which no try starts. */
   until?: number;
-  /** Aborts the wait for the next try. */
   signal?: AbortSignal;
 }
 

@@ -10,11 +10,11 @@ import type { WakeUps } from './wake-ups.ts';
 const COMPLETIONS_MAX = 100;
 const ANSWER_UNITS_MAX = 256 * 1024;
 /**
- * Maximum waits in a busy worker, in milliseconds, of a completion for its `statement` and of its callers' `wakeUp`.
- * Neither exceeds a tenth (`ofQueueing`) of the time for which the work was queued.
+ * Maximum time, in milliseconds, for which a busy worker delays a `statement` or a `wakeUp` to share it; at most a
+ * tenth (`ofQueueing`) of the time for which the work was queued.
  */
 const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
-/** More completions share a statement without a wait, and their statement claims no work. */
+/** With more completions, none waits for others, and their statement claims no work. */
 const FEW_COMPLETIONS = 32;
 
 /** Resolves with false if the guard failed. After the commit, wakes the processes that wait for the work or run it. */

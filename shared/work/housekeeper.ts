@@ -79,7 +79,7 @@ export class Housekeeper {
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
   readonly #rounds: LeaseRounds = {};
-  /** By party. Until they settle, no round starts others for the party. */
+  /** Completions in progress, by party. No round starts others for the party meanwhile. */
   readonly #completions = new Map<string, Promise<unknown>>();
   readonly #searchedAllAt = new Map<string, number>();
 

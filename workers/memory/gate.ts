@@ -52,7 +52,6 @@ export interface ShownMemory {
 }
 
 const PROPOSALS_MAX = 40;
-/** Maximum number of quotes that are considered for a fact. */
 export const EVIDENCE_MAX = 8;
 const TEXT_MAX = 500;
 const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;

@@ -146,11 +146,6 @@ export function remainingSuggestion(last: Suggestion, draft: string, facts: Pred
   return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typedText.length) : '';
 }
 
-export interface CompletionDecision {
-  state: 'suggested' | 'abstained';
-  completion: string;
-}
-
 /** Reports whether the input is too little for the mode; then no model is asked. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
@@ -169,7 +164,7 @@ export function decideCompletion(
   request: Pick<PredictionRequest, 'draft' | 'messages'>,
   minConfidence: number,
   refused: readonly string[] = [],
-): CompletionDecision {
+): { state: 'suggested' | 'abstained'; completion: string } {
   const completion = cutAtWord(guess.completion);
   const shownTexts = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(foldCase);
   const isSure = guess.confidence >= minConfidence;

@@ -2,14 +2,12 @@ import type { CallLimits, StructuredQuestion, Usage } from './provider.ts';
 
 /** Formats from the strictest to the loosest. */
 export const ANSWER_FORMATS = ['json_schema', 'json_object', 'text'] as const;
-export type AnswerFormat = (typeof ANSWER_FORMATS)[number];
 
 /**
  * Parameters that limit the tokens of an answer. `max_tokens` is tried first: OpenAI's reasoning models refuse it with
  * an error, whereas other servers silently ignore `max_completion_tokens`, so that nothing is limited.
  */
 export const LIMIT_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const;
-export type LimitParameter = (typeof LIMIT_PARAMETERS)[number];
 
 /** Parameters that not every server accepts: how much the model thinks, and which cache it uses. */
 export const OPTIONAL_PARAMETERS = ['reasoning_effort', 'prompt_cache_key'] as const;
@@ -23,8 +21,8 @@ export interface Question extends Omit<StructuredQuestion<unknown>, 'check'> {
 }
 
 export interface Dialect {
-  format: AnswerFormat;
-  limit: LimitParameter;
+  format: (typeof ANSWER_FORMATS)[number];
+  limit: (typeof LIMIT_PARAMETERS)[number];
   /** Optional parameters that the server accepts. */
   extras: readonly OptionalParameter[];
   thinks: boolean;

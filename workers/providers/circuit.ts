@@ -166,7 +166,7 @@ export class Circuit {
 /** The database keeps whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** Returns 0 for a time longer than possible, because the database's clock was set back. */
+/** A time longer than possible, from a database clock that was set back, counts as 0. */
 function plausibleMs(ms: number | null | undefined, longestMs: number): number {
   return typeof ms === 'number' && ms <= longestMs + ROUNDING_MS ? ms : 0;
 }

@@ -79,7 +79,7 @@ function malformedAnswer(): ProviderError {
 }
 
 /** Continues the conversation, so that the provider's prompt cache stays valid. */
-export function repairMessages(text: string, faults: readonly string[]): ChatMessage[] {
+function repairMessages(text: string, faults: readonly string[]): ChatMessage[] {
   const list = faults.slice(0, FAULTS_SHOWN_MAX).map((fault) => `- ${fault}`);
   const content = `That answer cannot be used:\n${list.join('\n')}\nAnswer again, with the corrected JSON object only.`;
   const quotedText = text.slice(0, QUOTED_CHARS_MAX).toWellFormed().replaceAll('\0', '');

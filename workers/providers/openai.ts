@@ -131,7 +131,7 @@ function withShapeDescription(messages: readonly ChatMessage[], schema: object):
 const TOKENS_MAX = 100_000_000;
 
 /** Reads the body of a 200. Throws a `ProviderError` if it has no completion. */
-export function readCompletion(body: unknown): Completion {
+function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');
   const usage = readUsage(field(body, 'usage'));
@@ -182,7 +182,7 @@ function field(value: unknown, name: string | number): unknown {
 }
 
 /** Drops the SDK's message and cause, which may quote a text or the key. `dialect` is that of the request. */
-export function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
+function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
   if (error instanceof ProviderError) return error;
   const refusedPart = refusedPartOf(error, dialect);
   if (refusedPart !== undefined) return new DialectRefused(refusedPart, describe(error));

@@ -64,7 +64,7 @@ export async function openProviders(
   { config, pool, bus, log }: ProviderDependencies,
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
-  if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
+  if (openai === undefined) return createProviders({ openai });
   // The proxy is global, but of a worker's requests only those to providers use Node's global agent for `https`.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);

@@ -10,10 +10,7 @@ export interface Reader {
   gone?: AbortSignal;
 }
 
-/**
- * Reads when the memory and the party have their turn. Throws `overloaded` if `gone`, which means that nobody waits any
- * more, aborts before the turn.
- */
+/** Reads in turn by memory and party. Throws `overloaded` if `gone` aborts first, because nobody waits any more. */
 export type FairReads = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
 
 /** At most two reads of one memory run at once. No party takes all connections for reads, unless there is only one. */

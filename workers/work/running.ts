@@ -10,7 +10,7 @@ const DRAIN_POLL_MS = 50;
 /** Time within which the answer to a claim usually arrives. */
 const CLAIM_ANSWER_MS = 500;
 
-export class AttemptRelinquished extends Error {
+class AttemptRelinquished extends Error {
   override readonly name = 'AttemptRelinquished';
 }
 
@@ -22,7 +22,7 @@ interface Attempt {
 }
 
 export interface HeldRows {
-  /** Returns the attempt by id of each row that this process holds, or of those among `ids`. */
+  /** Returns the attempt number of each row that this process holds, by id; with `ids`, only of these rows. */
   readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
   /** Takes back rows that a crash of the database put back in the queue. Resolves with their ids. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
