@@ -57,7 +57,7 @@ describe('bounds', () => {
     assert.deepEqual([(await start()).status, (await start()).status], [200, 429]);
   });
 
-  it('an account has at most 1,000 connections, and can still renew those', async () => {
+  it('an account has at most 1,000 connections, and at that limit can still renew them', async () => {
     const user = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, user, 'u-0');
@@ -75,7 +75,7 @@ describe('bounds', () => {
     assert.equal(body.results.length, 1000);
   });
 
-  it('a prediction has at most 100 prediction events; a repeat of one of them still gets 200', async () => {
+  it('a prediction has at most 100 prediction events, and at that limit a repeated event still gets 200', async () => {
     const app = await system.app();
     const [request, other] = [predictionBody(), predictionBody()];
     for (const one of [request, other]) assert.equal((await app.predict(one)).status, 200);

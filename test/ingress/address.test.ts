@@ -72,7 +72,7 @@ describe("client's address", () => {
     assert.deepEqual(new Set(counted), new Set(['address 127.0.0.1']));
   });
 
-  it("behind trusted proxies, a client's address is the last untrusted one in X-Forwarded-For, or the first of all", async () => {
+  it("behind trusted proxies, a client's address is the last untrusted one in X-Forwarded-For, or the first if all are trusted", async () => {
     assert.equal(await addressSeen(['loopback'], '203.0.113.9'), '203.0.113.9');
     assert.equal(await addressSeen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
     assert.equal(

@@ -92,7 +92,7 @@ describe('stale context', () => {
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('a draft.revision is 409 with another text and runs with the same text, even after its text was erased', async () => {
+  it('a repeated draft.revision is still compared by its text after the stored text was erased', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);

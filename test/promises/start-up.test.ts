@@ -51,7 +51,7 @@ describe('start-up', () => {
       assert.equal(rowCount, files.length);
     });
 
-    it('a process on an empty database is unready until the migrations were run, and logs the one it waits for', async () => {
+    it('a process on an empty database logs the migration that it waits for, and is ready once all were run', async () => {
       const ports = [await freePort(), await freePort()];
       const env = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: empty.url };
       const started = [
@@ -124,7 +124,7 @@ describe('start-up', () => {
     await Promise.all(started.map((process) => process.ready()));
   });
 
-  it('an invalid environment variable ends its process with one log line that names it and quotes no password', async () => {
+  it('an invalid environment variable ends its process with one log line, which names the variable and no password', async () => {
     const secret = 'mysql://user:hunter2@localhost/x';
     const faults: [kind: 'web' | 'worker', variable: string, value: string, others?: object][] = [
       ['web', 'PORT', '80a'],
@@ -164,7 +164,7 @@ describe('start-up', () => {
     assert.equal(system.provider.calls[0]?.headers.authorization, 'Bearer sk-from-a-file');
   });
 
-  it('a process in production without required variables names all that it lacks, and no others', async () => {
+  it('a process that starts in production names every required variable that it lacks, and no others', async () => {
     const env = {
       NODE_ENV: 'production',
       DATABASE_URL: '',

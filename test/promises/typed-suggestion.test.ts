@@ -30,7 +30,7 @@ describe('typing along a suggestion', () => {
     return [body.prediction_units, body.reserved_units];
   };
 
-  it('a person who types along a suggestion gets the rest of it, without a provider call or a unit', async () => {
+  it('a draft typed along a suggestion gets the rest of the suggestion, without a provider call or a unit', async () => {
     assert.deepEqual(await typeAndSummarize('Send it'), ['suggested', ' with care', 1, 1]);
     assert.deepEqual(await typeAndSummarize('Send it '), ['suggested', 'with care', 0, 1]);
     assert.deepEqual(await typeAndSummarize('Send it w'), ['suggested', 'ith care', 0, 1]);
