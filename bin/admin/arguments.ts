@@ -73,6 +73,13 @@ export function redirectUri(value: string): string {
   return value;
 }
 
+/** Throws if the address is missing or not an HTTP address. `name` is the option or variable that gives it. */
+export function ingressAddressOf(given: string | undefined, name = 'PUBLIC_URL'): string {
+  if (given === undefined) throw new AdminError(`the address of the ingress is not known: set ${name}`);
+  if (/^https?:/.test(given) && URL.canParse(given)) return given.replace(/\/$/, '');
+  throw new AdminError(`${name} must be the http:// or https:// address of an ingress`);
+}
+
 function wholeNumber(name: string, value: string, max: number, description: string): number {
   if (/^\d{1,15}$/.test(value) && Number(value) <= max) return Number(value);
   throw invalidValueError(name, `${description}, at most ${max}`, value);

@@ -4,9 +4,9 @@ import { FEATURES } from '../../shared/domain/app.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
+import { ingressAddressOf } from './arguments.ts';
 import { type Finding, fault, fine } from './checks.ts';
 import type { Admin } from './command.ts';
-import { ingressAddressOf } from './ingress-address.ts';
 
 /** Stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';

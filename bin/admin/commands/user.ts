@@ -27,9 +27,8 @@ import { hashPassword } from '../../../shared/security/passwords.ts';
 import { endingOptions } from '../../../shared/work/ending-options.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
-import { requireValue, userId } from '../arguments.ts';
+import { ingressAddressOf, requireValue, userId } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
-import { ingressAddressOf } from '../ingress-address.ts';
 import { fieldLines, table } from '../text.ts';
 
 /** Time for which the command itself erases; the running processes finish the rest. */

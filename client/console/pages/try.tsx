@@ -7,7 +7,7 @@ import { Evidence } from '../parts/evidence.tsx';
 import { useAction, useLoad } from '../parts/hooks.ts';
 import { Typing } from '../parts/typing.tsx';
 import { Button, Card, Copy, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
-import { curlOf, type Request, typescriptOf } from '../requests.ts';
+import { ROOT } from '../session.ts';
 import { number, t } from '../strings/index.ts';
 
 export function Try() {
@@ -86,6 +86,35 @@ function Answer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: Reply
       </p>
     </div>
   );
+}
+
+/** A call to `/api`: its path, the method of our TypeScript client that makes it, and its body. */
+interface Request {
+  path: string;
+  method: 'predictDraft' | 'predictReply';
+  body: object;
+}
+
+function curlOf({ path, body }: Request): string {
+  const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
+  return [
+    `curl -sS ${ROOT}api/${path} \\`,
+    '  -H "X-Service-API-Key: $FORECUE_KEY" \\',
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${text}'`,
+  ].join('\n');
+}
+
+function typescriptOf({ method, body }: Request): string {
+  return [
+    "import { createAccountClient } from 'forecue';",
+    '',
+    'const forecue = createAccountClient({',
+    `  baseUrl: ${JSON.stringify(ROOT.slice(0, -1))},`,
+    '  credential: process.env.FORECUE_KEY,',
+    '});',
+    `const answer = await forecue.${method}(${JSON.stringify(body, null, 2)});`,
+  ].join('\n');
 }
 
 const LANGUAGES = { curl: curlOf, TypeScript: typescriptOf };
