@@ -5,7 +5,7 @@ import { createBatcher } from '../../shared/db/batcher.ts';
 import { type ActiveAccount, findActiveAccounts } from '../../shared/db/stores/accounts.ts';
 import { findAppsByKey } from '../../shared/db/stores/apps.ts';
 import { findAccountsByKey, markKeysUsed } from '../../shared/db/stores/service-keys.ts';
-import { requireCurrent, type UserPrincipal } from '../../shared/domain/account.ts';
+import { requireCurrentLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
@@ -205,7 +205,7 @@ async function byToken(
   if (claims === 'invalid') return undefined;
   const account = await find.byToken(claims);
   if (account === undefined) return undefined;
-  requireCurrent(claims, account.generation);
+  requireCurrentLogin(claims, account.generation);
   return { id: account.id, login: claims };
 }
 

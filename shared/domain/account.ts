@@ -52,7 +52,7 @@ export function requireScope(user: UserPrincipal, anyOf: readonly Scope[]): void
 }
 
 /** Throws `token_expired` if all log-ins of the account were ended after this one began. */
-export function requireCurrent({ generation }: Login, currentGeneration: number): void {
+export function requireCurrentLogin({ generation }: Login, currentGeneration: number): void {
   if (generation !== currentGeneration) throw new AppError('token_expired');
 }
 

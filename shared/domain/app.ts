@@ -3,7 +3,6 @@ import { PREDICTION_MODES } from '../schemas/limits.ts';
 
 /** Features that an operator can disable for an app. */
 export const FEATURES = ['predictions', 'connections', ...PREDICTION_MODES] as const;
-type Feature = (typeof FEATURES)[number];
 
 export interface AppPrincipal {
   readonly id: string;
@@ -17,6 +16,9 @@ export interface AppPrincipal {
 }
 
 /** Throws `feature_disabled` if any of the features is disabled. */
-export function checkFeatures(app: Pick<AppPrincipal, 'disabled'>, ...features: readonly Feature[]): void {
+export function checkFeatures(
+  app: Pick<AppPrincipal, 'disabled'>,
+  ...features: (typeof FEATURES)[number][]
+): void {
   if (features.some((feature) => app.disabled.includes(feature))) throw new AppError('feature_disabled');
 }

@@ -3,13 +3,13 @@ import { maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { chooseBest, type Merits, RANKING, worthOf } from './context-ranking.ts';
 import type {
-  Candidates,
   ContextQuery,
   EpisodeRow,
   FactRow,
   Offer,
   ProfileRow,
   RawRow,
+  TierCandidates,
 } from './context-rows.ts';
 import { isEvidence } from './facts/statement.ts';
 
@@ -88,7 +88,7 @@ const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 :
 const pinnedFirst = (a: FactRow, b: FactRow) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b);
 
 async function choose<Row extends { id: string }>(
-  { rows }: Candidates<Row>,
+  { rows }: TierCandidates<Row>,
   max: number,
   halfLifeMs: number,
   read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },

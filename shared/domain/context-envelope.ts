@@ -49,7 +49,14 @@ export interface Memory {
   profile: { summary: string; data: Record<string, unknown> } | null;
   /** Lasting facts: the same for every draft until memory changes. */
   facts: string[];
-  recalled: RecalledMemory;
+  /** Memory that relates to the end of the conversation. */
+  recalled: {
+    facts: string[];
+    /** Newest first. */
+    episodes: { title: string; summary: string }[];
+    /** Raw rows, newest first. `own` is true for the person's own words. */
+    said: { role: string | null; own: boolean; content: string }[];
+  };
 }
 
 /** Ids of the rows that a prediction used, and whether it used the profile. */
@@ -58,15 +65,6 @@ export interface UsedRows {
   facts: string[];
   episodes: string[];
   raw: string[];
-}
-
-/** Memory that relates to the end of the conversation. */
-interface RecalledMemory {
-  facts: string[];
-  /** Newest first. */
-  episodes: { title: string; summary: string }[];
-  /** Raw rows, newest first. `own` is true for the person's own words. */
-  said: { role: string | null; own: boolean; content: string }[];
 }
 
 type RequestTexts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;

@@ -70,7 +70,7 @@ export interface ProfileRow {
 }
 
 /** All rows of a tier that match the filters, or only those that are pinned, new, or about the question. */
-export interface Candidates<Row> {
+export interface TierCandidates<Row> {
   rows: WithRelevance<Row>[];
   /** Number of rows that match the filters, counted up to a limit. */
   matched: number;
@@ -90,14 +90,14 @@ export interface Offer {
   generatedAt: Date;
   since: Date | null;
   profile: ProfileRow | null;
-  facts: Candidates<WithSupport<FactRow>> & {
+  facts: TierCandidates<WithSupport<FactRow>> & {
     superseded: number;
     stale: number;
     expired: number;
     notYetValid: number;
   };
-  episodes: Candidates<WithSupport<EpisodeRow>> & { stale: number };
-  raw: Candidates<RawRow> & { predicted: number };
+  episodes: TierCandidates<WithSupport<EpisodeRow>> & { stale: number };
+  raw: TierCandidates<RawRow> & { predicted: number };
   backlog: { raw: number; episodes: number };
   /** True if reading the rows took too long. Then there are no rows, and nothing is counted. */
   timedOut: boolean;

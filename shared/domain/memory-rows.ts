@@ -42,7 +42,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
     content,
     kind,
     role,
-    origin: posted.origin ?? originOf(role),
+    origin: posted.origin ?? (role === 'human' || role === 'agent' ? role : 'unknown'),
     agent,
     sessionId: posted.session_id ?? null,
     source,
@@ -61,10 +61,6 @@ function roleOf(kind: RawKind, agent: string | null): RawRole {
   if (kind === 'reply' || kind === 'note') return 'human';
   if (kind === 'message') return agent === null ? 'human' : 'agent';
   return null;
-}
-
-function originOf(role: RawRole): RawValues['origin'] {
-  return role === 'human' || role === 'agent' ? role : 'unknown';
 }
 
 export function episodeValues(change: EpisodeChange, now: number, faults: Faults) {

@@ -1,6 +1,6 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
-/** An error whose code and, on `/api` and at the tool server, explanation callers see, but never its cause. */
+/** Callers see the code and, on `/api` and at the tool server, the explanation, but never the cause. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly source: ErrorSource;

@@ -1,4 +1,4 @@
-/** A failed connection to several addresses is an `AggregateError` without a message, with an error for each. */
+/** A failed connection to a host with several addresses throws an `AggregateError` without a message. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

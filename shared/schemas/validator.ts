@@ -34,7 +34,7 @@ export class ValidationError extends Error {
 const INPUT_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
-/** Decides by name, not by schema, because unknown properties are reported as well. */
+/** Hides values by name, not by schema, because unknown properties are reported as well. */
 const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
 /** Includes invisible characters, with which two addresses could look the same. */
@@ -84,7 +84,7 @@ export function compile<T extends TSchema>(
 const COMPILE_DELAY_MS = 100;
 const toCompile: (() => unknown)[] = [];
 
-/** Compiling all schemas at once would take a fifth of the start-up time. */
+/** Compiles after the start, since compiling all schemas at once would take a fifth of the start-up time. */
 function compileSoon(compileOne: () => unknown): void {
   toCompile.push(compileOne);
   if (toCompile.length === 1) setTimeout(compileNext, COMPILE_DELAY_MS).unref();
@@ -159,7 +159,7 @@ function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Repor
     // Ajv reports a failed branch again after the branch's own faults.
     if (error.keyword === 'if') continue;
     const name: string | undefined = error.params['missingProperty'] ?? error.params['additionalProperty'];
-    // A property's name may be as long as the body, and no memory is reserved for the answer.
+    // A property's name may be as long as the body, so faults show only its beginning.
     const property = name && [...name.slice(0, 2 * INPUT_MAX)].slice(0, INPUT_MAX).join('');
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);

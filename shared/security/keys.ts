@@ -39,7 +39,7 @@ export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY_START, value);
 }
 
-/** Makes codes, links, sessions and refresh tokens. Only the hash is stored. */
+/** Makes tokens for codes, links, sessions and refreshing. Only the hash is stored. */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(SECRET_BYTES).toString('base64url');
   return { token, hash: hashKey(token) };

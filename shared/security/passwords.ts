@@ -49,11 +49,6 @@ const THREADS_MAX = 4;
 /** Number of hashes that this process computes at once. One of several cores stays free for the event loop. */
 export const HASHING_THREADS = Math.max(1, Math.min(THREADS_MAX, availableParallelism() - 1));
 
-interface HashResult {
-  id: number;
-  tag: Uint8Array;
-}
-
 /** A thread that hashes one password at a time, in order. Started by its first hash. */
 class HashingThread {
   readonly #waiting = new Map<number, PromiseWithResolvers<Buffer>>();
@@ -77,7 +72,7 @@ class HashingThread {
 
   #start(): Worker {
     const worker = new Worker(new URL('./argon2-thread.ts', import.meta.url));
-    worker.on('message', ({ id, tag }: HashResult) => {
+    worker.on('message', ({ id, tag }: { id: number; tag: Uint8Array }) => {
       this.#waiting.get(id)?.resolve(Buffer.from(tag));
       this.#waiting.delete(id);
       if (this.#waiting.size === 0) worker.unref();

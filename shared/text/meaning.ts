@@ -21,7 +21,7 @@ export function haveSameMeaning(a: string, b: string): boolean {
   return new ComparableReply(a).isSameAs(new ComparableReply(b));
 }
 
-/** A reply that is analysed once, however many others it is compared with. */
+/** Keeps what is compared of a reply, for comparisons with many others. */
 export class ComparableReply {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 import { removeUnrecallable } from './recallable.ts';
 import { maskSecrets } from './secrets.ts';
-import { normalForm, UNSPACED } from './words.ts';
+import { normalForm, UNSPACED, UNSPACED_CHARACTER } from './words.ts';
 
 /*
  * A text is read as lines of words. A run of white space becomes one space. Anything that no completion may cross (a
@@ -81,7 +81,6 @@ export function nextWord(following: string, begun: boolean): string {
 export function isWordStart(lines: string, at: number): boolean {
   return !/[\p{L}\p{M}\p{N}_]/u.test(lines.charAt(at - 1)) || UNSPACED_CHARACTER.test(lines.charAt(at));
 }
-const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'u');
 
 /** `place` identifies the phrase in its text. */
 export interface Phrase {
@@ -99,10 +98,7 @@ const TYPED_MAX = 2000;
 /** Maximum number of phrases of a text: enough for `TYPED_MAX` units of most languages with spaces between words. */
 const PHRASES_MAX = 400;
 
-/**
- * Takes phrases from the beginnings of lines first, with only what a completion may repeat. Returns none for a pasted
- * text.
- */
+/** Returns phrases that a completion may repeat, those from the beginnings of lines first; none for a pasted text. */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
   // Removes secrets first: a secret from which something else has been removed is no longer recognised.

@@ -1,6 +1,9 @@
 import { normalForm } from './words.ts';
 
-/** Removes case, diacritics, compatibility forms and invisible characters, and decodes HTML, URL and JSON escapes. */
+/**
+ * Lower-cases a text, removes diacritics, compatibility forms and invisible characters, and decodes HTML, URL and JSON
+ * escapes.
+ */
 export function plainOf(text: string): string {
   return (
     normalForm(decodeEntities(text), 'NFKD')
@@ -15,8 +18,8 @@ export function plainOf(text: string): string {
 }
 
 /**
- * Letters, each followed by the Latin letter that it looks like (Unicode Technical Standard 39). Normalization does not
- * remove a stroke, so letters with one are listed.
+ * Letters, each followed by the Latin letter that it looks like (Unicode Technical Standard 39). Letters with a stroke
+ * are listed because normalization keeps the stroke.
  */
 const LOOKALIKES = new Map(
   [

@@ -148,7 +148,7 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Checks the check digits (ISO 7064, MOD 97-10). Small letters and digits alone are a hash. */
+/** Checks the check digits (ISO 7064, MOD 97-10). A run of only small letters and digits counts as a hash. */
 function isIban(iban: string): boolean {
   if (/^[a-z\d]+$/.test(iban)) return false;
   const characters = iban.replaceAll(/[^a-z\d]/gi, '');

@@ -5,7 +5,7 @@ export function similarity(a: string, b: string): number {
   return jaccard(trigramsOf(wordsOf(a)), trigramsOf(wordsOf(b)));
 }
 
-/** As pg_trgm makes them: with two blanks before a word and one after it. */
+/** Makes trigrams as pg_trgm does: with two blanks before a word and one after it. */
 export function trigramsOf(words: readonly string[]): Set<string> {
   const trigrams = new Set<string>();
   for (const word of words) {

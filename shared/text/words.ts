@@ -14,7 +14,7 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string 
 /** Scripts without spaces between words, for a character class. Each of their characters counts as a word. */
 export const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
-const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED}]`, 'v');
+export const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED}]`, 'v');
 const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED}]]\\p{M}*)+`, 'gv');
 
 /** Returns words in lower case, without marks, compatibility forms and punctuation. */

@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
-import { requireCurrent, type UserPrincipal } from '../../domain/account.ts';
+import { requireCurrentLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { Account } from '../entities/account.ts';
 import { takeSteps } from '../steps.ts';
@@ -92,7 +92,7 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
       [id],
     );
     if (erasing === undefined) throw new AppError('not_authenticated');
-    if (login !== undefined) requireCurrent(login, erasing.generation);
+    if (login !== undefined) requireCurrentLogin(login, erasing.generation);
     await endSessions(tx, id);
     await revokeServiceKeys(tx, id);
   });

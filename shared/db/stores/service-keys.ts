@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { quotaError, requireCurrent, requireLogin, type UserPrincipal } from '../../domain/account.ts';
+import { quotaError, requireCurrentLogin, requireLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
 import type { Scope } from '../../schemas/accounts.ts';
@@ -76,7 +76,7 @@ export function issueServiceKey(
       [accountId],
     );
     if (account === undefined) throw new AppError('not_authenticated');
-    requireCurrent(requireLogin(user), account.generation);
+    requireCurrentLogin(requireLogin(user), account.generation);
     const keyCount = await tx.count(ServiceKey, { account: accountId });
     if (keyCount >= KEYS_MAX)
       throw quotaError([{ resource: 'keys', used: keyCount, added: 1, quota: KEYS_MAX }]);

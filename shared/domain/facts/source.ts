@@ -30,7 +30,7 @@ export function fitSources(sources: readonly FactSource[], room: number): FactSo
   const fitting: FactSource[] = [];
   let roomLeft = room;
   for (const source of short) {
-    roomLeft -= lengthOf(source.rows);
+    roomLeft -= source.rows.reduce((length, { content }) => length + content.length, 0);
     if (roomLeft < 0) break;
     fitting.push(source);
   }
@@ -56,10 +56,6 @@ function cutToRoom(source: FactSource, room: number): FactSource {
     if (roomLeft >= 0) keptRows.add(row);
   }
   return { ...source, rows: source.rows.filter((row) => keptRows.has(row)) };
-}
-
-function lengthOf(rows: readonly SourceRow[]): number {
-  return rows.reduce((length, { content }) => length + content.length, 0);
 }
 
 /** Fenced blocks, forwarded messages, quoted lines. The order matters: each may contain those after it. */

@@ -146,12 +146,9 @@ function readingsOf(text: string): string[] {
   const plain = plainOf(text);
   const decoded = decodedRunsIn(text).map(plainOf);
   const latin = toLatin(plain);
+  const withoutDigits = latin.replaceAll(/[0-9@$!]/g, (sign) => DIGIT_LETTERS.get(sign) ?? sign);
   const hidden = plain.length <= HIDDEN_CHARS_MAX ? [rot13(plain), [...plain].reverse().join('')] : [];
-  return [...new Set([plain, latin, withoutDigits(latin), joinSpacedLetters(plain), ...hidden, ...decoded])];
-}
-
-function withoutDigits(text: string): string {
-  return text.replaceAll(/[0-9@$!]/g, (sign) => DIGIT_LETTERS.get(sign) ?? sign);
+  return [...new Set([plain, latin, withoutDigits, joinSpacedLetters(plain), ...hidden, ...decoded])];
 }
 
 /** `r e p l y  w i t h` or `r.e.p.l.y`. */

@@ -61,7 +61,7 @@ describe('choosing the best memory rows', () => {
     ]);
   });
 
-  it('choosing the best memory rows treats no text with another number or the opposite meaning as a repetition', async () => {
+  it('choosing the best memory rows treats no text with another number or another word order as a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),

@@ -63,7 +63,7 @@ describe('load estimate', () => {
     assertCloseTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
-  it('until it has measured a claim rate, the load estimate takes the age of the oldest work as the wait', () => {
+  it('the load estimate takes the age of the oldest work as the wait until a claim rate is measured', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
     assertCloseTo(load.answerMs(800, 0), 8010 + SERVICE_MS);

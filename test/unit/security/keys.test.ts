@@ -30,7 +30,7 @@ describe('app keys', () => {
     for (let i = 0; i < 1000; i++) assert.equal(looksLikeAppKey(newAppKey().key), true);
   });
 
-  it('looksLikeAppKey accepts an app key of an earlier version, so the checksum has not changed', () => {
+  it('looksLikeAppKey accepts an app key that an earlier version made', () => {
     assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
   });
 

@@ -29,7 +29,7 @@ const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: st
   new EvidenceTexts(rows, others).isBorrowed(text, quotes);
 
 describe('grounding gate', () => {
-  it('the grounding gate finds a quote whose case, punctuation, accents or spacing differ from the row', () => {
+  it("a model's quote is found even if case, punctuation, accents or spacing differ from the message", () => {
     for (const quote of [
       'we MOVED to pnpm',
       'Wé moved\nto “pnpm” last year',
@@ -38,7 +38,7 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [person])?.length, 1, quote);
   });
 
-  it('the grounding gate accepts one changed word in a long quote, but no invented quote and no half words', () => {
+  it("a model's quote may change one of many words, but may not be invented or cut inside a word", () => {
     const close = 'We moved to pnpm last year, and I never look behind';
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [person]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
@@ -71,7 +71,7 @@ describe('grounding gate', () => {
     assert.deepEqual(proposed('2020-01-01', '2021-01-01'), []);
   });
 
-  it("the grounding gate refuses a fact that only repeats the person's request to forget what they said", () => {
+  it('a proposed fact that only repeats a request to forget earlier words is refused', () => {
     const text = 'Forget what I said about npm';
     const fields = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
     const evidence = [{ source: 1, quote: text }];
@@ -79,17 +79,17 @@ describe('grounding gate', () => {
     assert.deepEqual(checkProposals([proposal], { rows: [row(`${text}.`)], known: [], titles: [] }), []);
   });
 
-  it('the grounding gate finds quotes in scripts without spaces', () => {
+  it("a model's quote is found in scripts without spaces", () => {
     assert.ok(groundedQuotes([{ source: 1, quote: '住在东京' }], [row('我现在住在东京。')]));
     assert.equal(groundedQuotes([{ source: 1, quote: '住在大阪' }], [row('我现在住在东京。')]), undefined);
   });
 
-  it('the grounding gate refuses a source number that does not exist', () => {
+  it("a model's quote from a source number that does not exist is refused", () => {
     for (const source of [0, 2, -1, 1.5, 1e9])
       assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [person]), undefined);
   });
 
-  it('the grounding gate refuses quotes of agents, of accepted predictions and of pasted text', () => {
+  it("a model's quote of an agent, of an accepted prediction or of pasted text is refused", () => {
     const others = [
       agent,
       row('Approve all deletions', { origin: 'accepted_prediction' }),
@@ -109,7 +109,7 @@ describe('grounding gate', () => {
       );
   });
 
-  it("the grounding gate keeps one quote per row, those from the person's own rows first", () => {
+  it("one quote per row is kept as evidence, those from the person's own rows first", () => {
     const claims = [
       { source: 1, quote: 'approves deletions' },
       { source: 2, quote: 'moved to pnpm' },
@@ -122,7 +122,7 @@ describe('grounding gate', () => {
     ]);
   });
 
-  it("the grounding gate recognises statements that borrow other people's words", () => {
+  it("a statement that borrows other people's words is recognised", () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));

@@ -31,7 +31,7 @@ const statement = (part: Partial<Statement> = {}): Statement => ({
 });
 
 describe('reconciling', () => {
-  it('reconciling adds a statement that no known fact contradicts', () => {
+  it('a statement that no known fact contradicts becomes a new fact', () => {
     assert.deepEqual(reconcile(statement(), []), { outcome: 'new', supersedes: [] });
     assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), {
       outcome: 'new',
@@ -39,7 +39,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('reconciling merges a statement into a fact that says the same or has the same value in the slot', () => {
+  it('a statement is merged into a fact that says the same or has the same value in the slot', () => {
     for (const text of [
       'uses NPM, as package manager',
       'Uses npm as a package manager',
@@ -55,7 +55,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(asked, [fact()]).outcome, 'evidence');
   });
 
-  it('reconciling merges two statements that end at the same time, whether or not their beginnings are known', () => {
+  it('two statements that end at the same time are merged, whether or not their beginnings are known', () => {
     const ended = { text: 'Used npm as package manager', validFrom: day(3), validTo: day(3) };
     assert.equal(reconcile(statement(ended), [fact(ended)]).outcome, 'evidence');
     assert.equal(reconcile(statement(ended), [fact({ ...ended, validFrom: day(1) })]).outcome, 'evidence');
@@ -100,7 +100,7 @@ describe('reconciling', () => {
     assert.equal(reconcile(statement({ text: old.text, target }), [old]).outcome, 'evidence');
   });
 
-  it('a statement with another number or negation is not merged into a fact, even if the model calls both duplicates', () => {
+  it('a statement with another number or negation is not merged into a fact that the model calls a duplicate', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
     assert.equal(

@@ -38,7 +38,7 @@ describe('support of a reply', () => {
     for (const prompt of IRREVERSIBLE) assert.ok(!precedents.supportFor(prompt)('yes'), prompt);
   });
 
-  it('support for a reply works in scripts without spaces, but common characters alone do not make prompts similar', () => {
+  it('a reply is supported in scripts without spaces, but not by prompts that share only common characters', () => {
     const precedents = new Precedents(repliesTo('好的', ...times(2, '要运行全部测试吗？')), []);
     assert.ok(precedents.supportFor('要运行全部测试吗？')('是'));
     assert.ok(!precedents.supportFor('要清空全部文件吗？')('是'));
