@@ -109,7 +109,7 @@ describe('concurrency limiter', () => {
     await Promise.all(runs);
   });
 
-  it('the concurrency limiter counts the weight of pieces, and lets no light piece overtake a heavy one that waits for room', async () => {
+  it('the concurrency limiter counts the weight of pieces, and lets no light piece overtake a waiting heavy piece', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 8 });
     const [first, heavy, light] = [
       await limiter.acquire({ party: 'a', weight: 6 }),

@@ -35,7 +35,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it('a detach reports a disconnect if the last caller that stopped waiting had disconnected, even if another caller is answered later', () => {
+  it('a detach reports a disconnect if the last caller that gave up had disconnected, even if another caller leaves later', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'disconnected');

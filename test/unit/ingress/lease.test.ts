@@ -113,7 +113,7 @@ const takesOfOne = fc.array(fc.oneof(takeOne, networkStep), stepCount);
 const options = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
 describe('leased rate limit', () => {
-  it('a rate limit leased by several ingresses grants at most its points plus their shares, and refuses calls only if all its points are granted', () =>
+  it("a leased rate limit grants at most its points plus the ingresses' shares, and refuses calls only if its points are granted", () =>
     assertFor(
       { ...options, ingresses: fc.integer({ min: 2, max: 4 }), steps: takesOfOne },
       async (found, { points, share, ingresses }) => {

@@ -43,7 +43,7 @@ describe('load monitor', () => {
     return monitor;
   }
 
-  it('the load monitor refuses calls once it has read that no worker lives, and accepts them within 1 s after a worker starts', async () => {
+  it('the load monitor refuses calls while no worker lives, and accepts calls within 1 s after a worker starts', async () => {
     let now = NO_WORKER;
     const load = monitorOf(async () => now);
     assert.equal(load.maxQueued('predict'), Number.POSITIVE_INFINITY);
@@ -64,7 +64,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('predict'), 0);
   });
 
-  it('while a slot is freed every 10 ms, the load monitor lets a party queue 650 pieces, and asks a party with 900 to retry in 3 s', async () => {
+  it('if a slot is freed every 10 ms, a party may queue 650 pieces, and a party with 900 pieces is asked to retry in 3 s', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
     assert.equal(load.maxQueued('predict'), 650);

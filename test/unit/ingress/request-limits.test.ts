@@ -21,7 +21,7 @@ function openedLimits(rps: number, burst: number): Map<string, Limit> {
 }
 
 describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST give windows of whole seconds that allow `rps` on average and at least the burst at once', () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST give a window of whole seconds that allows the rate and at least the burst', () => {
     const windows: [rps: number, burst: number, points: number, windowS: number][] = [
       [50, 100, 100, 2],
       [50, 120, 150, 3],

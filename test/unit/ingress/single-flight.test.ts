@@ -54,7 +54,7 @@ describe('single flight', () => {
     assert.deepEqual([answers.filter((one) => one === 'failed').length, seen.works], [1, 2]);
   });
 
-  it('a single flight in which every caller fails through its own fault runs the work once for each caller, one run at a time', async () => {
+  it('a single flight whose callers each cause their own failure runs the work once for each caller, one at a time', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       throw new Error(`refused ${n}`);

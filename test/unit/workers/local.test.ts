@@ -84,7 +84,7 @@ describe('built-in predictor: drafts', () => {
     assert.match((await predictFromMemory(draft, written)).completion, /^erly/);
   });
 
-  it('the built-in predictor joins its completion correctly inside a word, and after a word, a space or a punctuation mark', async () => {
+  it('the built-in predictor continues a draft correctly inside a word, and after a word, a space or punctuation', async () => {
     assert.match(await completionOf('Please summarise the quarterly sa', EXAMPLE), /^les report/);
     assert.match(await completionOf('Please summarise the quarterly sales', EXAMPLE), /^ report/);
     assert.match(await completionOf('Please summarise the quarterly sales ', EXAMPLE), /^report/);
@@ -197,7 +197,7 @@ describe('built-in predictor: drafts', () => {
 describe('built-in predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('the built-in predictor completes a partial word from a sentence written once, and whole words only from a repeated sentence', async () => {
+  it('the built-in predictor completes a partial word from one sentence, but whole words only from repeated sentences', async () => {
     assert.equal((await predictFromMemory('The invoice', [sentence])).completion, '');
     assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
     const often = await predictFromMemory(
@@ -325,7 +325,7 @@ describe('built-in predictor: any text', () => {
   );
   const modes = fc.constantFrom('complete_draft', 'next_prompt');
 
-  it('for any input, the built-in predictor returns well-formed text without NUL or a doubled space after the draft, and a confidence from 0 to 1', async () => {
+  it('for any input, the built-in predictor returns text without NUL, lone surrogates or doubled spaces, and a valid confidence', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
         const messages = contents.map((content) => messageOf(content.replaceAll('\0', '')));
@@ -369,7 +369,7 @@ describe('built-in predictor: any text', () => {
     );
   });
 
-  it('the built-in predictor completes words such as __proto__ and special characters of regular expressions like other words', async () => {
+  it('the built-in predictor completes text such as __proto__ or .*+? like other text', async () => {
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', '.*+?^()|[]\\'])
       assert.ok((await completionOf('we call it', `we call it ${name} here`)).startsWith(' '), name);
   });

@@ -68,7 +68,7 @@ describe('provider policy', () => {
     for (let n = 0; n < times; n++) await assert.rejects(send(), ProviderError);
   }
 
-  it('without the database, the provider policy opens the circuit after five failures, probes once per interval, and closes it after a success', async () => {
+  it('without the database, the provider policy opens the circuit after five failures, and closes it after a successful probe', async () => {
     const send = start(NO_DATABASE);
     failCallsWith(outageError());
     await fail(send, 50);
@@ -99,7 +99,7 @@ describe('provider policy', () => {
     await until(() => send().catch(() => undefined));
   });
 
-  it("failures caused by the request, the key, a rate limit, a short time limit or an abort do not open the provider's circuit", async () => {
+  it("failures that the request, the key, a rate limit or the caller may have caused do not open the provider's circuit", async () => {
     const send = start(NO_DATABASE);
     for (const error of [
       new ProviderError('failed', '400'),

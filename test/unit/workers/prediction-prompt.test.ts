@@ -41,7 +41,7 @@ describe('prediction question', () => {
     });
   });
 
-  it('a prediction question puts stable parts first: what is known of the person, the messages, recalled memory, then the draft', () => {
+  it('a prediction question has the parts that change least first, and the draft last', () => {
     const recalled = { facts: [], episodes: [], said: [] };
     const memory = { profile: null, facts: ['Signs as Max'], recalled };
     const places = Object.keys(recordOf({ ...base, memory }));
@@ -75,7 +75,7 @@ describe('prediction question', () => {
     assert.deepEqual(system, other);
   });
 
-  it('a prediction question has a schema for strict mode: closed, all properties required, without length or number limits', () => {
+  it('a prediction question has a closed schema that requires all properties and has no length or number limits', () => {
     const schema = JSON.parse(JSON.stringify(predictionQuestion(base).schema));
     assert.deepEqual(Object.keys(schema).sort(), ['additionalProperties', 'properties', 'required', 'type']);
     assert.equal(schema.additionalProperties, false);

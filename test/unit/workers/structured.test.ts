@@ -164,7 +164,7 @@ describe('structured questions', () => {
     assert.deepEqual(await ask(), { state: 'refused', usage: usageOfTwoCalls, model: 'm' });
   });
 
-  it('structured questions keep their time limit, including the repetition, and are not repeated with less than 250 ms left', async () => {
+  it('structured questions keep one time limit with their repetition, and are not repeated in the last 250 ms', async () => {
     server.next(fake.delay(200, write('red')), fake.hang());
     const since = performance.now();
     assert.equal((await faultOf(ask({ timeoutMs: 600 }))).fault, 'timeout');
