@@ -34,12 +34,8 @@ import type { Parts } from './routes/parts.ts';
 import { accountEraser, endingStores } from './work/ending-stores.ts';
 
 /**
- * Builds an ingress from its configuration. Each part is registered for disposal where it is opened: a start that fails
- * closes what it has opened, a stop closes everything in reverse order, and a part that fails to close does not keep
- * the others from closing.
- *
- * Tests replace a part by passing another opener: `startIngress(config, log, { openQueues: async () => brokenQueues
- * })`.
+ * Starts an ingress. A start that fails closes what it has opened, and a stop closes everything in reverse order. Tests
+ * replace parts by passing other `openers`.
  */
 export async function startIngress(
   config: IngressConfig,
@@ -54,14 +50,11 @@ export async function startIngress(
   return { url: parts.server.url, operatorUrl: parts.operator.url, stop: () => opened.disposeAsync() };
 }
 
-/**
- * Maximum shares of the connections behind `em`: for context reads, for searches, and for changes and counts together.
- */
+/** Maximum shares of the database connections behind `em`. Requests that count rows use the share of changes. */
 const CONTEXT_CONNECTION_SHARE = 1 / 5;
 const SEARCH_CONNECTION_SHARE = 1 / 5;
 const CHANGE_CONNECTION_SHARE = 1 / 2;
 
-/** Builds the application from the opened parts: services, routes and credentials. */
 function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
   const { pool, em, uploads, limits, refusals, work, health, mailer, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
@@ -128,8 +121,10 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
   };
   const throttle = new CredentialThrottle(config.rateLimit && limits);
   const credentials = openCredentials(pool, tokens, throttle, log);
-  const isShuttingDown = () => !health.serving;
-  const shell = {
+  return createApp({
+    routes: servedRoutes,
+    parts,
+    pages: consentShell,
     credentials,
     countRequest,
     takeTurn,
@@ -138,7 +133,6 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
     corsOrigins,
     sendTimeoutMs,
     log,
-    isShuttingDown,
-  };
-  return createApp({ routes: servedRoutes, parts, pages: consentShell, ...shell });
+    isShuttingDown: () => !health.serving,
+  });
 }

@@ -26,7 +26,7 @@ export const OPENERS = { ...SHARED_OPENERS, openUploads, openLimits, openWork, l
 
 export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 
-/** Opens every part that has to be closed, in the order of their dependencies. */
+/** Opens every part that has to be closed, dependencies first. */
 export async function openParts(
   opening: AsyncDisposableStack,
   open: typeof OPENERS,
@@ -36,9 +36,7 @@ export async function openParts(
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), closePart);
   const { pool } = database;
-  // Separate connections to the database for requests that manage accounts, consent and memory: while such a request
-  // waits for a locked row, no work waits to be admitted or ended. Answers of `/api` read the rows of predictions
-  // through them too.
+  // Has its own connections: a request that waits for a locked row of an account must not delay the admission of work.
   const managementDatabase = opening.adopt(
     await open.openDatabase(config, log, 'forecue web rows'),
     closePart,
@@ -76,10 +74,7 @@ export async function openParts(
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
-/**
- * Leaves the housekeeping to other processes, and lets calls finish. Calls that still wait after `ingressDrain` get
- * 503, and a moment to receive it.
- */
+/** Lets calls finish; those that still wait after `ingressDrain` get 503. */
 async function drain(server: ListeningServer, work: Work, health: ProcessHealth): Promise<void> {
   health.serving = false;
   void work.housekeeper.close();

@@ -8,12 +8,11 @@ export function checkStrength(password: string, email: string): void {
   if (msg !== undefined) throw validationErrorFor('password', msg);
 }
 
-/** Makes the error for a field of the body. */
 export function validationErrorFor(field: string, msg: string): ValidationError {
   return new ValidationError([{ loc: ['body', field], type: 'value_error', msg }]);
 }
 
-/** Converts `access_denied`, the error for a link that has ended, to undefined. Rethrows other errors. */
+/** Returns undefined for `access_denied`, the error of an ended link. Rethrows other errors. */
 export function orEnded(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
 }

@@ -13,38 +13,32 @@ import { presentKey, presentUser } from './present.ts';
 
 interface ExportParts {
   em: () => EntityManager;
-  /** Renders an event as JSON, once there is room for it. */
+  /** Renders an event as JSON, once there is memory for it. */
   renderEvent(event: EventRow): Promise<string>;
   reserve: ReserveAnswerMemory;
 }
 
-/** Bytes that an export keeps in memory, unless an event is larger: a page of rows, and its rendering. */
+/** Memory for a page of rows, and its rendering. */
 const ROOM_BYTES = 2 * PAGE_SIZE_MAX;
 
-/**
- * Exports everything of an account as JSON Lines: the account; its keys without their secrets; its connections; each
- * session followed by its events; its profile; its raw rows, episodes and facts, and the links to their sources; its
- * predicted replies; and the calls to language models that were made for it. Throws `overloaded` when there is no room
- * for a page.
- */
+/** Exports an account as JSON Lines. Throws `overloaded`, before the first line, when there is no memory for a page. */
 export async function exportAccount(parts: ExportParts, account: Account): Promise<AsyncGenerator<string>> {
   await parts.reserve(ROOM_BYTES);
   return linesOfAccount(parts, account);
 }
 
-/** Yields the lines page by page. Reads a page only once the previous page was taken. */
 async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, account: Account) {
   yield line('account', { ...presentUser(account), precision_target: account.precisionTarget });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
-      // A large event changes the reservation.
+      // `renderEvent` has changed the reservation if an event was large.
       await reserve(ROOM_BYTES);
     } else yield linesOf(page).join('');
   }
 }
 
-/** Returns the line of an event, whose body is JSON already and is passed on as it was posted. */
+/** Passes an event's JSON on as it was posted. */
 function eventLine(json: string): string {
   return `{"type":"event","data":${json}}\n`;
 }
@@ -92,7 +86,7 @@ function presentConnection({ id, app, userId, status, createdAt, grantedAt, revo
   };
 }
 
-/** Leaves out a row's sources: they have lines of their own, with the quotes. */
+/** Leaves out a row's sources, which have lines of type `link`. */
 function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): Omit<T, K> {
   const { [sources]: _, ...rest } = row;
   return rest;

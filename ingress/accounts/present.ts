@@ -1,12 +1,10 @@
 import type { Account, ServiceKey } from '../../shared/db/entities/account.ts';
 import type { KeyResponse, UserResponse } from '../../shared/schemas/accounts.ts';
 
-/** Presents an account to its owner. */
 export function presentUser({ id, email, name, createdAt }: Account): UserResponse {
   return { id, email, name, created_at: createdAt.toISOString() };
 }
 
-/** Presents a key to its owner: its description, never the key itself. */
 export function presentKey({ id, label, scopes, prefix, createdAt, lastUsedAt }: ServiceKey): KeyResponse {
   return {
     id,

@@ -8,12 +8,9 @@ import type { Mail, Mailer } from './mailer.ts';
 
 const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
-/**
- * Requests for one e-mail address per window. A stranger who uses them up does no harm: the person gets those links,
- * and can use them.
- */
+/** Requests per window. A stranger who uses up those of an e-mail address does no harm: its owner gets the links. */
 const PER_EMAIL = 5;
-/** Requests from one network per window. The network may be a whole office's. */
+/** Requests per window. A network may be a whole office. */
 const PER_NETWORK = 50;
 
 interface LinkParts {
@@ -35,15 +32,13 @@ export class ResetLinks {
     this.#perNetwork = parts.limits.open({ name: 'reset-network', points: PER_NETWORK, windowS: WINDOW_S });
   }
 
-  /** True if this server can send mails. */
   get areMailed(): boolean {
     return this.#parts.mailer !== undefined;
   }
 
   /**
-   * Mails a link, if there is an account with this e-mail address. Looks the account up in the background, so that
-   * neither the response nor its timing reveals whether the account exists. Throws `rate_limited` after too many
-   * requests for the e-mail address, or from the network.
+   * Mails a link if the e-mail address has an account. Looks the account up in the background, so that the response
+   * time does not reveal whether it exists. Throws `rate_limited`.
    */
   async ask(email: string, address: string): Promise<void> {
     await takeOrRefuse(this.#perNetwork, networkOf(address));
@@ -56,7 +51,7 @@ export class ResetLinks {
     const account = await findByEmail(em(), email);
     const token = account && (await issuePasswordReset(em(), account, LIFETIME_HOURS));
     if (account === undefined || token === undefined) return undefined;
-    // Sends the mail to the address as the account spells it, however the request spelt it.
+    // Mails to the address as the account spells it, because another spelling may be another person's address.
     return { to: account.email, subject: 'A new password for Forecue', text: mailText(publicUrl, token) };
   }
 }

@@ -55,7 +55,6 @@ interface SignIn {
   address: string;
 }
 
-/** Changes that a person asks for. A new password requires the current one. */
 interface Change {
   name: string | undefined;
   precisionTarget: number | null | undefined;
@@ -66,7 +65,6 @@ interface Change {
   address: string;
 }
 
-/** The account of a password reset link. */
 type LinkOwner = NonNullable<Awaited<ReturnType<typeof findPasswordReset>>>;
 
 interface PasswordReset {
@@ -75,12 +73,12 @@ interface PasswordReset {
   address: string;
 }
 
-/** Maximum of a network's waiting log-ins, and of its waiting sign-ups: two seconds of one thread, at 35 ms each. */
+/** Maximum log-ins, and maximum sign-ups, that wait for one network: two seconds of one thread, at 35 ms each. */
 const WAITING_MAX = 64;
 
 /**
- * Signs people up and in, for `/api`, console and pages, and changes accounts. A caller that disconnects (`gone`)
- * leaves the queue for hashing passwords. Methods that hash throw `overloaded` when the queue of the network is full.
+ * Serves sign-up, log-in and changes of accounts. Methods that hash passwords throw `overloaded` when the queue of the
+ * caller's network is full; a caller that disconnects (`gone`) leaves the queue.
  */
 export class AccountService {
   readonly #em: () => EntityManager;
@@ -90,7 +88,7 @@ export class AccountService {
   readonly #throttle: PasswordThrottle;
   readonly #networks: KnownNetworks;
   readonly #signUps: SignUpLimit;
-  /** Limits how many passwords are hashed at once. Networks take turns, so that no network holds up the others. */
+  /** Networks take turns at hashing, so that no network holds up the others. */
   readonly #hashLimiter = new ConcurrencyLimiter({ capacity: HASHING_THREADS, maxQueued: WAITING_MAX });
 
   constructor(
@@ -107,15 +105,14 @@ export class AccountService {
   }
 
   /**
-   * Creates an account. Throws `email_taken`, `rate_limited` after too many attempts from the network,
-   * `invite_required` without an unused code where signing up needs one (elsewhere the code is ignored), and a
+   * Throws `email_taken`, `rate_limited`, `invite_required` (the code is ignored where signing up needs none), and a
    * `ValidationError` for a password that is too easy to guess.
    */
   async signUp({ email, password, name, inviteCode, address }: SignUp, gone?: AbortSignal): Promise<Account> {
     checkStrength(password, email);
     await this.#signUps.countAttempt(address);
     const code = this.#inviteOnly ? (inviteCode ?? '') : undefined;
-    // The transaction below makes both checks again, and its checks decide. Checking before may save the hashing.
+    // Both checks may save the hashing. The transaction below repeats them, and decides.
     if (code !== undefined && !(await isInvite(this.#em(), code))) throw new AppError('invite_required');
     if ((await findByEmail(this.#em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
@@ -128,13 +125,13 @@ export class AccountService {
   }
 
   /**
-   * Returns the account, if the password is correct. Throws `invalid_credentials` for a wrong address or password or a
-   * disabled account, and `rate_limited` after too many wrong attempts, also for e-mail addresses without an account.
+   * Checks the password. Throws `invalid_credentials`, also for a disabled account, and `rate_limited` after too many
+   * wrong attempts, also for an e-mail address without an account.
    */
   signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
     const key = emailKey(email);
     return this.#throttle.guard(this.#passwordAttempt(key, key, address), async () => {
-      // The look-up waits for the turn as well: otherwise a storm of log-ins would send all its look-ups at once.
+      // The look-up waits for the turn as well, so that a storm of log-ins does not send all its look-ups at once.
       const findIfCorrect = async () => {
         const hash = await findPasswordHash(this.#em(), email, DECOY_HASH);
         return (await verifyPassword(password, hash)) ? hash : undefined;
@@ -148,8 +145,8 @@ export class AccountService {
   }
 
   /**
-   * Logs the account in. Throws `invalid_credentials` if its password changed or it was disabled since it was read, and
-   * `overloaded` as `TakeTurn` does.
+   * Issues tokens. Throws `overloaded`, and `invalid_credentials` if the password was changed or the account disabled
+   * since the account was read.
    */
   async logIn(account: Account, gone: AbortSignal): Promise<LoginResponse> {
     const { token: refresh, generation } = await this.#takeTurn({ party: logInParty(account.id), gone }, () =>
@@ -160,18 +157,15 @@ export class AccountService {
   }
 
   /**
-   * Ends every log-in of the account, the caller's too. Throws `access_denied` for a key: somebody who found a key
-   * could end all log-ins again and again, before the owner gets to revoke the key.
+   * Throws `access_denied` for a key: a thief of the key could end all log-ins again and again, before the owner gets
+   * to revoke the key.
    */
   async logOutEverywhere(user: UserPrincipal): Promise<void> {
     requireLogin(user);
     await transaction(this.#em(), (tx) => endSessions(tx, user.id));
   }
 
-  /**
-   * Issues a new access token, which keeps the time of its log-in. Throws `not_authenticated` for a refresh token that
-   * is revoked, expired or unknown.
-   */
+  /** Issues an access token with the time of the log-in. Throws `not_authenticated` for an invalid refresh token. */
   async renew(refresh: string): Promise<string> {
     const owner = await ownerOfRefreshToken(this.#em(), refresh);
     if (owner === undefined) throw new AppError('not_authenticated');
@@ -179,10 +173,9 @@ export class AccountService {
   }
 
   /**
-   * Changes the account, and returns it. Throws `not_authenticated` when the account is gone, and a `ValidationError`
-   * for `revokeKeys` without a new password. With a new password, throws `access_denied` when the current one is wrong
-   * or missing, `rate_limited` after too many such attempts, and a `ValidationError` when the new one is too easy to
-   * guess.
+   * Throws `not_authenticated` when the account is gone, and a `ValidationError` for `revokeKeys` without a new
+   * password. With a new password, throws `access_denied` when the current one is wrong or missing, `rate_limited`
+   * after too many such attempts, and a `ValidationError` when the new one is too easy to guess.
    */
   async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
     const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
@@ -193,7 +186,7 @@ export class AccountService {
     if (password === undefined) return changeAccount(this.#em(), id, { name, precisionTarget });
     checkStrength(password, account.email);
     const { emailKey, passwordHash: from } = account;
-    // Attempts count by id, so that only callers with a credential of the account can use them up, not strangers.
+    // Counts attempts by id, not by e-mail address, so that strangers cannot use them up.
     await this.#throttle.guard(this.#passwordAttempt(id, emailKey, address), async () => {
       const isCorrect =
         currentPassword !== undefined &&
@@ -209,15 +202,14 @@ export class AccountService {
     });
   }
 
-  /** Returns the account that a password reset link is for; undefined once the link has ended. */
+  /** Returns undefined once the link has ended. */
   ownerOfReset(token: string): ReturnType<typeof findPasswordReset> {
     return findPasswordReset(this.#em(), token);
   }
 
   /**
-   * Gives a link's account a new password, which ends all its log-ins and links. Returns undefined if another new
-   * password came first, or the account was disabled. Throws a `ValidationError` for a password that is too easy to
-   * guess.
+   * Ends all log-ins and reset links of the account too. Returns undefined if another new password came first, or the
+   * account was disabled. Throws a `ValidationError` for a password that is too easy to guess.
    */
   async resetPassword(
     { id, email, passwordHash: from }: LinkOwner,
@@ -238,7 +230,7 @@ export class AccountService {
     return { subject, address, isKnown: () => this.#networks.knows(key, address) };
   }
 
-  /** Does the work in the network's turn. Log-ins and sign-ups queue separately, so that neither holds up the other. */
+  /** Log-ins and sign-ups of a network queue separately, so that neither holds up the other. */
   #inTurn<T>(
     queue: 'log-in' | 'sign-up',
     address: string,

@@ -4,18 +4,12 @@ import { addToWaitlist } from '../../shared/db/stores/invites.ts';
 import { type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
-/** Entries per hour from one network, which may be a whole office's. */
+/** Entries from one network, which may be a whole office. */
 const PER_HOUR = 100;
-/**
- * Minimum time to an answer: longer than the database usually takes, because the database's own time would reveal, by
- * some microseconds, whether an entry is new.
- */
+/** Minimum time to an answer: longer than the insert usually takes, which would reveal whether the entry is new. */
 const ANSWER_AFTER_MS = 20;
 
-/**
- * Puts an e-mail address on the waitlist, in a time that does not reveal whether it was there before. Throws
- * `rate_limited` after too many entries from one network, `overloaded` when the list is full.
- */
+/** Throws `rate_limited` after too many entries from a network, and `overloaded` when the waitlist is full. */
 export type JoinWaitlist = (email: string, address: string) => Promise<void>;
 
 export function openWaitlist({

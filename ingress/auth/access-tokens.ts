@@ -8,12 +8,11 @@ const CLOCK_TOLERANCE_S = 5;
 /** The only algorithm accepted, whatever a token's header says. */
 const ALGORITHM = 'HS256';
 
-/** Claims of an access token. */
 export interface AccessToken {
   accountId: string;
   /** Time at which the person entered the password, in Unix seconds: the claim `auth_time` (OIDC Core 1.0, 2). */
   loggedInAt: number;
-  /** The account's generation of log-ins at that time: ending all log-ins begins a new one. */
+  /** The account's generation of log-ins at that time. Logging out everywhere begins a new generation. */
   generation: number;
 }
 
@@ -33,7 +32,6 @@ export class AccessTokens {
     this.#keys = new Map([first, ...others].map(({ kid, key }) => [kid, key]));
   }
 
-  /** Issues a token that is valid for an hour. */
   issue({ accountId, loggedInAt, generation }: AccessToken): Promise<string> {
     return new SignJWT({ auth_time: Math.floor(loggedInAt), gen: generation })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: this.#signing.kid })
@@ -46,7 +44,6 @@ export class AccessTokens {
       .sign(this.#signing.key);
   }
 
-  /** Returns the claims of a valid token, or why it is not valid. */
   async verify(token: string): Promise<AccessToken | 'expired' | 'invalid'> {
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
@@ -61,7 +58,7 @@ export class AccessTokens {
       });
       const { sub, auth_time: loggedInAt, gen: generation } = payload;
       if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
-      // Tokens of earlier releases lack these claims: their log-ins count as old, and of the first generation.
+      // Tokens of earlier releases lack these two claims: their log-ins count as old, and of generation 0.
       return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

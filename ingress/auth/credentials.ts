@@ -19,15 +19,15 @@ import type { CredentialThrottle, WaitForTurn } from '../limits/credential-throt
 import type { AccessToken, AccessTokens } from './access-tokens.ts';
 
 /**
- * Finds the app or account that a request acts for, by its headers. Both methods throw the 401 of their surface, and
- * `rate_limited` when the network of `address` has sent too many wrong credentials.
+ * Authenticates requests. `app` throws `invalid_app_key`, `user` throws `not_authenticated` or `token_expired`. Both
+ * throw `rate_limited` when the network of `address` has sent too many wrong credentials.
  */
 export interface Credentials {
   app(headers: IncomingHttpHeaders, address: string): Promise<AppPrincipal>;
   user(headers: IncomingHttpHeaders, address: string): Promise<UserPrincipal>;
 }
 
-/** Finds apps and accounts, caching each look-up for a second. Calls `recordKeyUse` for every use of a valid key. */
+/** Caches each look-up for a second. Calls `recordKeyUse` at every use of a valid service key. */
 export function createCredentials(
   find: { app: FindApp; user: FindUser },
   tokens: AccessTokens,
@@ -37,8 +37,8 @@ export function createCredentials(
   const nameOfHash = (hash: Buffer) => hash.toString('base64');
   const apps = cacheLookups(find.app, nameOfHash);
   const usersByKey = cacheLookups(find.user.byKey, nameOfHash);
-  // Tokens need no turn: only those that we signed are looked up. The cache key contains the token's generation of
-  // log-ins, so that a new log-in is not refused because of an older result.
+  // Tokens need no turn, because only tokens that we signed are looked up. The cache key contains the generation, so
+  // that a result cached before a new log-in does not refuse the new log-in's token.
   const usersByToken = cacheLookups(
     find.user.byToken,
     ({ accountId, generation }) => `${accountId} ${generation}`,
@@ -58,7 +58,7 @@ export function createCredentials(
   };
 }
 
-/** Wraps look-ups, so that a key that may be a guess waits for a turn first. */
+/** Makes a key that may be a guess wait for a turn before its look-up. */
 function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: WaitForTurn) {
   return async (key: Key): Promise<Found | undefined> => {
     if (!lookUps.remembers(key)) await turn();
@@ -66,23 +66,19 @@ function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: WaitForTurn) {
   };
 }
 
-/** Time for which look-ups are cached. Revoked credentials must stop working within two seconds, delays included. */
+/** Revoked credentials must stop working within two seconds, delays included. */
 const TTL_MS = 1000;
 const ENTRIES_MAX = 10_000;
 
-/** Cached look-ups. */
 interface LookUps<Key, Found> {
   find(key: Key): Promise<Found | undefined>;
-  /**
-   * Returns true if the key was valid lately, or a look-up within the last second failed to find it. Neither can be a
-   * new guess, so neither waits for a turn.
-   */
+  /** Returns true for a key that was valid lately, or was looked up in vain within the last second. */
   remembers(key: Key): boolean;
 }
 
 /**
- * Caches each result of a look-up for a second, even if nothing was found, so that a busy caller does not cost a
- * look-up for each call. For `remembers`, keeps found keys for longer; unknown keys never displace them.
+ * Caches results for `TTL_MS`, also when nothing was found. For `remembers`, keeps found keys for longer; unknown keys
+ * never displace them.
  */
 export function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
@@ -99,7 +95,7 @@ export function cacheLookups<Key, Found extends object>(
       const name = nameOf(key);
       const cached = foundEntries.get(name);
       if (cached !== undefined || missedKeys.has(name)) return cached;
-      // Read before the look-up, because the result is as old as the look-up's start.
+      // The result is as old as the start of the look-up.
       const start = performance.now();
       const found = await find(key);
       if (found === undefined) {
@@ -115,10 +111,8 @@ export function cacheLookups<Key, Found extends object>(
   };
 }
 
-/** Maximum look-ups that share a statement, when they arrive together. */
 const BATCH = { maxItems: 200 };
 
-/** Opens credentials that are looked up in the database. */
 export function openCredentials(
   pool: Pool,
   tokens: AccessTokens,
@@ -145,10 +139,7 @@ export function openCredentials(
 
 const KEY_USE_WRITE_INTERVAL_MS = 60_000;
 
-/**
- * Records when a key is used, at most once a minute per key and ingress, so that a busy key does not cost a write for
- * each call. No caller waits for the write; one that fails is retried with the key's next use.
- */
+/** Records the use of a key at most once a minute, in the background. A write that fails is retried at the next use. */
 function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash: Buffer) => void {
   const recentlyWritten = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: KEY_USE_WRITE_INTERVAL_MS });
   return (hash) => {
@@ -162,20 +153,14 @@ function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash
   };
 }
 
-/** Looks up the owner of a credential; undefined when it is unknown or no longer valid, or the account is disabled. */
+/** Returns undefined for an unknown or ended credential, and for a disabled account. */
 interface FindUser {
-  /**
-   * Finds a token's account, with its current generation of log-ins. The token's own generation may be an older one.
-   */
+  /** Finds a token's account, with its current generation of log-ins, which may be newer than the token's. */
   byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
 }
 
-/**
- * Finds the account that a request acts for, by an access token in `Authorization: Bearer` or a key in
- * `X-Service-API-Key`. If both are sent, both must be valid and belong to the same account. Throws `not_authenticated`
- * or `token_expired`.
- */
+/** If a token and a key are sent, both must be valid and belong to the same account. */
 async function authenticateUser(
   headers: IncomingHttpHeaders,
   tokens: AccessTokens,
@@ -222,10 +207,9 @@ async function byKey(
   return user;
 }
 
-/** Looks an app up by the SHA-256 of its key; undefined when the key is unknown or no longer valid. */
+/** Returns undefined for an unknown or revoked key. */
 type FindApp = (hash: Buffer) => Promise<AppPrincipal | undefined>;
 
-/** Finds the app whose key the `Authorization` header carries. Throws `invalid_app_key`. */
 export async function authenticateApp(
   authorization: string | undefined,
   findApp: FindApp,
@@ -236,7 +220,7 @@ export async function authenticateApp(
   return app;
 }
 
-/** Returns the value of an `Authorization: Bearer` header; scheme names are case-insensitive (RFC 9110, 11.1). */
+/** Accepts `Bearer` in any case (RFC 9110, 11.1). */
 function bearerOf(authorization: string | undefined): string | undefined {
   return authorization?.match(/^Bearer +(\S+)$/i)?.[1];
 }

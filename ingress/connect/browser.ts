@@ -6,14 +6,15 @@ import { KIB } from '../../shared/schemas/limits.ts';
 import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
 import { isToken, newToken } from '../../shared/security/keys.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { STYLE_SOURCE } from '../pages/layout.ts';
+import type { Html } from '../pages/html.ts';
+import { pagePolicy } from '../pages/layout.ts';
 
 /**
- * A cookie of the pages of `/connect` that holds a token. By default it is the cookie that identifies the browser:
- * forms are bound to it, and after sign-in it is also the session. It is renewed whenever somebody signs in or out, so
- * that a planted cookie is worth nothing (session fixation), and it ends with the browser. Under https, the prefix of
- * its name keeps other hosts of the domain, and plain http, from planting such a cookie (RFC 6265bis, 4.1.3.2). The
- * prefix requires the path `/`, so all requests carry the cookie, but only these pages read it.
+ * A cookie that holds a token for the pages of `/connect`. Under https, the prefix `__Host-` keeps other hosts of the
+ * domain and plain http from planting the cookie, and requires the path `/` (RFC 6265bis, 4.1.3.2).
+ *
+ * The default cookie identifies the browser, and after sign-in it is the session. It is renewed at each sign-in and
+ * sign-out, against session fixation.
  */
 export class TokenCookie {
   readonly #name: string;
@@ -27,32 +28,28 @@ export class TokenCookie {
     this.#path = this.#secure ? '/' : `${pathname.replace(/\/$/, '')}${path}`;
   }
 
-  /** Returns the token in the cookie, if there is one. */
   read(ctx: RequestContext): string | undefined {
     const value = ctx.cookies.get(this.#name);
     return value !== undefined && isToken(value) ? value : undefined;
   }
 
-  /** Sets the cookie to the token, by default a new one, and returns the token. */
   write(ctx: RequestContext, token = newToken().token): string {
-    // TLS may end at a proxy, so the public URL decides whether the cookie is secure, not this connection.
-    ctx.cookies.secure = this.#secure;
-    ctx.cookies.set(this.#name, token, { path: this.#path, httpOnly: true, sameSite: 'lax' });
+    this.#set(ctx, token);
     return token;
   }
 
-  /** Removes the cookie from the browser. */
   remove(ctx: RequestContext): void {
+    this.#set(ctx, null);
+  }
+
+  #set(ctx: RequestContext, token: string | null): void {
+    // TLS may end at a proxy, so the public URL decides whether the cookie is secure, not this connection.
     ctx.cookies.secure = this.#secure;
-    ctx.cookies.set(this.#name, null, { path: this.#path, httpOnly: true, sameSite: 'lax' });
+    ctx.cookies.set(this.#name, token, { path: this.#path, httpOnly: true, sameSite: 'lax' });
   }
 }
 
-/**
- * CSRF tokens, which prove that a form came from our own page. Each is an HMAC over the cookie's token and the subject
- * of the form (OWASP's signed double-submit cookie). The cookie changes at sign-in and sign-out, and the CSRF tokens
- * with it.
- */
+/** CSRF tokens: HMACs over a cookie's token and the form's subject (OWASP's signed double-submit cookie). */
 export class FormTokens {
   readonly #signingKeys: SigningKeys;
   readonly #origin: string;
@@ -67,8 +64,8 @@ export class FormTokens {
   }
 
   /**
-   * Returns the cookie's token. Throws `access_denied` for a form that we did not issue for that cookie and subject.
-   * Accepts a signature by any of the signing keys, because another ingress may sign with another key.
+   * Returns `cookie`. Throws `access_denied` for a form without the CSRF token of that cookie and subject. Accepts any
+   * of the signing keys, because another ingress may sign with another key.
    */
   check(ctx: RequestContext, form: URLSearchParams, cookie: string | undefined, subject: string): string {
     const given = Buffer.from(form.get('csrf') ?? '', 'base64url');
@@ -90,7 +87,7 @@ function sign({ secret }: SigningKeys[number], cookie: string, subject: string):
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const FORM_LIMIT = 16 * KIB;
 
-// Reads forms as text, because koa-body's own parser makes objects out of names with dots and brackets.
+// Reads forms as text, because koa-body's own parser makes objects of names with dots and brackets.
 const readText = koaBody({
   json: false,
   urlencoded: false,
@@ -101,10 +98,8 @@ const readText = koaBody({
 });
 
 /**
- * Reads the fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for a body that is not a form.
- *
- * Refuses compressed forms, which no browser sends: koa-body would leave the decompressing stream without a listener
- * once it has read enough, and an error after that would end the process.
+ * Throws `body_too_large`, or `invalid_content_type` for a body that is not a form. Refuses compressed forms, which no
+ * browser sends: koa-body stops listening to the decompressing stream, and a later error of it would end the process.
  */
 export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
   if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new AppError('invalid_content_type');
@@ -115,15 +110,14 @@ export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
   return new URLSearchParams(typeof body === 'string' ? body : '');
 }
 
-/** Converts an error of koa-body: whatever fails while a form is read is the client's fault. */
+/** Counts every error of koa-body as the client's. */
 function refuse(error: { type?: unknown }): never {
   throw new AppError(error.type === 'entity.too.large' ? 'body_too_large' : 'invalid_content_type');
 }
 
 /**
- * Checks whether a page of our own origin (`own`) may have sent the form. `Origin` alone does not show that: under our
- * referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old browsers do not send
- * it.
+ * Checks `Sec-Fetch-Site` too, because under our referrer policy browsers send `Origin: null` (Fetch, "append a request
+ * Origin header"). Accepts old browsers, which send neither header.
  */
 function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
@@ -131,50 +125,35 @@ function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   return ['same-origin', 'none'].includes(site) && ['null', own].includes(origin);
 }
 
-/**
- * Sets the headers of every page of `/connect`; `requestContext` has set `Cache-Control: no-store` and `nosniff`.
- * Leaves out Cross-Origin-Opener-Policy, because an app may open the flow in a window, which it would then lose track
- * of.
- */
+/** Leaves out Cross-Origin-Opener-Policy: an app that opens the flow in a window would lose track of the window. */
 export function setPageHeaders(ctx: RequestContext): void {
-  ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' });
-  setPolicy(ctx, "'none'");
+  ctx.set({
+    'Referrer-Policy': 'no-referrer',
+    'X-Frame-Options': 'DENY',
+    'Content-Security-Policy': pagePolicy("'none'"),
+  });
 }
 
 /**
- * Lets the page post its forms, and lets the answer redirect to the app's `redirectUri`, if it is given. Chromium
- * checks every redirect that follows a form against `form-action`, also the app's own further redirects, which may lead
- * anywhere. So the sources are schemes: https, and for an app on a loopback host also http. (CSP has no IPv6 sources
- * for [::1] anyway.)
+ * Answers with a page whose forms may be posted, and may lead to the app's `redirectUri`, if it is given. Chromium
+ * checks all redirects after a form against `form-action`, also those of the app, which may lead anywhere; so the
+ * policy allows whole schemes: https, and http too for an app on a loopback host.
  */
-export function allowForms(ctx: RequestContext, redirectUri?: string): void {
+export function sendPage(ctx: RequestContext, page: Html, redirectUri?: string): void {
   const schemes = redirectUri === undefined ? '' : /^https:/i.test(redirectUri) ? ' https:' : ' http: https:';
-  setPolicy(ctx, `'self'${schemes}`);
+  ctx.set('Content-Security-Policy', pagePolicy(`'self'${schemes}`));
+  ctx.type = 'html';
+  ctx.body = page.text;
 }
 
-function setPolicy(ctx: RequestContext, formAction: string): void {
-  const directives = [
-    "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
-    "img-src 'self'",
-    `form-action ${formAction}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ];
-  ctx.set('Content-Security-Policy', directives.join('; '));
-}
-
-/**
- * Redirects the browser with a GET. Koa's own `redirect` would rewrite the address, which has to stay as the app knows
- * it, character for character.
- */
+/** Redirects with a GET. Koa's own `redirect` would rewrite the address, which has to stay as the app knows it. */
 export function seeOther(ctx: RequestContext, location: string): void {
   ctx.status = 303;
   ctx.set('Location', location);
   ctx.body = '';
 }
 
-/** Appends the answer's parameters to the app's redirect URI, and keeps the URI's own parameters (RFC 6749, 3.1.2). */
+/** Appends parameters to a redirect URI, and keeps the URI's own (RFC 6749, 3.1.2). */
 export function withParameters(redirectUri: string, parameters: Record<string, string>): string {
   const joint = !redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&';
   return `${redirectUri}${joint}${new URLSearchParams(parameters)}`;

@@ -17,19 +17,13 @@ import type { EndingStores } from '../work/ending-stores.ts';
 interface ConnectionParts {
   em: () => EntityManager;
   stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
-  /**
-   * Runs an app's changes one after the other, so that at most one of them waits for a row of the app, and holds a
-   * database connection meanwhile.
-   */
+  /** Runs an app's changes one at a time, so that at most one holds a database connection while it waits for a row. */
   takeTurn: TakeTurn;
   publicUrl: string;
   connectionAttemptTtlS: number;
 }
 
-/**
- * Starts and revokes connections of apps, and exchanges their codes. Existing connections can be revoked even while the
- * feature is off.
- */
+/** Serves `/v1/connections`. Connections can be revoked even while the app's feature is off. */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
   readonly #sharedExchange = singleFlight<ExchangeResult>(isMismatch);
@@ -38,10 +32,7 @@ export class ConnectionService {
     this.#parts = parts;
   }
 
-  /**
-   * Starts an attempt. Throws `feature_disabled`, `overloaded`, `rate_limited`, or `invalid_redirect_uri` when the app
-   * did not register the URI.
-   */
+  /** Throws `feature_disabled`, `overloaded`, `rate_limited`, or `invalid_redirect_uri` for an unregistered URI. */
   async start(
     app: AppPrincipal,
     request: Static<typeof ConnectionStartRequest>,
@@ -61,23 +52,20 @@ export class ConnectionService {
     return { request_id: id, expires_at: expiresAt, authorize_url: `${publicUrl}/connect/${id}` };
   }
 
-  /**
-   * Exchanges a code; returns the rendered answer. Throws `feature_disabled`, `overloaded`, and the errors of the
-   * store.
-   */
+  /** Returns the answer as JSON. Throws `feature_disabled`, `not_found`, `overloaded`, and the errors of the store. */
   async exchange(app: AppPrincipal, request: ConnectionExchangeRequest): Promise<string> {
     checkFeatures(app, 'connections');
     if (!UUID.test(request.request_id)) throw new AppError('not_found');
     const { stores, takeTurn } = this.#parts;
     const name = `${app.id} ${canonicalJson(request)}`;
-    // Callers share the exchange, so it does not end when one of them disconnects.
+    // Passes no signal: callers share the exchange, so it goes on when one of them disconnects.
     const { answer } = await this.#sharedExchange(name, () =>
       takeTurn({ party: app.id }, () => stores.exchange(app.id, request)),
     );
     return answer;
   }
 
-  /** Ends a connection. Throws `overloaded`, and the errors of the store. */
+  /** Throws `overloaded`, and the errors of the store. */
   async revoke(
     app: AppPrincipal,
     { id, userId }: { id: string; userId: string },
@@ -88,18 +76,14 @@ export class ConnectionService {
   }
 }
 
-/**
- * Reports whether a code or verifier was wrong: callers do not share this outcome, because each such attempt has to be
- * counted.
- */
+/** Recognises a wrong code or verifier, which callers do not share, because each such attempt must be counted. */
 function isMismatch(failure: unknown): boolean {
   return failure instanceof AppError && failure.code === 'invalid_grant';
 }
 
 /**
- * Lets concurrent calls with the same key share one run of the work and its outcome, so that a crowd does not queue for
- * the same row with a connection each. After a failure that concerns one caller alone (`isOwn`), the other callers run
- * the work themselves, one at a time.
+ * Lets concurrent calls with the same key share one run of the work, so that they do not wait for the same row with a
+ * connection each. After a failure that concerns its caller alone (`isOwn`), the others run the work one at a time.
  */
 export function singleFlight<T>(
   isOwn: (failure: unknown) => boolean,

@@ -16,10 +16,10 @@ import type { PageContext } from '../http/endpoint.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 import type { Html } from '../pages/html.ts';
 import {
-  allowForms,
   FormTokens,
   readForm,
   seeOther,
+  sendPage,
   setPageHeaders,
   TokenCookie,
   withParameters,
@@ -33,23 +33,22 @@ export interface ConsentParts {
   accounts: AccountService;
   takeTurn: TakeTurn;
   signingKeys: SigningKeys;
-  /** Issuer, and base of all our URLs. */
+  /** Base of all our URLs, and the issuer that `iss` names. */
   publicUrl: string;
   inviteOnly: boolean;
   production: boolean;
-  /** True if there is a console, where people revoke connections. */
   hasConsole: boolean;
 }
 
-/** Wraps the routes of `/connect`: their answers and errors are pages or redirects. Errors of `checkHead` are JSON. */
+/** Wraps the routes of `/connect`, and shows their errors as pages. */
 export const consentShell: Middleware<RequestState> = (ctx, next) => {
   setPageHeaders(ctx);
   return renderErrorPages(ctx, next);
 };
 
 /**
- * The pages on which a person signs in and allows or denies an app the use of their memory: `show` shows the current
- * step, `act` does what the pressed button (`do`) says.
+ * The pages on which a person signs in, and allows or denies an app the use of their memory. `show` shows the current
+ * step, and `act` does what the pressed button (`do`) says.
  */
 export class ConsentPages {
   readonly #parts: ConsentParts;
@@ -67,9 +66,12 @@ export class ConsentPages {
     const browserToken = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
     const page = { attempt, csrf: this.#forms.issue(browserToken, attempt.id) };
     const person = await findWebSession(this.#parts.em(), browserToken);
-    if (person !== undefined)
-      return send(ctx, attempt, consentPage({ ...page, email: person.email, revokeUrl: this.#revokeUrl() }));
-    send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
+    if (person === undefined) {
+      const isSignUp = ctx.query['view'] === 'sign-up';
+      return sendPage(ctx, isSignUp ? this.#signUpPage(page) : signInPage(page), attempt.redirectUri);
+    }
+    const revokeUrl = this.#parts.hasConsole ? '../console/#/connections' : undefined;
+    sendPage(ctx, consentPage({ ...page, email: person.email, revokeUrl }), attempt.redirectUri);
   }
 
   /** Stands in for an app's redirect URI. Throws `not_found` in production, where no app may use it. */
@@ -109,7 +111,7 @@ export class ConsentPages {
     redirectToPage(ctx, attempt);
   }
 
-  /** Finds the attempt that the path names. Throws 404, or 410 when there is nothing left to decide. */
+  /** Finds the attempt that the path names. Throws `not_found`, or `AttemptClosed` when nothing is left to decide. */
   async #openAttempt(ctx: PageContext): Promise<AttemptView> {
     const id = ctx.params['request_id'] ?? '';
     const attempt = UUID.test(id) ? await findAttempt(this.#parts.em(), id) : undefined;
@@ -117,11 +119,6 @@ export class ConsentPages {
     ctx.state.appId = attempt.appId;
     if (attempt.standing !== 'open') throw new AttemptClosed(attempt);
     return attempt;
-  }
-
-  /** Returns the link to the console's connections, relative like all links of these pages. */
-  #revokeUrl(): string | undefined {
-    return this.#parts.hasConsole ? '../console/#/connections' : undefined;
   }
 
   #signUpPage(page: CredentialsPageData): Html {
@@ -138,7 +135,8 @@ export class ConsentPages {
       setRefusal(ctx, signInResult);
       const csrf = this.#forms.issue(browserToken, attempt.id);
       const email = form.get('email') ?? '';
-      return send(ctx, attempt, renderForm({ attempt, csrf, email, faults: signInResult.faults }));
+      const page = renderForm({ attempt, csrf, email, faults: signInResult.faults });
+      return sendPage(ctx, page, attempt.redirectUri);
     }
     ctx.state.accountId = signInResult.id;
     await endWebSession(em(), browserToken);
@@ -164,17 +162,17 @@ export class ConsentPages {
     this.#redirectToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Shows the current step after a decision without effect: it came too late, or the account is gone or disabled. */
+  /** Answers a decision without effect: it came too late, or the account is gone or disabled. */
   async #showCurrentStep(ctx: PageContext): Promise<void> {
     redirectToPage(ctx, await this.#openAttempt(ctx));
   }
 
-  /** Does work that locks the account's row, in the account's turn. */
+  /** Runs work that locks the account's row. */
   #inTurn<T>({ state }: PageContext, accountId: string, work: () => Promise<T>): Promise<T> {
     return this.#parts.takeTurn({ party: logInParty(accountId), gone: state.signal }, work);
   }
 
-  /** Redirects to the app. `iss` lets the app distinguish our answer from that of another server (RFC 9207). */
+  /** Adds `iss`, which lets the app distinguish our answer from another server's (RFC 9207). */
   #redirectToApp(
     ctx: PageContext,
     { redirectUri, state }: AttemptView,
@@ -193,13 +191,7 @@ interface SubmittedSignIn {
   renderForm: (page: CredentialsPageData) => Html;
 }
 
-function send(ctx: RequestContext, { redirectUri }: AttemptView, page: Html): void {
-  allowForms(ctx, redirectUri);
-  ctx.type = 'html';
-  ctx.body = page.text;
-}
-
-/** Redirects to the page of the current step: relative, so that a prefix in front of our paths does no harm. */
+/** Redirects to the current step: relative, so that it works under a path prefix. */
 function redirectToPage(ctx: RequestContext, { id }: AttemptView): void {
   seeOther(ctx, id);
 }

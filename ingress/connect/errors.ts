@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from '../pages/html.ts';
 import { closedPage, messagePage, startOver } from './pages.ts';
 
-/** Error of an attempt that has expired or was decided already. Its page says which. */
+/** Error of an attempt that has expired or was already decided. */
 export class AttemptClosed extends AppError {
   readonly attempt: AttemptView;
 
@@ -17,7 +17,6 @@ export class AttemptClosed extends AppError {
   }
 }
 
-/** Turns errors into pages. */
 export async function renderErrorPages(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();

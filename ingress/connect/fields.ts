@@ -9,7 +9,6 @@ export interface FieldError {
   message: string;
 }
 
-/** Renders the hidden field that proves that the form is ours: see `FormTokens`. */
 export function csrfField({ csrf }: { csrf: string }): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
@@ -17,16 +16,12 @@ export function csrfField({ csrf }: { csrf: string }): Html {
 const FORM_ALERT_ID = 'form-fault';
 const PASSWORD_HINT_ID = 'password-hint';
 
-/** Renders the error of the whole form, if there is one. */
 export function formAlert(faults: readonly FieldError[]): Html | undefined {
   const fault = faults.find(({ field }) => field === undefined);
   return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT_ID}">${fault.message}</p>`;
 }
 
-/**
- * Renders the e-mail field as a text field: in a field of type `email`, browsers rewrite domains that are not in Latin
- * letters.
- */
+/** A text field, because browsers rewrite non-Latin domains in a field of type `email`. */
 export function emailField({ email, faults = [] }: { email?: string; faults?: readonly FieldError[] }): Html {
   return html`
     <div class="field">
@@ -37,7 +32,6 @@ export function emailField({ email, faults = [] }: { email?: string; faults?: re
     </div>`;
 }
 
-/** Renders the password field. The error of a new password replaces the hint. */
 export function passwordField(
   faults: readonly FieldError[],
   autocomplete: 'current-password' | 'new-password',
@@ -53,7 +47,6 @@ export function passwordField(
     </div>`;
 }
 
-/** Renders the field for an invite code. Shown only where signing up needs one. */
 export function inviteField(faults: readonly FieldError[]): Html {
   return html`
     <div class="field">
@@ -73,10 +66,7 @@ function hasError(field: Field | undefined, faults: readonly FieldError[]): bool
   return faults.some((fault) => fault.field === field);
 }
 
-/**
- * Links a field to its hint and errors. The first invalid field gets the focus, or the e-mail field for an error of the
- * whole form.
- */
+/** Links a field to its hint and errors. After an error of the whole form, the e-mail field gets the focus. */
 function ariaAttributes(field: Field, faults: readonly FieldError[], hint?: string): Html {
   const [first] = faults;
   const descriptions = [

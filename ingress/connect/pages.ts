@@ -3,16 +3,12 @@ import { type Html, html } from '../pages/html.ts';
 import { layoutPage } from '../pages/layout.ts';
 import { csrfField, emailField, type FieldError, formAlert, inviteField, passwordField } from './fields.ts';
 
-/** Data that every form of an attempt to connect needs. */
 export interface FormPageData {
   attempt: AttemptView;
   csrf: string;
 }
 
-/**
- * Data of a sign-in or sign-up form. A form that is shown again has the errors, and the e-mail address that was
- * entered.
- */
+/** Data of a sign-in or sign-up form. `email` and `faults` are set when a refused form is shown again. */
 export interface CredentialsPageData extends FormPageData {
   email?: string;
   faults?: readonly FieldError[];
@@ -59,10 +55,7 @@ export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }):
   );
 }
 
-/**
- * Asks for consent. `revokeUrl` is the address of the page where the person can revoke it; undefined without such a
- * page.
- */
+/** `revokeUrl` leads to the console, where the person can revoke the consent; undefined if there is no console. */
 export function consentPage(page: FormPageData & { email: string; revokeUrl: string | undefined }): Html {
   const { attempt, email, revokeUrl } = page;
   const revoke =
@@ -103,7 +96,6 @@ export function consentPage(page: FormPageData & { email: string; revokeUrl: str
   );
 }
 
-/** Says that the time to decide is over, or that the decision was made already. */
 export function closedPage(attempt: AttemptView): Html {
   const app = appName(attempt);
   return attempt.standing === 'expired'
@@ -119,18 +111,14 @@ export function closedPage(attempt: AttemptView): Html {
       );
 }
 
-/** Query with which the browser comes back to the redirect URI, and the public address of this service. */
 interface CallbackQuery {
-  /** Returns a parameter; empty if it is absent. */
+  /** Returns a parameter of the query; empty if it is absent. */
   get(name: string): string;
-  /** Base of this page's own address; also the issuer that `iss` must name. */
+  /** Public address of this service, which `iss` must name. */
   publicUrl: string;
 }
 
-/**
- * Renders a stand-in for an app's redirect URI, for trying things out: it shows what the app would do next, step by
- * step.
- */
+/** Stands in for an app's redirect URI during development: shows what the app would do next. */
 export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   const error = get('error');
   if (error !== '')
@@ -162,15 +150,14 @@ export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   );
 }
 
-/** Renders a plain page with one message. */
 export function messagePage(title: string, text: Html): Html {
   return layout(title, html`<h1>${title}</h1>${text}`);
 }
 
-/** Link to the page itself without its query, relative, so that a prefix in front of our paths does no harm. */
+/** Links to the same page without its query. All links are relative, so that they work under a path prefix. */
 export const startOver = html`<p><a href="?">Load the page again</a></p>`;
 
-function layout(title: string, content: Html): Html {
+export function layout(title: string, content: Html): Html {
   return layoutPage({ title, content, root: '../' });
 }
 
@@ -179,7 +166,6 @@ function appName({ appName }: AttemptView): Html {
   return html`<strong><bdi>${appName}</bdi></strong>`;
 }
 
-/** Renders the foot of a form, with a way out for a person who does not want to connect the app. */
 function foot(page: FormPageData, alternative: Html): Html {
   return html`
     <div class="foot">

@@ -1,6 +1,6 @@
 import { type Html, html } from '../pages/html.ts';
-import { layoutPage } from '../pages/layout.ts';
 import { csrfField, emailField, type FieldError, formAlert, passwordField } from './fields.ts';
+import { layout, messagePage } from './pages.ts';
 
 interface ForgottenPage {
   csrf: string;
@@ -8,7 +8,6 @@ interface ForgottenPage {
   faults?: readonly FieldError[];
 }
 
-/** Asks for the e-mail address to which the link goes. */
 export function forgottenPage(page: ForgottenPage): Html {
   return layout(
     'Forgot your password?',
@@ -24,22 +23,19 @@ export function forgottenPage(page: ForgottenPage): Html {
   );
 }
 
-/** Says whom to ask for a link, on a server that sends no e-mail. */
 export function askOperatorPage(): Html {
-  return layout(
+  return messagePage(
     'Forgot your password?',
     html`
-    <h1>Forgot your password?</h1>
     <p>This server sends no e-mail. Ask whoever runs it for a link to a new password.</p>`,
   );
 }
 
-/** Says that a link is on its way if the address has an account, so that nobody learns whether it has one. */
+/** Does not reveal whether the address has an account. */
 export function mailedPage(email: string): Html {
-  return layout(
+  return messagePage(
     'Check your inbox',
     html`
-    <h1>Check your inbox</h1>
     <p>If <strong><bdi>${email}</bdi></strong> has an account, a link to a new password is on its way there. It works once,
       within an hour.</p>
     <div class="foot"><p class="quiet small">Nothing arrived? Check the spam folder.</p>
@@ -49,7 +45,6 @@ export function mailedPage(email: string): Html {
 
 interface NewPasswordPage {
   csrf: string;
-  /** E-mail address of the account. */
   email: string;
   faults?: readonly FieldError[];
 }
@@ -73,23 +68,20 @@ export function newPasswordPage(page: NewPasswordPage): Html {
   );
 }
 
-/** Explains that a link was used, has expired, or was never issued. */
 export function linkEndedPage(): Html {
-  return layout(
+  return messagePage(
     'This link has ended',
     html`
-    <h1>This link has ended</h1>
     <p>A link to a new password works once, and for a limited time. This one was used before, has expired, or is incomplete.</p>
     <p><a href="forgotten-password">Ask for a new link</a></p>`,
   );
 }
 
-/** Says that the password is changed. `consoleUrl` leads to the console, if there is one. */
+/** `consoleUrl` is undefined if there is no console. */
 export function changedPage(consoleUrl: string | undefined): Html {
-  return layout(
+  return messagePage(
     'Your password is changed',
     html`
-    <h1>Your password is changed</h1>
     <p>You are signed out everywhere. Sign in with the new password from now on.</p>
     ${
       consoleUrl === undefined
@@ -98,8 +90,4 @@ export function changedPage(consoleUrl: string | undefined): Html {
           <p class="quiet small">Or close this page, and go back to where you came from.</p>`
     }`,
   );
-}
-
-function layout(title: string, content: Html): Html {
-  return layoutPage({ title, content, root: '../' });
 }

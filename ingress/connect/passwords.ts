@@ -6,8 +6,7 @@ import { isToken } from '../../shared/security/keys.ts';
 import type { ResetLinks } from '../accounts/reset-links.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { PageContext } from '../http/endpoint.ts';
-import type { Html } from '../pages/html.ts';
-import { allowForms, FormTokens, readForm, seeOther, TokenCookie } from './browser.ts';
+import { FormTokens, readForm, seeOther, sendPage, TokenCookie } from './browser.ts';
 import {
   askOperatorPage,
   changedPage,
@@ -29,15 +28,15 @@ interface PasswordParts {
 const checkEmail = compile(WaitlistRequest);
 const checkSignup = compile(SignupRequest);
 
-/** Subjects of the forms' CSRF tokens. On the consent page, the attempt is the subject. */
+/** Subjects of the forms' CSRF tokens. */
 const FORGOTTEN_PASSWORD_FORM = 'forgotten password';
 const NEW_PASSWORD_FORM = 'new password';
 const GONE_STATUS = 410;
 
 /**
- * The pages for a person who forgot their password: `showForgotten` and `ask` mail a link, which leads to `showNew` and
- * `save`. The link's token moves from the address into a cookie at once, so that no history, screenshot or later page
- * shows it. Opening the link does not use up the token, because mail filters follow links; only a new password does.
+ * The pages that mail a password reset link (`showForgotten`, `ask`), and those that it leads to (`showNew`, `save`).
+ * The link's token moves into a cookie at once, so that the browser's history does not keep it. Opening the link does
+ * not use up the token, because mail filters follow links.
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;
@@ -53,14 +52,14 @@ export class PasswordPages {
   }
 
   async showForgotten(ctx: PageContext): Promise<void> {
-    if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
+    if (!this.#parts.resetLinks.areMailed) return sendPage(ctx, askOperatorPage());
     const browserToken = this.#browserCookie.read(ctx) ?? this.#browserCookie.write(ctx);
-    send(ctx, forgottenPage({ csrf: this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM) }));
+    sendPage(ctx, forgottenPage({ csrf: this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM) }));
   }
 
   async ask(ctx: PageContext): Promise<void> {
     const { resetLinks } = this.#parts;
-    if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
+    if (!resetLinks.areMailed) return sendPage(ctx, askOperatorPage());
     const form = await readForm(ctx);
     const browserToken = this.#forms.check(ctx, form, this.#browserCookie.read(ctx), FORGOTTEN_PASSWORD_FORM);
     const email = form.get('email') ?? '';
@@ -69,10 +68,10 @@ export class PasswordPages {
       if (!checked.ok) throw new ValidationError(checked.faults);
       await resetLinks.ask(checked.value.email, ctx.state.address);
     });
-    if (refusal === undefined) return send(ctx, mailedPage(email));
+    if (refusal === undefined) return sendPage(ctx, mailedPage(email));
     setRefusal(ctx, refusal);
     const csrf = this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM);
-    send(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
+    sendPage(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
   }
 
   async showNew(ctx: PageContext): Promise<void> {
@@ -80,13 +79,16 @@ export class PasswordPages {
     if (given !== null) {
       if (!isToken(given)) return this.#sendLinkEnded(ctx);
       this.#linkCookie.write(ctx, given);
-      // Relative, so that a prefix in front of our paths does no harm.
+      // Relative, so that it works under a path prefix.
       return seeOther(ctx, PASSWORD_RESET_PATH.slice(PASSWORD_RESET_PATH.lastIndexOf('/') + 1));
     }
     const token = this.#linkCookie.read(ctx);
     const account = token && (await this.#parts.accounts.ownerOfReset(token));
     if (!token || !account) return this.#sendLinkEnded(ctx);
-    send(ctx, newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email: account.email }));
+    sendPage(
+      ctx,
+      newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email: account.email }),
+    );
   }
 
   async save(ctx: PageContext): Promise<void> {
@@ -108,24 +110,18 @@ export class PasswordPages {
     if (result === undefined) return this.#sendLinkEnded(ctx);
     if ('faults' in result) {
       setRefusal(ctx, result);
-      return send(
+      return sendPage(
         ctx,
         newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: result.faults }),
       );
     }
     this.#linkCookie.remove(ctx);
-    send(ctx, changedPage(hasConsole ? '../console/' : undefined));
+    sendPage(ctx, changedPage(hasConsole ? '../console/' : undefined));
   }
 
   #sendLinkEnded(ctx: PageContext): void {
     this.#linkCookie.remove(ctx);
     ctx.status = GONE_STATUS;
-    send(ctx, linkEndedPage());
+    sendPage(ctx, linkEndedPage());
   }
-}
-
-function send(ctx: PageContext, page: Html): void {
-  allowForms(ctx);
-  ctx.type = 'html';
-  ctx.body = page.text;
 }

@@ -9,7 +9,7 @@ import type { AccountService } from '../accounts/service.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 import type { Field, FieldError } from './fields.ts';
 
-/** Refusal of a form, which is shown again with this status. */
+/** Why a form is refused. The form is shown again, with this status. */
 export interface FormRefusal {
   status: number;
   /** Code for the log. */
@@ -23,7 +23,6 @@ type Caller = Pick<RequestState, 'address' | 'signal'>;
 const checkLogin = compile(LoginRequest);
 const checkSignup = compile(SignupRequest);
 
-/** Signs in with the fields of a form, by the same rules as `/api`. */
 export function signIn(
   accounts: AccountService,
   form: URLSearchParams,
@@ -31,13 +30,12 @@ export function signIn(
 ): Promise<Account | FormRefusal> {
   return orRefusal(() => {
     const login = checkLogin({ email: form.get('email') ?? '', password: form.get('password') ?? '' });
-    // An address or a password that no account can have fails like a wrong one.
+    // An impossible address or password fails like a wrong one.
     if (!login.ok) throw new AppError('invalid_credentials');
     return accounts.signIn({ ...login.value, address }, signal);
   });
 }
 
-/** Signs up with the fields of a form, by the same rules as `/api`. */
 export function signUp(
   accounts: AccountService,
   form: URLSearchParams,
@@ -56,7 +54,6 @@ export function signUp(
   });
 }
 
-/** Sets the status and headers of the page that shows the form again, and the code for the log. */
 export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: FormRefusal): void {
   ctx.status = status;
   ctx.state.errorCode = code;
@@ -65,7 +62,7 @@ export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: F
 
 const UNPROCESSABLE_STATUS = 422;
 
-/** Converts an error that the person can correct, or wait for, to a refusal that the form shows. Rethrows others. */
+/** Turns an error that the person can correct or wait out into a refusal. Rethrows others. */
 export async function orRefusal<T>(work: () => Promise<T>): Promise<T | FormRefusal> {
   try {
     return await work();

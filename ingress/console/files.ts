@@ -12,7 +12,7 @@ import {
 
 const BUILT_FILES = new URL('../../client/console/dist/', import.meta.url);
 
-/** Allows files of our own origin only, nothing inline, and no text that becomes markup or script (Trusted Types). */
+/** Trusted Types: no script may turn text into markup or script. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,7 +49,6 @@ const NOT_BUILT_PAGE = pageOf(`</head>
     <p>The console is not built here. Whoever runs this server: npm ci && npm run build</p>
   </body>`);
 
-/** Serves the console's page, and the files that `npm run build` made for it. */
 export function consoleFiles(log: Log): SendFile {
   const isBuilt = existsSync(new URL('app.js', BUILT_FILES));
   if (!isBuilt) log.warn('the console is not built: npm run build (or CONSOLE=off)');
@@ -65,7 +64,7 @@ export function consoleFiles(log: Log): SendFile {
   return async (ctx) => {
     if (ctx.path !== '/console') return send(ctx);
     ctx.status = 308;
-    // Relative, so that a prefix in front of our paths does no harm.
+    // Relative, so that it works under a path prefix.
     ctx.set('Location', 'console/');
     ctx.body = '';
   };

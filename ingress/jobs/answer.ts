@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
-
 import type { NoFacts } from '../../shared/work/kinds.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
@@ -12,7 +11,6 @@ import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Services that the handlers of jobs need. */
 export interface JobServices {
   jobs: JobService;
   publicUrl: string;
@@ -27,9 +25,8 @@ interface JobInput {
 }
 
 /**
- * Answers a request for a job in the way that its caller prefers: with the result, with the job's address (`Prefer:
- * respond-async`, RFC 7240), or with a stream of its events (`Accept: text/event-stream`). Not async, so that the body
- * is not held while the caller waits.
+ * Answers with the result, the job's address (`Prefer: respond-async`, RFC 7240), or a stream of the job's events
+ * (`Accept: text/event-stream`). Not async, so that the body can be garbage-collected while the caller waits.
  */
 export function answerJob<Reported extends object, Result extends object = Reported>(
   kind: JobKind<Reported>,
@@ -64,7 +61,7 @@ async function answerCall<Reported extends object, Result extends object>(
   return answerEvents(call.party, begin, { headers: {}, signal, reserve }, { jobs, publicUrl });
 }
 
-/** Answers with the events of a job. A `Last-Event-ID` leaves out the results that an earlier stream has sent. */
+/** Answers with the events of a job. `Last-Event-ID` leaves out the results that an earlier stream has sent. */
 export function followJob(
   { user, jobId, ...call }: Omit<JobInput, 'body'> & { jobId: string },
   services: JobServices,
@@ -104,15 +101,12 @@ function lastEventIdOf({ 'last-event-id': id }: IncomingHttpHeaders): string | u
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Returns the header that reports that another call started the work; no header if this call did. */
+/** `replayed` is true if another call started the work. */
 export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }
 
-/**
- * Returns the idempotency key, if the request has one. A key that is too long is a 400, because a validation error
- * (422) has no location for headers.
- */
+/** Throws `invalid_request` for a key that is too long, because a validation error cannot point to a header. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || key === '') return undefined;

@@ -3,7 +3,7 @@ import { parsePastTime } from '../../shared/domain/memory-rows.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { JobReceipt } from '../../shared/schemas/jobs.ts';
 
-/** Error codes with which any job may be refused, or end. */
+/** Errors with which any job may be refused, or may end. */
 export const JOB_ERRORS = [
   'idempotency_conflict',
   'request_in_flight',
@@ -16,7 +16,7 @@ export const JOB_ERRORS = [
 export const RESPONSE_MODES = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
 a \`job\` event with the job's id, \`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
 
-/** Part of the declaration that the endpoints of all jobs share. */
+/** Shared declaration of the endpoints that start jobs. */
 export const job = {
   requestHeaders: ['Idempotency-Key', 'Prefer', 'Accept'],
   status: 200,
@@ -26,7 +26,7 @@ export const job = {
   responseHeaders: ['Idempotency-Replayed', 'Preference-Applied'],
 } as const;
 
-/** Converts `since` in a job's body to UTC, so that a repeated request is recognised however it writes the moment. */
+/** Converts `since` to UTC, so that a repeat with the same idempotency key may write the time in another zone. */
 export function withSince<Body extends { since?: string | undefined }>(
   { since, ...body }: Body,
   faults: Faults,

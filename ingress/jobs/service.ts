@@ -15,56 +15,52 @@ import { type Kind, kindNamed } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
-import { type JobItem, type JobNews, type StreamSteps, streamJob, streamLimits } from './stream.ts';
+import { type JobItem, type JobUpdate, type StreamOptions, streamJob, streamLimits } from './stream.ts';
 
-/** Limits the streams that an account has open at this ingress: each polls its job twice a second, for minutes. */
+/** Limits the open streams of an account at this ingress. */
 const STREAMS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
-/** Time limit of a stream's read: without it, a read that hangs would hold back keep-alives and the stream's end. */
+/** Time limit of a stream's read, because a read that hangs would hold back keep-alives and the stream's end. */
 const POLL_WITHIN_MS = 2000;
-/** Maximum number of jobs that one statement reads. */
 const JOBS_PER_READ_MAX = 100;
 const KINDS = Object.keys(jobKinds);
 
-/** A kind whose requests are answered with `Result`. */
 export type JobKind<Result extends object = object> = Kind<TSchema, NoFacts, JobReport<Result>>;
 
-/** A request of an account. */
 export interface JobRequest {
   accountId: string;
   body: object;
-  /** The account's own name for the request; without one every request is new. */
+  /** Without a key every request is new. */
   idempotencyKey: string | undefined;
-  /** True to wait if the same request still runs, instead of being refused. */
+  /** Waits if the same request still runs, instead of failing. */
   wait: boolean;
 }
 
-/** The answer to a request that was waited for. */
 export interface JobAnswer<Result> {
   result: Result;
   /** True if another call started the work. */
   replayed: boolean;
 }
 
-/** Presents jobs whose results are stored in rows of their own. */
+/** Presents jobs of a kind whose results are stored in other tables. */
 export interface JobView {
-  /** Counts a job's steps, from the progress that its handler has stored, or the result that it reported. */
+  /** `progressOrResult` is the progress that the job's handler has stored, or after success the result. */
   steps(accountId: string, progressOrResult: unknown): Promise<Steps>;
-  /** Counts a job's steps, and reads the items that are ready and were not shown before. */
-  news(
+  /** Returns the items that are ready and not in `shown`. */
+  readUpdate(
     accountId: string,
     progressOrResult: unknown,
     shown: ReadonlySet<number>,
   ): Promise<{ steps: Steps; items: JobItem[] }>;
-  /** Reads the answer to a job's request, once there is room for it. */
+  /** Returns the answer to the job's request, once there is memory for it. */
   result(accountId: string, reported: object, reserve: ReserveAnswerMemory): Promise<object>;
 }
 
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
-  /** Views by kind. Without a view, a kind's handler stores the steps and reports the answer itself. */
+  /** Views by kind. The handler of a kind without a view stores the steps and reports the answer itself. */
   views: Readonly<Record<string, JobView>>;
-  /** Reads jobs, all with one statement. Gives up after `withinMs`. */
+  /** Gives up after `withinMs`. */
   find(refs: JobRef[], kinds: readonly string[], withinMs?: number): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
   /** Time after which a connection to which nothing is written is cut off. */
@@ -72,7 +68,7 @@ export interface JobParts {
   log: Log;
 }
 
-/** Starts, reads and cancels the jobs of accounts: work that runs to its end whether or not its caller waits. */
+/** Serves jobs: work of accounts that runs to its end even if its caller disconnects. */
 export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAMS);
@@ -89,10 +85,7 @@ export class JobService {
     this.#pause = sharedPause(pollEveryMs);
   }
 
-  /**
-   * Runs a request, or joins the run of the request that it repeats, and resolves with the result when that run has
-   * ended. Throws the error with which it ended, and `overloaded` when there is no room for the result.
-   */
+  /** Throws the error with which the job ends, and `overloaded` when there is no memory for the result. */
   async perform<Reported extends object, Result extends object = Reported>(
     kind: JobKind<Reported>,
     call: WorkCall<NoFacts>,
@@ -101,13 +94,13 @@ export class JobService {
   ): Promise<JobAnswer<Result>> {
     const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
-    // `Result` is what the kind's view makes; without a view, what the handler reported.
+    // `Result` is what the kind's view returns; without a view, what the handler reported.
     const { result: reported } = outcome.report;
     const result = (await this.#resultOf(kind.name, call.party, reported, reserve)) as Result;
     return { result, replayed };
   }
 
-  /** Admits a request, or finds the one that it repeats. Resolves with the job's id. */
+  /** Returns the job's id without waiting for its end. */
   async start(
     kind: JobKind,
     call: WorkCall<NoFacts>,
@@ -118,30 +111,30 @@ export class JobService {
     return { id: call.key, replayed };
   }
 
-  /** Acquires the permit to hold while a stream is open. Throws `overloaded` when the account has too many streams. */
+  /** Returns the permit to hold while a stream is open. Throws `overloaded` when the account has too many streams. */
   openStream(accountId: string): Promise<Permit> {
     return this.#streams.acquire({ party: accountId });
   }
 
-  /** Streams a job's events until it has ended or its caller is gone. */
   stream(
     accountId: string,
-    from: Pick<StreamSteps, 'receipt' | 'lastEventId'>,
+    from: Pick<StreamOptions, 'receipt' | 'lastEventId'>,
     { gone, reserve }: { gone: AbortSignal; reserve: ReserveAnswerMemory },
   ): Readable {
-    const poll = (shown: ReadonlySet<number>) => this.#news(accountId, from.receipt.job_id, shown, reserve);
+    const poll = (shown: ReadonlySet<number>) =>
+      this.#readUpdate(accountId, from.receipt.job_id, shown, reserve);
     const { sendTimeoutMs, log } = this.#parts;
     return streamJob({ ...from, ...streamLimits(sendTimeoutMs), poll, pause: this.#pause, log }, gone);
   }
 
-  /** Throws `not_found` or `not_authenticated`, as `read` does, if the account has no such job. */
+  /** Throws as `read` does, if the account has no such job. */
   async check(accountId: string, id: string): Promise<void> {
     await this.#find({ party: accountId, key: id });
   }
 
   /**
-   * Reads a job of the account. Throws `not_found`, also for a job that ended more than 24 hours ago,
-   * `not_authenticated` when the account was erased, and `overloaded` when there is no room for the result.
+   * Throws `not_found`, also for a job that ended more than 24 hours ago, `not_authenticated` when the account was
+   * erased, and `overloaded` when there is no memory for the result.
    */
   async read(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
     const job = await this.#find({ party: accountId, key: id });
@@ -149,18 +142,18 @@ export class JobService {
     return this.#present(accountId, job, steps, reserve);
   }
 
-  async #news(
+  async #readUpdate(
     accountId: string,
     id: string,
     shown: ReadonlySet<number>,
     reserve: ReserveAnswerMemory,
-  ): Promise<JobNews> {
+  ): Promise<JobUpdate> {
     const job = await this.#find({ party: accountId, key: id }, this.#pollShared);
-    const news = await this.#parts.views[job.kind]?.news(accountId, progressOrResultOf(job), shown);
-    return { job: await this.#present(accountId, job, news?.steps, reserve), items: news?.items ?? [] };
+    const update = await this.#parts.views[job.kind]?.readUpdate(accountId, progressOrResultOf(job), shown);
+    return { job: await this.#present(accountId, job, update?.steps, reserve), items: update?.items ?? [] };
   }
 
-  /** Cancels a job if it still runs; keeps what it has stored. Resolves with the job. Throws as `read` does. */
+  /** Keeps what the job has stored. Throws as `read` does. */
   async cancel(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
     const { kind } = await this.#find({ party: accountId, key: id });
     await this.#parts.work.cancel(kindNamed(jobKinds, kind), id, () => {});
@@ -197,7 +190,6 @@ export class JobService {
   }
 }
 
-/** Returns the call that asks for work of a kind for an account. Without an idempotency key every request is new. */
 export function callOf(
   kind: Pick<Kind, 'name'>,
   { accountId, body, idempotencyKey, wait }: JobRequest,
@@ -206,25 +198,21 @@ export function callOf(
   return { ...job, input: new Box(input) };
 }
 
-/** Returns the error with which to answer a request whose work has failed or was cancelled. */
+/** Returns the error to throw for work that failed or was cancelled. */
 export function refusalOf(outcome: Outcome): AppError {
   return failureOf(errorCodeOf(outcome.code), outcome);
 }
 
-/**
- * Returns the error code that describes an end without a result. `abandoned` would be a defect: jobs and replies
- * outlive their callers, and a draft that has lost its caller is cancelled instead.
- */
+/** Reports `abandoned` as a defect: jobs and replies outlive their callers, and drafts are cancelled with them. */
 function errorCodeOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }
 
-/** Returns the report of a job that succeeded. A failed job may also have one, which only says when to try again. */
+/** Ignores the report of a failed job, which only says when to retry. */
 function reportOf({ state, report }: Job): JobReport | null {
   return state === 'succeeded' ? (report as JobReport) : null;
 }
 
-/** Returns the progress that a job's handler has stored, or, after success, the result that it reported. */
 function progressOrResultOf(job: Job): unknown {
   return reportOf(job)?.result ?? job.progress;
 }

@@ -8,14 +8,13 @@ import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 
-/** Maximum bytes of a page's rows, since `limit` counts rows of any size. No single row is larger. */
+/** Maximum bytes of a page's rows. No single row is larger. */
 const PAGE_SIZE_MAX = MIB;
 
-/** Describes the paging of every list of memory. */
 export const PAGE_DESCRIPTION =
   'With `q` the most relevant first. A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
 
-/** Part of the declaration that the endpoints which add rows to a tier share. */
+/** Shared declaration of the endpoints that add rows. */
 export const addition = {
   tag: 'Memory',
   inTurn: 'memory',
@@ -27,7 +26,7 @@ export const addition = {
   status: 201,
 } as const;
 
-/** Part of the declaration that the endpoints which delete a row of a tier share. */
+/** Shared declaration of the endpoints that delete a row. */
 export const deletion = {
   tag: 'Memory',
   inTurn: 'memory',
@@ -37,7 +36,6 @@ export const deletion = {
   response: DeletionReceipt,
 } as const;
 
-/** Dependencies of `readPage`. */
 interface ReadPageParts {
   reserve: ReserveAnswerMemory;
   takeSearchTurn: TakeTurn;
@@ -45,10 +43,7 @@ interface ReadPageParts {
   signal: AbortSignal;
 }
 
-/**
- * Reads one page of a list, once there is room for it. Throws a `ValidationError` for an invalid cursor or time, and
- * the errors of `reserve`, `takeSearchTurn` and `read`.
- */
+/** Throws a `ValidationError` for an invalid cursor or time; also the errors of `reserve`, `takeSearchTurn`, `read`. */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
@@ -65,7 +60,7 @@ export async function readPage<Row>(
     tag,
     q,
   };
-  // Reserves first, so that no search holds its turn while it waits for room.
+  // Reserves first, so that no search holds its turn while it waits for memory.
   await reserve(PAGE_SIZE_MAX);
   const searcher = { party: list.accountId, gone: signal };
   const { rows, end } = await (q === undefined
@@ -74,7 +69,7 @@ export async function readPage<Row>(
   return { rows, next: end === undefined ? null : cursorOf(end, listName) };
 }
 
-/** Parses a time in the query. Throws a `ValidationError` for an invalid time that the schema's format accepts. */
+/** Throws a `ValidationError` for an invalid time that the schema's format accepts. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const moment = parseTimestamp(value);
@@ -89,22 +84,20 @@ const DIGEST_LENGTH = 8;
 const POSITION_PATTERN =
   /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-([0-9]{1,4})$/;
 
-/** Identifies a list by its account, tier and search: a cursor of another list is refused. */
+/** Names the list of a cursor: a cursor of another list is refused. */
 interface ListName {
   accountId: string;
   tier: string;
   q: string | undefined;
 }
 
-/**
- * Encodes the cursor of the next page, opaque to clients: a position, with a checksum over the position and its list.
- */
+/** Encodes a position, with a checksum over the position and its list. */
 function cursorOf({ at, id, relevance }: Position, list: ListName): string {
   const position = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
   return `${position}-${checksum(position, list)}`;
 }
 
-/** Decodes a cursor. Throws a `ValidationError` for anything that `cursorOf` could not have returned for this list. */
+/** Throws a `ValidationError` for anything that `cursorOf` could not have returned for this list. */
 function positionOf(token: string, list: ListName): Position {
   const position = token.slice(0, -DIGEST_LENGTH - 1);
   const [, at = '', ...rest] = POSITION_PATTERN.exec(position) ?? [];
@@ -120,7 +113,7 @@ const CURSOR_ERROR = {
   msg: 'Input should be the cursor of the previous page',
 };
 
-/** Returns a checksum, which needs no secret: a forged cursor leads nowhere but into the forger's own list. */
+/** Needs no secret, because a forged cursor leads only into the forger's own list. */
 function checksum(position: string, { accountId, tier, q = '' }: ListName): string {
   return createHash('sha256')
     .update(`${accountId} ${tier} ${position} ${q}`)
@@ -128,7 +121,7 @@ function checksum(position: string, { accountId, tier, q = '' }: ListName): stri
     .slice(0, DIGEST_LENGTH);
 }
 
-/** Shapes an answer like the posted body: one row for one row, a list for a list. */
+/** Returns one row for one posted row, a list for a list. */
 export function shapeAsPosted<Row>(body: unknown, rows: Row[]): Row | Row[] {
   const [only] = rows;
   return Array.isArray(body) || only === undefined ? rows : only;

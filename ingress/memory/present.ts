@@ -16,10 +16,7 @@ type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<
   'account' | 'failures' | 'retryAt' | 'endedBy'
 >;
 
-/**
- * Converts a raw row to its API form. The casts are safe: each value was checked against its enum when the row was
- * written.
- */
+/** The casts here and below are safe: each value was checked against its enum when the row was written. */
 export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {
   return {
     id: row.id,
@@ -83,13 +80,11 @@ export function presentFact({ row, sources }: RowWithSources<PublicRow<Fact>>): 
   };
 }
 
-/** Presents a fact with everything that it is derived from. */
 export function presentFactDetail({ row, links }: { row: Fact; links: MemoryLink[] }) {
   const episodes = links.filter(({ toTier }) => toTier === 'episode').map(({ toId }) => toId);
   return { ...presentFact({ row, sources: episodes }), sources: links.map(presentSource) };
 }
 
-/** Presents the source to which a link leads. */
 export function presentSource({ toTier, toId, quote }: MemoryLink): MemorySource {
   return { tier: toTier as MemorySource['tier'], id: toId, quote: quote ?? null };
 }
@@ -104,7 +99,6 @@ export function presentProfile(row: Omit<Profile, 'account'>): ProfileResponse {
   };
 }
 
-/** Presents the counts of the tiers; with `since`, also how many rows have changed since then. */
 export function presentStats(counts: TierCount[], since: Date | undefined): MemoryStats {
   const tiers = counts.map(({ tier, count, lastUpdatedMs, countSince }) => [
     tier,

@@ -11,7 +11,7 @@ export type SendFile = (ctx: RequestContext) => Promise<void>;
 export interface PublishedFile {
   type: string;
   content: Buffer;
-  /** Returns the same content in gzip, for clients that accept it. */
+  /** Returns the content in gzip. */
   pack?: () => Promise<Buffer>;
   /** Headers that override the common ones. */
   headers?: Record<string, string>;
@@ -20,7 +20,6 @@ export interface PublishedFile {
 /** Headers of a file that browsers may cache, but must revalidate each time. */
 export const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
 
-/** Serves these files, by their paths. */
 export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
   const etags = new Map([...files].map(([path, file]) => [path, etagOf(file)]));
   return async (ctx) => {
@@ -39,19 +38,17 @@ export function createFileSender(files: ReadonlyMap<string, PublishedFile>): Sen
   };
 }
 
-/** Reads a file to publish. */
 export function readAsset(type: string, path: string | URL): PublishedFile {
   return { type, content: readFileSync(path), headers: REVALIDATE_HEADERS };
 }
 
-/** Reads a script to publish. */
 export function readScript(path: string | URL): PublishedFile {
   return readAsset('text/javascript; charset=utf-8', path);
 }
 
 const gzipInThread = promisify(gzip);
 
-/** Lets a file be sent compressed. The first client that accepts gzip waits until a thread has compressed the file. */
+/** Compresses the file in a thread, when the first client asks for gzip. */
 export function withGzip(file: PublishedFile): PublishedFile {
   let compressed: Promise<Buffer> | undefined;
   const pack = () => {
@@ -61,7 +58,7 @@ export function withGzip(file: PublishedFile): PublishedFile {
   return { ...file, pack };
 }
 
-/** Returns a weak ETag, because the compressed content has the same one. */
+/** Weak, because the compressed content has the same ETag. */
 function etagOf({ content }: PublishedFile): string {
   return `W/"${createHash('sha256').update(content).digest('base64url')}"`;
 }

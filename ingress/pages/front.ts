@@ -1,7 +1,7 @@
 import type { Health } from '../../shared/process/operator-port.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import { type Html, html } from './html.ts';
-import { FAVICON, layoutPage, STYLE_SOURCE } from './layout.ts';
+import { FAVICON, layoutPage, pagePolicy } from './layout.ts';
 
 interface FrontParts {
   health: Health;
@@ -10,7 +10,7 @@ interface FrontParts {
   production: boolean;
 }
 
-/** The front page, `/`: HTML for a browser; for a program JSON, with the state and the addresses to go on with. */
+/** The front page, `/`: HTML for a browser, JSON for a program. */
 export class FrontPage {
   readonly #parts: FrontParts;
 
@@ -25,7 +25,7 @@ export class FrontPage {
     ctx.vary('Accept');
     // A program that accepts anything gets JSON.
     if (ctx.accepts('json', 'html') === 'html') {
-      ctx.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' });
+      ctx.set({ 'Content-Security-Policy': pagePolicy("'none'"), 'Referrer-Policy': 'no-referrer' });
       ctx.type = 'html';
       ctx.body = renderFrontPage({ ...this.#parts, ready }).text;
       return;
@@ -41,7 +41,6 @@ export class FrontPage {
   }
 }
 
-/** Answers with the logo, which changes only with a release. */
 export function sendFavicon(ctx: PageContext): void {
   ctx.status = 200;
   ctx.set({ 'Cache-Control': 'public, max-age=86400', 'Content-Security-Policy': FAVICON_POLICY });
@@ -49,16 +48,7 @@ export function sendFavicon(ctx: PageContext): void {
   ctx.body = FAVICON;
 }
 
-const POLICY = [
-  "default-src 'none'",
-  `style-src ${STYLE_SOURCE}`,
-  "img-src 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join('; ');
-
-/** Policy of the favicon, because an SVG that is opened in a tab is a document. */
+/** An SVG that is opened in a tab is a document, and needs a policy. */
 const FAVICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 function renderFrontPage({

@@ -7,7 +7,7 @@ const LOGO_SHAPES =
   '<rect x="3" y="3" width="3" height="18" rx="1.5"/><rect x="9" y="6" width="12" height="3" rx="1.5" opacity=".85"/>' +
   '<rect x="9" y="11" width="9" height="3" rx="1.5" opacity=".55"/><rect x="9" y="16" width="5" height="3" rx="1.5" opacity=".3"/>';
 
-/** The logo for use inside a page, whose style sheet colours it. */
+/** The logo inside a page, whose style sheet colours it. */
 export const LOGO = `<svg viewBox="0 0 24 24" aria-hidden="true">${LOGO_SHAPES}</svg>`;
 
 /** The logo as a file of its own, for tabs and bookmarks. */
@@ -17,20 +17,30 @@ export const FAVICON =
 
 const fileOf = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** Style sheet of the pages that `layoutPage` renders. */
 const STYLE = `\n${fileOf('base.css')}${fileOf('card.css')}`;
 
 /** Hash by which the Content-Security-Policy allows the style sheet. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
+/** Returns the Content-Security-Policy of a page that `layoutPage` renders. */
+export function pagePolicy(formAction: string): string {
+  return [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    "img-src 'self'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+}
+
 interface Page {
   title: string;
   content: Html;
-  /** Path to the folder with `favicon.svg`, relative, so that a prefix in front of our paths does no harm. */
+  /** Path to the folder with `favicon.svg`, relative, so that it works under a path prefix. */
   root: '../' | './';
 }
 
-/** Renders a whole page: the logo, and one card with the content. */
 export function layoutPage({ title, content, root }: Page): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -6,14 +6,13 @@ import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
 
-/** Answer in place of a prediction's own, if memory that the prediction used has been deleted since. */
+/** Answer to return when memory that the prediction used has been deleted since. */
 const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   status: 'abstained',
   completion: '',
   sent: [],
 };
 
-/** Predicts what an account's person types next: returns what a connected app would get, and how that came about. */
 export class DraftService {
   readonly #work: Pick<WorkService, 'perform'>;
   readonly #contextEnvelopeChars: number;
@@ -23,10 +22,7 @@ export class DraftService {
     this.#contextEnvelopeChars = contextEnvelopeChars;
   }
 
-  /**
-   * Resolves with the prediction when its work has ended. Cancels the work when the caller disconnects, since then the
-   * person has typed on. Throws `context_too_large`; rejects with the error that the work ends with.
-   */
+  /** Throws `context_too_large`; rejects with the error with which the work ends. */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;
     const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };

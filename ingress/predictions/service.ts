@@ -21,15 +21,13 @@ import { fingerprint, inKeyOrder } from '../../shared/security/fingerprint.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
 
-/** The preferences of a caller. */
 export interface PredictionPreferences {
-  /** True to wait if the same request still runs, instead of being refused. */
+  /** Waits if the same request still runs, instead of failing. */
   wait: boolean;
   /** Overrides the app's setting. */
   onDisconnect: string | undefined;
 }
 
-/** A prediction, with the durations of its stages. */
 export interface PredictionResult {
   answer: PredictionResponse;
   /** True if another call started the work. */
@@ -38,7 +36,6 @@ export interface PredictionResult {
   providerMs: number | null;
 }
 
-/** Serves the predictions of `/v1`: checks requests, performs them as work, and presents the outcome. */
 export class PredictionService {
   readonly #work: Pick<WorkService, 'perform' | 'cancel'>;
   readonly #contextEnvelopeChars: number;
@@ -49,9 +46,8 @@ export class PredictionService {
   }
 
   /**
-   * Resolves with the prediction when its work has ended. Throws `feature_disabled`, `context_too_large`, `not_found`
-   * for a connection that cannot exist, and the error that the work ends with. Not async, so that the body is not held
-   * while the caller waits.
+   * Throws `feature_disabled`, `context_too_large`, `not_found` for a malformed connection id, and the error with which
+   * the work ends. Not async, so that the body can be garbage-collected while the caller waits.
    */
   predict(
     app: AppPrincipal,
@@ -65,10 +61,7 @@ export class PredictionService {
     return this.#perform(callOf(app, body, preferences), gone);
   }
 
-  /**
-   * Cancels a prediction unless it has ended, and returns how it ended. Throws `not_found`, or `access_denied` for a
-   * prediction of another user.
-   */
+  /** Returns how the prediction ended. Throws `not_found`, or `access_denied` for a prediction of another user. */
   async cancel(appId: string, requestId: string, userId: string): Promise<CancelResponse> {
     const outcome = await this.#work.cancel(predict, predictionKey(appId, requestId), (facts) => {
       if (facts.userId !== userId) throw new AppError('access_denied');

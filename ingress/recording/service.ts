@@ -30,15 +30,11 @@ interface RecordingParts {
 /** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is alone on its page. */
 const PAGE_SIZE_MAX = 4 * MIB;
 
-/** Records the events that producers push, and reads them by their sessions. */
 export class RecordingService {
   readonly #parts: RecordingParts;
-  /** Checks one batch at a time, accounts in turn, because checking occupies the thread. */
+  /** Accounts take turns, because checking a batch occupies the thread. */
   readonly #checkLimiter = new ConcurrencyLimiter({ capacity: 1 });
-  /**
-   * Reads at most two large events at a time: each takes a connection for long, and briefly several times its size in
-   * memory.
-   */
+  /** Reading a large event takes a connection for long, and several times the event's size in memory. */
   readonly #largeReadLimiter = new ConcurrencyLimiter({ capacity: 2 });
 
   constructor(parts: RecordingParts) {
@@ -47,8 +43,7 @@ export class RecordingService {
 
   /**
    * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then no row is stored), or
-   * `not_authenticated` when the account is gone. Not async, so that the rows are not held while the batch waits to be
-   * stored.
+   * `not_authenticated` when the account is gone. Not async, so that `rows` can be garbage-collected after the check.
    */
   record(accountId: string, rows: readonly unknown[], gone: AbortSignal): Promise<RecordingReceipt> {
     return this.#checkLimiter
@@ -65,17 +60,14 @@ export class RecordingService {
     return receiptOf(batch, result);
   }
 
-  /** Reads and renders an event. Throws `not_found`, and `overloaded` when there is no room for a large event. */
+  /** Returns JSON. Throws `not_found`, and `overloaded` when there is no memory for a large event. */
   async readEvent(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<string> {
     const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED_BYTES);
     if (event === undefined) throw new AppError('not_found');
     return this.render(accountId, event, reserve);
   }
 
-  /**
-   * Renders an event as JSON. A large body is not in the row, and is read first, once there is room for it. Throws as
-   * `readEvent` does.
-   */
+  /** Returns JSON. Reads a large body, which is not in the row, once there is memory for it. Throws as `readEvent`. */
   async render(
     accountId: string,
     { id, size, body, receivedAt }: EventRow,
@@ -89,7 +81,7 @@ export class RecordingService {
     return storedEventJson({ body: storedBody, receivedAt });
   }
 
-  /** Reads and renders a session and a page of its events. Throws as `readEvent` does. */
+  /** Returns JSON: a session and a page of its events. Throws as `readEvent`. */
   async readSession(
     accountId: string,
     id: string,
@@ -112,7 +104,6 @@ export class RecordingService {
   }
 }
 
-/** Encodes a cursor, which is opaque to clients. */
 function tokenOf({ occurredMs, arrival }: Cursor): string {
   return `${occurredMs}-${arrival}`;
 }

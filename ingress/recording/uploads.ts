@@ -5,34 +5,30 @@ import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Limits: 3 uploads are stored at once, at most one of each account. Up to 100 more of an account may wait. */
 const LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
-/** Pause after an upload that was stored while callers waited, as a multiple of the time that the upload took. */
+/** Pause after a paced upload, as a multiple of the time that the upload took. */
 const PAUSE_RATIO = 1;
 
-/** Stores uploads of recorded events in the database. */
 export interface UploadStore {
   /**
-   * Stores a batch of events. Throws `overloaded` when too many uploads of the account wait, or the caller is gone
-   * before its turn; `quota_exceeded` when the account's quotas have no room for the new events; `not_authenticated`
-   * when the account is gone or disabled.
+   * Throws `overloaded` when too many uploads of the account wait, or the caller is gone before its turn;
+   * `quota_exceeded`; and `not_authenticated` when the account is gone or disabled.
    */
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
   close(): Promise<void>;
 }
 
 /**
- * Opens uploads with connections of their own, so that no prediction and no heartbeat waits for a connection that an
- * upload holds. While callers wait for work (`isBusy`), stores one upload at a time, with pauses, because each takes a
- * core of the database.
+ * Has its own connections, so that no prediction waits for a connection that an upload holds. While callers wait for
+ * work (`isBusy`), stores one upload at a time, with pauses, because each takes a core of the database.
  */
 export async function openUploads(
   config: Pick<IngressConfig, 'database' | 'quotas'>,
   isBusy: () => boolean,
   log: Log,
 ): Promise<UploadStore> {
-  const own = { database: { ...config.database, poolSize: LIMITS.capacity } };
-  const database = await openDatabase(own, log, 'forecue web uploads');
+  const uploadConfig = { database: { ...config.database, poolSize: LIMITS.capacity } };
+  const database = await openDatabase(uploadConfig, log, 'forecue web uploads');
   const limiter = new ConcurrencyLimiter(LIMITS);
   const pacedLimiter = new ConcurrencyLimiter({ capacity: 1 });
   const storePaced = async (store: () => Promise<RecordResult>, piece: LimitedWork) => {

@@ -8,13 +8,9 @@ import type { BatchItem, BatchResponse } from '../../shared/schemas/replies.ts';
 import type { JobView } from '../jobs/service.ts';
 import { presentAnswer } from './present.ts';
 
-/** Maximum number of batches that one statement reads. */
 const BATCHES_PER_READ_MAX = 100;
 
-/**
- * Presents a batch. A batch stores only the ids of its predictions, and reports them with its latency. The rows of the
- * predictions have the rest: which predictions have ended, the results and the usage.
- */
+/** A batch stores only its latency and the ids of its predictions; their rows have the results and the usage. */
 export function batchView(pool: Pool, em: () => EntityManager): JobView {
   const rowsOf = async (accountId: string, ids: readonly string[]) => {
     const rows = ids.length === 0 ? [] : await findEndedReplies(em(), accountId, ids);
@@ -31,7 +27,7 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
       return { done: (await selectEnded(ids)).length, total: ids.length };
     },
 
-    async news(accountId, progressOrResult, shown) {
+    async readUpdate(accountId, progressOrResult, shown) {
       const ids = idsIn(progressOrResult);
       const endedIds = await selectEnded(ids.filter((_, index) => !shown.has(index)));
       const rows = await rowsOf(accountId, endedIds);
@@ -62,12 +58,12 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
   };
 }
 
-/** Returns the ids of predictions in a batch's progress or report; none before the batch has begun. */
+/** Returns no ids before the batch has begun. */
 function idsIn(progressOrResult: unknown): string[] {
   return (progressOrResult as BatchProgress | BatchReport | null)?.ids ?? [];
 }
 
-/** Presents one result. Its row is undefined if a failover of the database lost it. */
+/** `row` is undefined if a failover of the database lost it. */
 function itemOf(index: number, row: ListedReply | undefined): BatchItem {
   if (row === undefined || row.error != null)
     return { index, error: { code: row?.error ?? 'internal_error' } };

@@ -1,12 +1,11 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
 import type { ReplyDetail, ReplyResponse, ReplyStats, ReplySummary } from '../../shared/schemas/replies.ts';
 
-/** Presents a prediction as its call was answered, without later decisions. */
+/** Presents a prediction as it was first answered, without the person's later decision. */
 export function presentAnswer(row: ListedReply): ReplyResponse {
   return { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' };
 }
 
-/** Presents a prediction in a list: without the agent's input and the context. */
 export function presentSummary(row: ListedReply): ReplySummary {
   return {
     ...answerOf(row),
@@ -20,7 +19,6 @@ export function presentSummary(row: ListedReply): ReplySummary {
   };
 }
 
-/** Presents a prediction with the agent's input and its context; only what calibration learns from is left out. */
 export function presentReply(row: Reply): ReplyDetail {
   return { ...presentSummary(row), agent_input: row.agentInput, context: row.context ?? null };
 }
@@ -46,7 +44,6 @@ function answerOf(row: ListedReply): ReplyResponse {
   };
 }
 
-/** Returns the statistics of predictions, from the number in each state. */
 export function statisticsOf(byStatus: ReplyStats['by_status']): ReplyStats {
   const { auto, accepted, edited, rejected } = byStatus;
   const total = Object.values(byStatus).reduce((sum, count) => sum + count, 0);

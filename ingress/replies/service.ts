@@ -15,16 +15,14 @@ export interface ReplyParts {
   supportedModels: readonly string[];
 }
 
-/** The preferences of an account's call. */
 export interface ReplyPreferences {
   idempotencyKey: string | undefined;
-  /** True to wait if the same request still runs, instead of being refused. */
+  /** Waits if the same request still runs, instead of failing. */
   wait: boolean;
-  /** True to cancel the prediction when its last caller leaves. */
+  /** Cancels the prediction when its last caller disconnects. */
   cancelOnDisconnect: boolean;
 }
 
-/** Predicts what an account's person would reply to an agent. */
 export class ReplyService {
   readonly #parts: ReplyParts;
 
@@ -33,8 +31,8 @@ export class ReplyService {
   }
 
   /**
-   * Resolves with the prediction when its work has ended. Throws a `ValidationError` as `check` does, and the error
-   * that the work ends with. Not async, so that the body is not held while the caller waits.
+   * Throws as `check` does, and the error with which the work ends. Not async, so that the body can be
+   * garbage-collected while the caller waits.
    */
   predict(
     accountId: string,
@@ -73,7 +71,6 @@ export class ReplyService {
   }
 }
 
-/** Adds a validation error if a request names a model that the operator does not offer. */
 export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {
   if (model === undefined || supported.includes(model)) return;
   const msg = `Input should be one of ${supported.join(', ')}`;

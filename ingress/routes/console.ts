@@ -13,7 +13,7 @@ import { type RefreshCookie, requireSameOrigin } from '../console/refresh-cookie
 import { endpoint } from '../http/endpoint.ts';
 import type { Parts } from './parts.ts';
 
-/** Value of `refresh` in an answer, in place of the refresh token that `/api/auth/` returns. */
+/** Value of `refresh` in answers: the refresh token itself is only in the cookie. */
 const IN_COOKIE = 'cookie';
 
 export const signUpToConsole = endpoint('none', {

@@ -37,10 +37,7 @@ const file = pagesOn('site');
 const sendConsole = (ctx: PageContext, parts: Parts) => parts.sendConsole(ctx);
 const sendFile = (ctx: PageContext, parts: Parts) => parts.sendFile(ctx);
 
-/**
- * The product on one page: method, path, credential and handler of everything that the public port serves. The inputs
- * and answers of an endpoint are declared beside its handler.
- */
+/** All routes of the public port: method, path, credential and handler. */
 export const routes: readonly Route<Parts>[] = [
   v1('POST', '/v1/connections', 'app', connections.startConnection),
   v1('POST', '/v1/connections/exchange', 'app', connections.exchangeConnection),
@@ -139,5 +136,5 @@ export const routes: readonly Route<Parts>[] = [
   file('GET', '/docs/swagger-ui.css', 'none', sendFile),
 ];
 
-/** Routes that programs may call: the rows that the API document describes. */
+/** The routes that the OpenAPI document describes; the others serve pages and files. */
 export const endpoints: readonly Endpoint<Parts>[] = routes.filter(isEndpoint);

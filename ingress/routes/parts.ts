@@ -21,7 +21,7 @@ import type { RecordingService } from '../recording/service.ts';
 import type { ReplyService } from '../replies/service.ts';
 import type { EndingStores } from '../work/ending-stores.ts';
 
-/** Services for the handlers. Each handler names those that it needs. */
+/** Services that the handlers use. */
 export interface Parts extends JobServices {
   em: () => EntityManager;
   accounts: AccountService;

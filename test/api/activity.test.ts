@@ -41,7 +41,7 @@ describe('account activity', () => {
     person.request<ActivityResponse>('GET', `/api/activity/${query}`);
   const today = async (person: UserClient) => (await read(person, '?days=1')).body.days[0];
 
-  it('account activity lists the last 30 days by default, oldest first, with zeros for a day on which nothing happened', async () => {
+  it('account activity lists the last 30 days by default, oldest first, with zeros for empty days', async () => {
     const ann = await signUp(system);
     const { status, body } = await read(ann);
     assert.equal(status, 200);
@@ -62,7 +62,7 @@ describe('account activity', () => {
     });
   });
 
-  it('account activity counts predictions by status, characters saved, memory rows added, and model calls with their cost', async () => {
+  it('account activity counts predictions by status, saved characters, added memory rows, and model calls', async () => {
     const ann = await signUp(system);
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const [first, second] = [
@@ -82,7 +82,7 @@ describe('account activity', () => {
     assert.ok((day.cost_cents ?? 0) > 0);
   });
 
-  it('account activity starts each day at midnight in the time zone of `utc_offset_minutes`, and counts no rows of other accounts', async () => {
+  it('account activity starts each day at midnight in the time zone of `utc_offset_minutes`', async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
     await system.database.pool.query(
@@ -108,7 +108,6 @@ describe('account activity', () => {
         await system.database.pool.query(`drop index ${table}_search, ${table}_trigrams`);
     });
 
-    /** Inserts `rows` rows into each table, dated `ago`. */
     const fill = async ({ id }: UserClient, rows: number, ago: string) => {
       for (const [table, columns, values] of FILLED_TABLES) {
         await system.database.pool.query(

@@ -21,7 +21,7 @@ describe('draft predictions of an account', () => {
 
   const predict = (body: object, options = {}) => ann.request<DraftResponse>('POST', DRAFT, body, options);
 
-  it('a draft prediction of /api returns the completion, the prompt sent to the model, the memory used, tokens and stage times', async () => {
+  it("a draft prediction returns the completion, the model's prompt, the memory used, tokens and timings", async () => {
     const fact = await add(ann, 'facts', { text: 'Always runs the tests with coverage.' });
     system.provider.next(fake.ok({ continuation: ' coverage' }));
     const { status, body, text } = await predict({ draft: 'Run the tests with' });
@@ -36,7 +36,7 @@ describe('draft predictions of an account', () => {
     assert.ok(queue_ms + memory_ms + model_ms <= total_ms + 3, JSON.stringify(body.timing));
   });
 
-  it('a draft prediction of /api costs no unit, and its text is kept only for the recovery window', async () => {
+  it('a draft prediction costs no unit, and its text is kept only for the recovery window', async () => {
     system.provider.next(fake.ok({ continuation: ' something only she would say' }));
     await predict({ draft: 'A draft of hers that nobody else has' });
     const { pool } = system.database;
@@ -54,7 +54,7 @@ describe('draft predictions of an account', () => {
     assert.ok((answers.rows[0]?.lasts ?? 0) > 0 && (answers.rows[0]?.lasts ?? 0) <= 601);
   });
 
-  it('a draft prediction of /api abstains on a blank draft without asking a model, and when the model is unsure', async () => {
+  it('a draft prediction abstains on a blank draft without asking a model, and when the model is unsure', async () => {
     const blank = await predict({ draft: ' ' });
     assert.deepEqual([blank.body.status, blank.body.completion, blank.body.sent], ['abstained', '', []]);
     assert.equal(system.provider.calls.length, 0);
@@ -64,7 +64,7 @@ describe('draft predictions of an account', () => {
     assert.ok((unsure.body.sent?.length ?? 0) > 0);
   });
 
-  it('a draft prediction of /api with mode `next_prompt` takes an empty draft after messages, and returns a whole prompt', async () => {
+  it('a draft prediction with mode `next_prompt` accepts an empty draft, and returns a whole prompt', async () => {
     system.provider.next(fake.ok({ continuation: 'Go on, please' }));
     const messages = [{ role: 'assistant', content: 'It is done. What next?' }];
     const { body } = await predict({ draft: '', mode: 'next_prompt', messages });
@@ -108,7 +108,7 @@ describe('draft predictions of an account', () => {
     });
   });
 
-  it('deleting a raw row also erases the kept draft predictions that used it or a row derived from it', async () => {
+  it('deleting a raw row erases the stored draft predictions that used the row or memory derived from it', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', { text: `${SECRET}, I think`, episode_ids: [episode.id] });
@@ -119,7 +119,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a fact also erases the kept draft predictions that used it, and no others', async () => {
+  it('deleting a fact erases the stored draft predictions that used the fact, and no others', async () => {
     system.provider.respond(fake.ok({ continuation: ' an elephant of hers' }));
     await predict({ draft: 'It was' });
     const fact = await add(ann, 'facts', { text: SECRET });
@@ -129,7 +129,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
   });
 
-  it('deleting the profile also erases the kept draft predictions that used it, and no others', async () => {
+  it('deleting the profile erases the stored draft predictions that used the profile, and no others', async () => {
     system.provider.respond(fake.ok({ continuation: ' an elephant of hers' }));
     await predict({ draft: 'It was' });
     await ann.request('POST', '/api/memory/profile/', { summary: SECRET });
@@ -140,7 +140,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
   });
 
-  it("a draft prediction abstains if memory that it uses is deleted while the model works, and stores nothing of the model's answer", async () => {
+  it('a draft prediction abstains, and stores no answer, if memory that it uses is deleted meanwhile', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     system.provider.next(fake.when(answer.promise, fake.ok({ continuation: ' the blue flowerpot of hers' })));
@@ -153,7 +153,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
-  it('a draft prediction shows its prompt and the memory that it used to a key with the scope `read`, but not to a key with `predict` alone', async () => {
+  it('a draft prediction shows its prompt and the memory used only to a key with the scope `read`', async () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {
@@ -171,7 +171,7 @@ describe('draft predictions of an account', () => {
     assert.ok(!('sent' in body) && !('context' in body), text);
   });
 
-  it('a draft prediction of /api is 422 if invalid, 413 if too large, and has its own error for each way in which the provider fails', async () => {
+  it('a draft prediction is 422 if invalid, 413 if too large, and 502, 503 or 429 if the provider fails', async () => {
     assert.equal((await predict({ draft: 'x', model: 'other' })).status, 422);
     assert.equal((await predict({})).status, 422);
     const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(8000) }));
@@ -206,7 +206,7 @@ describe('draft predictions of an account', () => {
 describe('draft predictions without a model', () => {
   const system = useSystem({ env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' } });
 
-  it("the built-in predictor completes a draft from the person's earlier wording, and the response lists the memory rows used", async () => {
+  it("the built-in predictor completes a draft from the person's earlier rows, and lists those rows", async () => {
     const ann = await signUp(system);
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -223,7 +223,7 @@ describe('draft predictions without a model', () => {
 describe('draft predictions while the provider fails', () => {
   const system = useSystem({ env: { FALLBACK_MODELS: 'local', CONTEXT_BUDGET_TOKENS: '100' } });
 
-  it('a draft prediction that falls back to the built-in predictor lists the memory rows that its words come from', async () => {
+  it('a draft prediction that falls back to the built-in predictor lists the memory rows that it used', async () => {
     const ann = await signUp(system);
     const content = 'Please run the tests with coverage.';
     const rows = await Promise.all(

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 /** Word that every text written by the owner contains. */
 const MARK = 'a-word-of-the-owner-alone';
 
-/** Functions that create a row of the owner and return its id, by the path that precedes the id. */
+/** Create a row of the owner and return its id; by the path that precedes the id. */
 const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
   '/api/auth/keys/': async (_, owner) => {
     const { body } = await owner.request<{ id: string }>('POST', '/api/auth/keys/', { label: MARK });
@@ -57,7 +57,6 @@ const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promis
   },
 };
 
-/** Returns a function that creates a row of a tier. */
 function addTo(tier: string, row: object) {
   return async (_: System, owner: UserClient) => {
     const { body } = await owner.request<{ id: string }>('POST', `/api/memory/${tier}/`, row);
@@ -65,7 +64,7 @@ function addTo(tier: string, row: object) {
   };
 }
 
-/** Every route that acts for a user. Read from the endpoint table, so that new routes are covered automatically. */
+/** Read from the endpoint table, so that new endpoints are covered automatically. */
 const routes = endpoints.filter(({ credential }) => credential === 'user');
 const routesWithId = routes.filter(({ path }) => path.includes(':'));
 const routesWithoutId = routes.filter(({ path }) => !path.includes(':'));
@@ -122,7 +121,7 @@ describe('isolation of accounts', () => {
     return who.request<unknown>(method, path, body && JSON.stringify(example));
   };
 
-  it('the isolation tests cover every user route that has an id in its path', () => {
+  it('the tests of isolation cover every user endpoint with an id in its path', () => {
     const prefixes = new Set(routesWithId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
@@ -146,7 +145,7 @@ describe('isolation of accounts', () => {
   }
 
   for (const { path } of routesWithoutId.filter(isRead))
-    it(`GET ${path} gives another account the same answer before and after the owner has data`, async () => {
+    it(`GET ${path} answers an account the same before and after another account has data`, async () => {
       const { status, text } = await stranger.request('GET', path);
       assert.ok([200, 404].includes(status), text);
       assert.deepEqual({ status, text }, readBefore.get(path));
@@ -157,7 +156,7 @@ describe('isolation of accounts', () => {
   for (const endpoint of routesWithoutId.filter((route) => !isRead(route))) {
     const { method, path } = endpoint;
 
-    it(`${method} ${path} by another account leaves the owner's data unchanged`, async () => {
+    it(`${method} ${path} leaves the data of other accounts unchanged`, async () => {
       const before = await ownersRows();
       const { status, text } = await call(await signUp(system), endpoint, path);
       assert.ok(status < 500 && status !== 422, text);
@@ -166,7 +165,7 @@ describe('isolation of accounts', () => {
     });
   }
 
-  it('the owner can read their own row on every GET path that answers 404 to another account', async () => {
+  it('an account can read its own row at every GET endpoint with an id in its path', async () => {
     for (const endpoint of routesWithId.filter(isRead)) {
       const { status, text } = await owner.request(
         'GET',
@@ -181,7 +180,6 @@ function isRead({ method }: Endpoint): boolean {
   return method === 'GET';
 }
 
-/** Returns the part of a path before its only parameter. */
 function prefixOf({ path }: Endpoint): string {
   return path.slice(0, path.indexOf(':'));
 }

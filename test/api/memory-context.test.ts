@@ -90,7 +90,7 @@ describe('memory context', () => {
     assert.ok(meta.token_estimate > 5);
   });
 
-  it('the memory context selects facts that contain the goal, in upper or lower case, and have one of the tags', async () => {
+  it('the memory context selects facts that contain the goal in any letter case and have one of the tags', async () => {
     await add(person, 'facts', { text: 'Deploys to Zürich, 100% by hand', tags: ['ops', 'manual'] });
     await add(person, 'facts', { text: 'deploys nightly', tags: ['ops'] });
     await add(person, 'facts', { text: 'Likes tea', tags: ['drinks'] });
@@ -116,7 +116,7 @@ describe('memory context', () => {
     assert.deepEqual(meta.counts.facts, { matched: 1, returned: 1 });
   });
 
-  it('the memory context leaves out former wordings and facts that are superseded, expired or not yet valid, and counts those facts', async () => {
+  it('the memory context leaves out, and counts, facts that are superseded, expired or not yet valid', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Rome' });
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { text: 'Lives in Oslo' });
     await add(person, 'facts', { text: 'Lived in Bern', superseded_by: fact.id });
@@ -162,7 +162,7 @@ describe('memory context', () => {
     }
   });
 
-  it('the memory context leaves out episodes and raw rows from before the requested window, and shows the others latest first', async () => {
+  it('the memory context shows the episodes and raw rows of the requested window, latest first', async () => {
     for (const minutes of [200, 5, 90]) {
       await add(person, 'raw', { content: `raw ${minutes}`, occurred_at: minutesAgo(minutes) });
       const span = { started_at: minutesAgo(minutes + 60), ended_at: minutesAgo(minutes) };
@@ -193,7 +193,7 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('the memory context finds the one current row of each tier among 1500 excluded rows, and counts at most 1000 of the excluded rows', async () => {
+  it('the memory context finds one current row among 1500 excluded rows, of which it counts at most 1000', async () => {
     await add(person, 'raw', { content: 'mine' });
     await add(person, 'facts', { text: 'Likes tea' });
     await add(person, 'episodes', { title: 'Tea', summary: 'Of tea', ...RECENT_SPAN });
@@ -263,7 +263,7 @@ describe('memory context', () => {
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
 
-  it('the memory context finds rows about the query, even if the rows are old or have other grammatical forms of its words', async () => {
+  it('the memory context finds rows about the query, even old rows, and rows with inflected words', async () => {
     const ago = (days: number) => minutesAgo(days * 24 * 60);
     const say = (content: string, days: number, session_id: string) => ({
       content,
@@ -305,7 +305,7 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the memory context returns the same rows in the same order for the same request while memory does not change', async () => {
+  it('the memory context has the same rows in the same order while neither request nor memory changes', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),
@@ -348,7 +348,7 @@ describe('memory context', () => {
     assert.deepEqual(await validationErrorsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
   });
 
-  it('the memory context returns only as many large rows as fit, latest first, and reports the truncation; a goal brings in an older matching row', async () => {
+  it('the memory context returns only as many large rows as fit, latest first, and reports the truncation', async () => {
     // Each character takes four bytes in JSON.
     const large = '😀'.repeat(7900);
     const rows = Array.from({ length: 180 }, (_, n) => {

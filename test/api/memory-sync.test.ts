@@ -32,7 +32,7 @@ describe('sync with workers', function () {
     assert.equal(reply.status, 202, reply.text);
     return reply.body.job_id;
   };
-  const job = async (id: string, user = ann) => user.request<JobResponse>('GET', `/api/jobs/${id}/`);
+  const job = (id: string) => ann.request<JobResponse>('GET', `/api/jobs/${id}/`);
   const untilEnded = (id: string) =>
     until(async () => {
       const { body } = await job(id);
@@ -42,7 +42,6 @@ describe('sync with workers', function () {
     const { body } = await ann.request<{ results: RawMemoryResponse[] }>('GET', '/api/memory/raw/?limit=200');
     return body.results.toReversed();
   };
-  /** Returns notes of one session, a second apart. */
   const notes = (count: number, session_id: string = randomUUID()) =>
     Array.from({ length: count }, (_, n) =>
       event({
@@ -74,7 +73,7 @@ describe('sync with workers', function () {
     assert.deepEqual([again.scanned, again.created], [5, 0]);
   });
 
-  it('a sync makes one raw row, with the role of its speaker, of each event that has content', async () => {
+  it("a sync makes one raw row of each event with content, with the speaker's role", async () => {
     const session_id = randomUUID();
     const at = (second: number) => ({ session_id, occurred_at: `2026-05-01T12:00:0${second}Z` });
     const prompt = event({ ...at(1), prompt: 'Shall I deploy?' });
@@ -119,7 +118,7 @@ describe('sync with workers', function () {
     assert.deepEqual(second?.metadata, { in_reply_to: prompt.id });
   });
 
-  it('a sync without new events scans none, and a later sync stores an event that has arrived since, even one with an earlier time', async () => {
+  it('a sync scans only events that arrived after the last sync, whatever their time', async () => {
     const session_id = randomUUID();
     await post(ann, notes(3, session_id));
     assert.equal((await sync()).body.created, 3);
@@ -146,7 +145,7 @@ describe('sync with workers', function () {
     );
   });
 
-  it('deleting a raw row together with its event also frees the quota that the event used', async () => {
+  it('deleting a raw row with its event frees the quota that the event used', async () => {
     await post(ann, notes(2));
     await sync();
     const [first] = await rows();
@@ -222,19 +221,15 @@ describe('sync with workers', function () {
   });
 
   describe('sync as a job', () => {
-    it('a sync with respond-async is answered 202 with a job, which only its owner can read', async () => {
+    it('a sync with `Prefer: respond-async` is 202, and its job reports the result', async () => {
       await post(ann, notes(3));
       const id = await start();
       const { kind, state, result, error, progress } = await untilEnded(id);
       assert.deepEqual([kind, state, error, progress], ['sync', 'succeeded', null, { done: 1, total: 1 }]);
       assert.equal((result as SyncResult).created, 3);
-      const bob = await signUp(system);
-      assert.equal((await job(id, bob)).status, 404);
-      assert.equal((await bob.request('DELETE', `/api/jobs/${id}/`)).status, 404);
-      assert.equal((await job(randomUUID())).status, 404);
     });
 
-    it('deleting the job of a sync cancels the sync: its waiting caller gets 499, and the next sync stores the events', async () => {
+    it('deleting the job of a sync cancels it: a waiting caller gets 499, and the next sync stores the events', async () => {
       await post(ann, notes(3));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const key = randomUUID();
@@ -262,7 +257,7 @@ describe('sync with workers', function () {
     });
 
     it('a sync runs once for each Idempotency-Key of an account', async () => {
-      const headers = { 'idempotency-key': 'Ann’s first sync'.replace('’', "'") };
+      const headers = { 'idempotency-key': "Ann's first sync" };
       await post(ann, notes(2));
       const first = await sync({}, headers);
       assert.equal(first.headers.get('idempotency-replayed'), null);
@@ -278,7 +273,7 @@ describe('sync with workers', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
-    it('a repeat of a cancelled sync request is 499, whether its caller waits, uses respond-async or accepts a stream', async () => {
+    it('a repeat of a cancelled sync request is 499, whichever form of answer its caller prefers', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
@@ -317,7 +312,7 @@ describe('sync with workers', function () {
       assert.equal((await attached).text, (await first).text);
     });
 
-    it('a sync sends a caller that accepts text/event-stream a stream that ends with a `done` event, which has the result', async () => {
+    it('a sync with `Accept: text/event-stream` ends its stream with a `done` event that has the result', async () => {
       await post(ann, notes(3));
       const { status, text, headers } = await sync({}, { accept: 'text/event-stream' });
       assert.equal(status, 200);
@@ -359,7 +354,7 @@ describe('sync deadlines', () => {
     });
     after(() => system.stop());
 
-    it('while no worker serves syncs, they are 504 job_timeout at first, and soon 503 overloaded', () =>
+    it('a sync without a worker is 504 job_timeout at first, and soon 503 overloaded', () =>
       untilShed(sync, 'job_timeout'));
   });
 
@@ -381,7 +376,7 @@ describe('sync deadlines', () => {
       assert.equal((await sync()).body.created, 1);
     });
 
-    it('a repeated sync request is 410 after the recovery window, but the rows that the sync stored remain', async () => {
+    it('a repeated sync request is 410 after the recovery window, but the rows that it stored remain', async () => {
       await post(ann, [event()]);
       const headers = { 'idempotency-key': 'k' };
       assert.equal((await sync(headers)).body.created, 1);

@@ -70,7 +70,7 @@ describe('injections into facts', function () {
   });
 
   for (const [family, lines] of Object.entries(FAMILIES))
-    it(`a claim about a person that they did not make themselves becomes no fact: ${family}`, async () => {
+    it(`a claim that is not the person's own becomes no fact: ${family}`, async () => {
       await addEpisode(ann, [...lines, HARMLESS_REPLY]);
       for (const model of ['local', 'fake-model']) {
         const { status, text, body } = await promote(ann, 'facts', { model, force: true });
@@ -80,7 +80,7 @@ describe('injections into facts', function () {
       assert.deepEqual(await factsOf(ann), []);
     });
 
-  it('a claim about a person that only the title and summary of an episode make becomes no fact', async () => {
+  it('a claim that only the title and summary of an episode make becomes no fact', async () => {
     const { rows } = await addEpisode(ann, [HARMLESS_REPLY]);
     const raw_ids = rows.map(({ id }) => id);
     await add(ann, 'episodes', { title: DEMAND, summary: `The person said: ${DEMAND}`, raw_ids });
@@ -89,7 +89,7 @@ describe('injections into facts', function () {
     assert.deepEqual(await factsOf(ann), []);
   });
 
-  it('a claim about a person becomes a fact once they make it themselves', async () => {
+  it('a claim that the person makes becomes a fact', async () => {
     await addEpisode(ann, [`${DEMAND} of branches.`]);
     assert.equal((await promote(ann, 'facts')).body.created, 1);
   });

@@ -79,7 +79,7 @@ describe('rows set aside', function () {
     assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
   });
 
-  it('a promotion whose model calls time out on one row of a cluster makes episodes of the other rows, in the same job', async () => {
+  it('a promotion makes episodes of the other rows of a cluster if model calls time out on one of them', async () => {
     const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
     await say(ann, said, { session_id: 'a' });
     system.provider.respond(hangOnPoison(writeEpisode()));
@@ -93,7 +93,7 @@ describe('rows set aside', function () {
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
 
-  it('a promotion fails after three model calls, without splitting its cluster of rows further, if every answer of the model is unusable', async () => {
+  it('a promotion fails after three model calls if every answer of the model is unusable', async () => {
     await say(
       ann,
       Array.from({ length: 20 }, () => POISON),
@@ -104,7 +104,7 @@ describe('rows set aside', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it("a row that was set aside is promoted again on a person's request, but only if the limit leaves room after all other rows", async () => {
+  it('a requested promotion includes a row that was set aside only if `limit` leaves room for it', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
@@ -121,7 +121,7 @@ describe('rows set aside', function () {
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
-  it('the scheduler waits longer after each failed promotion of the same row, and its jobs until then count the row as skipped', async () => {
+  it('scheduled promotions retry a row that was set aside with growing backoff, and skip it until then', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
     system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');
@@ -139,7 +139,7 @@ describe('rows set aside', function () {
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
 
-  it('a promotion to facts whose model call fails on one of several episodes still makes facts of the others', async () => {
+  it('a promotion to facts makes facts of the other episodes if model calls time out on one of them', async () => {
     const likes: Proposal[] = [];
     for (let n = 0; n < 10; n += 1) {
       const quote = n === 3 ? POISON : `I like flavour ${n}x`;
@@ -169,7 +169,7 @@ describe('unanswered model calls', function () {
   let system: System;
   afterEach(() => system?.stop());
 
-  it('a row whose model call lasts until the deadline of its promotion is set aside, so that the next promotion makes an episode of the other row', async () => {
+  it("a row whose model call lasts until the promotion's deadline does not hold up the next promotion", async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

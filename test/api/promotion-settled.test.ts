@@ -21,21 +21,21 @@ describe('settled rows', () => {
     return found.map(({ rows }) => rows.map(({ content }) => content));
   };
 
-  it("the scheduler promotes the rows of a session that was quiet for 20 minutes, not for one minute; a person's request promotes both", async () => {
+  it('scheduled promotions take a session after 20 quiet minutes, not after one', async () => {
     await say(ann, THREE_TEXTS, { session_id: 'old', at: Date.now() - 20 * MINUTE });
     await say(ann, ['four', 'five', 'six'], { session_id: 'new', at: Date.now() - MINUTE });
     assert.deepEqual(await pieces(true), [THREE_TEXTS]);
     assert.deepEqual(await pieces(false), [THREE_TEXTS, ['four', 'five', 'six']]);
   });
 
-  it('the scheduler promotes a session of a single row after a day, not after an hour', async () => {
+  it('scheduled promotions take a session of a single row after a day, not after an hour', async () => {
     await say(ann, ['hello'], { session_id: 'today', at: Date.now() - 60 * MINUTE });
     await say(ann, ['bye'], { session_id: 'yesterday', at: Date.now() - 25 * 60 * MINUTE });
     assert.deepEqual(await pieces(true), [['bye']]);
     assert.deepEqual(await pieces(false), [['bye'], ['hello']]);
   });
 
-  it('a promotion takes whole clusters of rows up to its limit, and splits only a first cluster that exceeds the limit', async () => {
+  it('a promotion takes whole clusters of rows up to `limit`, and splits only a first cluster that exceeds it', async () => {
     await say(ann, THREE_TEXTS, { session_id: 'a', at: Date.now() - 90 * MINUTE });
     await say(ann, ['four', 'five'], { session_id: 'b', at: Date.now() - 80 * MINUTE });
     assert.deepEqual(await pieces(false, 5), [THREE_TEXTS, ['four', 'five']]);

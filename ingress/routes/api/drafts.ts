@@ -27,10 +27,7 @@ unit. No text of it is stored for longer than the recovery window; it is cancell
   response: DraftResponse,
 }).handle(({ user, body, signal }, { drafts }: Parts) => answer(user, drafts.predict(user.id, body, signal)));
 
-/**
- * Awaits the prediction apart from the handler, so that the body is not held while the caller waits. Leaves out memory
- * for a key without the scope to read.
- */
+/** Awaits the prediction outside the handler, so that the request body can be garbage-collected meanwhile. */
 async function answer(
   user: UserPrincipal,
   prediction: Promise<DraftResponse>,

@@ -67,7 +67,7 @@ export const promoteToFacts = endpoint('user', {
 function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
   const faults = new Faults();
   checkModel(body.model, supportedModels, faults);
-  // Adds the defaults, so that a request that leaves them out counts as the same as one that states them.
+  // Adds the defaults, so that a repeat with the same idempotency key may state or omit them.
   const request = withSince({ limit: PROMOTE_LIMIT, force: false, ...body }, faults);
   faults.throwIfAny();
   return request;
@@ -75,7 +75,7 @@ function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): Promo
 
 export const readJob = endpoint('user', {
   operationId: 'readJob',
-  // A key that may start a job may follow and cancel it.
+  // A key that may start a job may also follow it.
   scopes: ['read', 'predict', 'write'],
   tag: 'Jobs',
   summary: 'The progress of a job, or how it ended',

@@ -31,7 +31,6 @@ export const listKeys = endpoint('user', {
   responseHeaders: ['Link'],
 }).handle(async ({ user, query }, { em }: Parts) => {
   const { limit } = query;
-  // Reads one key more than the page has, to see whether there is another page.
   const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
   const keys = found.slice(0, limit);
   const headers: Record<string, string> =

@@ -67,7 +67,7 @@ export const predictReply = endpoint('user', {
   return answer(replies.predict(user.id, body, preferences, signal));
 });
 
-/** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
+/** Awaits the prediction outside the handler, so that the request body can be garbage-collected meanwhile. */
 async function answer(prediction: ReturnType<ReplyService['predict']>): Promise<Answer<ReplyResponse>> {
   const { row, replayed } = await prediction;
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };

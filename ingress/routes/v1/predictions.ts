@@ -10,6 +10,7 @@ import {
 } from '../../../shared/schemas/predictions.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
+import { replayedHeader } from '../../jobs/answer.ts';
 import type { PredictionPreferences, PredictionResult } from '../../predictions/service.ts';
 import type { Parts } from '../parts.ts';
 
@@ -62,7 +63,7 @@ export const cancelPrediction = endpoint('app', {
   body: await predictions.cancel(app.id, params.request_id, body.user_id),
 }));
 
-/** Awaits the prediction apart from the handler, so that the body is not held while the caller waits. */
+/** Awaits the prediction outside the handler, so that the request body can be garbage-collected meanwhile. */
 async function answer(prediction: Promise<PredictionResult>): Promise<Answer<PredictionResponse>> {
   const since = performance.now();
   const { answer, replayed, queueMs, providerMs } = await prediction;
@@ -74,7 +75,7 @@ async function answer(prediction: Promise<PredictionResult>): Promise<Answer<Pre
         provider: providerMs,
         total: performance.now() - since,
       }),
-      ...(replayed && { 'Idempotency-Replayed': 'true' }),
+      ...replayedHeader(replayed),
     },
   };
 }
@@ -87,7 +88,7 @@ function preferencesOf(headers: IncomingHttpHeaders): PredictionPreferences {
   };
 }
 
-/** Renders the `Server-Timing` header: the milliseconds of each stage, for people who look for where the time went. */
+/** Renders the `Server-Timing` header from the milliseconds of each stage. */
 function serverTiming(stages: Record<string, number | null>): string {
   return Object.entries(stages)
     .flatMap(([name, ms]) => (ms === null ? [] : [`${name};dur=${ms.toFixed(1)}`]))

@@ -35,7 +35,7 @@ describe('credentials for /api', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   };
 
-  it('/api accepts an access token in Authorization, a key in X-Service-API-Key, or both if they are of the same account', async () => {
+  it('/api accepts an access token in Authorization, a key in X-Service-API-Key, or both of the same account', async () => {
     const authorization = `Bearer ${person.access}`;
     const ways: Record<string, string>[] = [
       { authorization },
@@ -67,7 +67,7 @@ describe('credentials for /api', () => {
     await expectCode('not_authenticated', { authorization: '', 'x-service-api-key': key });
   });
 
-  it('malformed credentials get 401 or 400, never 500', async () => {
+  it('malformed or repeated credentials of /api are 401 or 400, never 500', async () => {
     const typo = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     const values = [
       'service_',
@@ -95,20 +95,6 @@ describe('credentials for /api', () => {
       call.once('response', (response) => resolve(response.resume().statusCode));
       call.once('error', reject).end();
     });
-
-  it('/api/auth/me, /api/auth/keys, /api/auth/logout and /api/export are 401 not_authenticated without a credential', async () => {
-    for (const [method, path] of [
-      ['GET', '/api/auth/me/'],
-      ['PATCH', '/api/auth/me'],
-      ['DELETE', '/api/auth/me/'],
-      ['GET', '/api/auth/keys'],
-      ['POST', '/api/auth/logout/'],
-      ['GET', '/api/export/'],
-    ] as const) {
-      const { status, code, text } = await anonymously(system, method, path);
-      assert.deepEqual({ status, code }, { status: 401, code: 'not_authenticated' }, text);
-    }
-  });
 
   describe('access token', () => {
     const claims = (part: object = {}) => ({ sub: person.id, jti: 'a-jti', ...part });
@@ -152,9 +138,8 @@ describe('credentials for /api', () => {
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });
 
-    it('an access token that is signed as the service signs is accepted, even if clocks differ by a few seconds', async () => {
+    it('an access token is accepted even if clocks differ by a few seconds', async () => {
       assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
-      // Clocks may differ by a few seconds.
       const early = await forge({ iat: now() + 3 });
       assert.equal((await me({ authorization: `Bearer ${early}` })).status, 200);
       const late = await forge({ iat: now() - 60, exp: now() - 2 });
@@ -200,7 +185,7 @@ describe('credentials for /api', () => {
       );
     });
 
-    it('an expired access token gets its own error code, token_expired', async () => {
+    it('an expired access token is 401 token_expired', async () => {
       await expectRefused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
       // A token is valid for at most an hour, even if its `exp` is later.
       await expectRefused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
@@ -209,7 +194,7 @@ describe('credentials for /api', () => {
       await expectRefused(await forge({ exp: now() - 60 }, OTHER));
     });
 
-    it('an access token is accepted after a rotation of signing keys for as long as its signing key is listed', async () => {
+    it('an access token is accepted as long as JWT_SECRET lists its signing key', async () => {
       const { webs } = system;
       const rotated = await system.startWeb({ JWT_SECRET: `new:${OTHER},old:${SECRET}` });
       const dropped = await system.startWeb({ JWT_SECRET: `new:${OTHER}` });

@@ -7,7 +7,6 @@ import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const NEW_PASSWORD = 'two horses with 18 staples';
-/** Time within which every ingress refuses an ended credential. */
 const REFUSED_WITHIN_MS = 2000;
 
 describe('log-ins of an account', () => {
@@ -58,7 +57,7 @@ describe('log-ins of an account', () => {
   ];
   for (const { what, end, left } of ENDINGS)
     describe(`after ${what}`, () => {
-      it(`within two seconds after ${what}, every ingress refuses all tokens of the account's earlier log-ins, including renewed tokens`, async () => {
+      it(`within two seconds after ${what}, every ingress refuses the account's earlier tokens`, async () => {
         const { access: renewed } = (await renew(person.refresh)).body;
         const other = await logIn(person.password);
         const before = [person.access, renewed, other.access];
@@ -78,7 +77,7 @@ describe('log-ins of an account', () => {
           assert.equal((await renew(refresh)).code, 'not_authenticated');
       });
 
-      it(`after ${what}, an older log-in cannot issue a key, even through an ingress that still has the log-in cached`, async () => {
+      it(`after ${what}, an earlier access token cannot issue a key, even at an ingress that has it cached`, async () => {
         const [, at] = system.webs;
         await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
@@ -86,7 +85,7 @@ describe('log-ins of an account', () => {
         assert.equal(issued.code, 'token_expired');
       });
 
-      it(`after ${what}, an older log-in cannot erase the account, even through an ingress that still has the log-in cached`, async () => {
+      it(`after ${what}, an earlier access token cannot erase the account, even at an ingress that has it cached`, async () => {
         const [, at] = system.webs;
         await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
@@ -95,7 +94,7 @@ describe('log-ins of an account', () => {
         assert.ok(await findAccount(system.em(), person.id));
       });
 
-      it(`after ${what}, a new log-in works at once, even at an ingress that still has the older log-ins cached`, async () => {
+      it(`after ${what}, a new log-in works at once, even at an ingress that has earlier log-ins cached`, async () => {
         await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
         const again = await logIn(left ?? person.password);
@@ -108,7 +107,7 @@ describe('log-ins of an account', () => {
         await expectAcceptedEverywhere(again.access);
       });
 
-      it(`after ${what}, the account's browser sessions are over, while its keys and other accounts' log-ins still work`, async () => {
+      it(`${what} ends the account's browser sessions, but neither its keys nor other accounts' log-ins`, async () => {
         const [other, key] = [await signUp(system), await keyOf()];
         const account = await findAccount(system.em(), person.id);
         assert.ok(account && (await startWebSession(system.em(), account)));
@@ -127,14 +126,14 @@ describe('log-ins of an account', () => {
       });
     });
 
-  it('a key cannot end all log-ins of its account, since a thief could lock the owner out with it', async () => {
+  it('a key cannot end all log-ins of its account', async () => {
     const headers = { 'x-service-api-key': await keyOf() };
     const refused = await anonymously(system, 'POST', '/api/auth/logout/', { all: true }, { headers });
     assert.deepEqual([refused.status, refused.code], [403, 'access_denied']);
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it('a log-out must name one refresh token or set `all`: a body with neither is refused', async () => {
+  it('a log-out with neither `refresh` nor `all` is 422', async () => {
     for (const body of [{}, { all: false }]) {
       const { status, text } = await person.request('POST', '/api/auth/logout/', body);
       const [fault] = JSON.parse(text).detail;

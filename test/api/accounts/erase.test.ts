@@ -28,7 +28,7 @@ describe('erasing an account', () => {
     return rows.length;
   };
 
-  it('erasing an account ends its credentials at every ingress within two seconds, and frees its e-mail address and session ids', async () => {
+  it('erasing an account ends its credentials within two seconds, and frees its e-mail address and session ids', async () => {
     const person = await signUp(system);
     const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const mine = event();
@@ -60,10 +60,10 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('a log-in that gives the id of an account being erased as the e-mail address is refused like one with an unknown address', async () => {
+  it('the id of an account that is being erased does not work as an e-mail address at log-in', async () => {
     const { id, password } = await signUp(system);
-    // Sets the row to its state before the last step of an erasure. No process takes over an erasure whose `erasing_at`
-    // is in the future.
+    // Sets the row to its state before the last step of an erasure. A future `erasing_at` keeps processes from taking
+    // over the erasure.
     await system.database.pool.query(
       `update accounts set active = false, erasing_at = now() + interval '1 hour', email = '', email_key = id::text,
               name = '', password_hash = ''
@@ -104,7 +104,7 @@ describe('erasing an account', () => {
     );
   });
 
-  it("erasing an account ends its connections' running predictions with connection_revoked, erases the answers of earlier ones, and keeps other accounts' answers", async () => {
+  it("erasing an account ends its connections' running predictions, and erases the answers of earlier ones", async () => {
     const [person, other] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const mine = await connect(system, app, person, 'u-1');
@@ -135,7 +135,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(others)).text, second.text);
   });
 
-  it('erasing an account also ends a prediction that is taken over from a dead worker during the erasure', async () => {
+  it('erasing an account also ends a prediction that another worker takes over during the erasure', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -160,7 +160,7 @@ describe('erasing an account', () => {
     ['days ago', 'connection_attempts'],
     ['while an older version ran', 'erasing_grants'],
   ])
-    it(`erasing an account erases its predictions through a connection that passed to another account ${when}, and keeps the new owner's predictions`, async () => {
+    it(`erasing an account erases its predictions through a connection that passed to another account ${when}`, async () => {
       const [person, next] = await Promise.all([signUp(system), signUp(system)]);
       const app = await connectingApp(system);
       const before = await connect(system, app, person);
@@ -184,7 +184,7 @@ describe('erasing an account', () => {
       assert.equal((await app.predict(his)).text, text);
     });
 
-  it('erasing an account erases the answers of all predictions through its connection, even thousands', async () => {
+  it('erasing an account erases the answers of thousands of predictions through its connection', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -211,7 +211,7 @@ describe('erasing an account', () => {
     assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
-  it("erasing an account does not wait for a prediction that failed under the account's grant and was later answered under another account's grant", async () => {
+  it('erasing an account keeps the answer of a prediction that failed for it and then succeeded for another account', async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -228,7 +228,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(body)).text, text);
   });
 
-  it("erasing an account keeps another account's predictions through the same connection, even if the other account connects during the erasure", async () => {
+  it('erasing an account keeps the predictions of an account that takes over its connection during the erasure', async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -259,7 +259,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('concurrent requests to erase an account leave none of its events, sessions and refresh tokens, even while other requests post events and log in', async () => {
+  it('an account that is erased while it posts events and logs in leaves no event, session or refresh token', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

@@ -7,7 +7,6 @@ import { useSystem } from '../../support/system.ts';
 const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
 
-/** Actions that a stolen credential must not be enough for. */
 const GUARDED_ACTIONS = [
   { what: 'issuing a key', method: 'POST', path: '/api/auth/keys/', body: { label: 'k' }, done: 201 },
   { what: 'erasing the account', method: 'DELETE', path: '/api/auth/me/', body: undefined, done: 204 },
@@ -35,11 +34,11 @@ for (const { what, method, path, body, done } of GUARDED_ACTIONS)
       (await anonymously<{ access: string }>(system, 'POST', '/api/auth/token/refresh/', { refresh })).body
         .access;
 
-    it(`${what} is refused if a key is the only credential`, async () => {
+    it(`${what} is refused with a key alone`, async () => {
       assert.equal(await attempt({ 'x-service-api-key': await keyOf() }), '403 access_denied');
     });
 
-    it(`${what} is refused with a token whose log-in is older than ten minutes, however new the token is`, async () => {
+    it(`${what} is refused if the log-in is older than ten minutes, even with a new access token`, async () => {
       const { email, password } = person;
       const { body: login } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
         email,
@@ -59,7 +58,7 @@ for (const { what, method, path, body, done } of GUARDED_ACTIONS)
       );
     });
 
-    it(`${what} is refused with a token that lacks the time of its log-in`, async () => {
+    it(`${what} is refused with an access token that lacks the time of its log-in`, async () => {
       const token = new SignJWT({ sub: person.id, jti: 'a-jti' })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'default' })
         .setIssuer(ISSUER)
@@ -70,7 +69,7 @@ for (const { what, method, path, body, done } of GUARDED_ACTIONS)
       assert.equal(await attempt(headers), '403 fresh_login_required');
     });
 
-    it(`${what} is allowed with a token from a fresh log-in${method === 'POST' ? ', renewed or not, with or without a key' : ', even if the token was renewed'}`, async () => {
+    it(`${what} is allowed after a fresh log-in, even with a renewed access token`, async () => {
       if (method === 'POST') {
         assert.equal(await attempt(bearer(person.access)), done);
         assert.equal(await attempt({ ...bearer(person.access), 'x-service-api-key': await keyOf() }), done);

@@ -36,7 +36,7 @@ describe('key scopes', () => {
   const use = (key: string, method: string, path: string, body?: object) =>
     anonymously<KeyResponse>(system, method, path, body, { headers: { 'x-service-api-key': key } });
 
-  it("a key's scopes are listed once each in a fixed order, and left out for a key that has all scopes", async () => {
+  it('a key shows its scopes once each, in a fixed order, and none if it was issued without scopes', async () => {
     const some = await issue(['forget', 'read', 'read']);
     assert.deepEqual(some.scopes, ['read', 'forget']);
     const { body } = await person.request<KeyResponse>('GET', `/api/auth/keys/${some.id}/`);
@@ -48,11 +48,11 @@ describe('key scopes', () => {
   });
 
   for (const scopes of [[], ['admin'], 'read', null, ['read', 1]])
-    it(`a new key whose scopes are given as ${JSON.stringify(scopes)} is refused with 422`, async () => {
+    it(`a new key with the scopes ${JSON.stringify(scopes)} is 422`, async () => {
       assert.equal((await person.request('POST', '/api/auth/keys/', { label: 'a', scopes })).status, 422);
     });
 
-  it('a key with all scopes still cannot issue another key', async () => {
+  it('a key with all scopes cannot issue another key', async () => {
     const { key } = await issue(SCOPES);
     const { status, code } = await use(key, 'POST', '/api/auth/keys/', { label: 'more' });
     assert.deepEqual([status, code], [403, 'access_denied']);
@@ -77,7 +77,7 @@ describe('key scopes', () => {
       return { status: answer.status, text: await answer.text() };
     };
 
-    it(`a key without the scope ${enough.join(' or ')} gets 403 from ${method} ${path}, and the answer names the missing scope`, async () => {
+    it(`${method} ${path} is 403 for a key without the scope ${enough.join(' or ')}, and the answer names the scope`, async () => {
       const { status, text } = await send(SCOPES.filter((scope) => !enough.includes(scope)));
       assert.equal(status, 403, text);
       const { code, message } = JSON.parse(text).detail;

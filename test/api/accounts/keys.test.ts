@@ -5,8 +5,6 @@ import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
-const UNUSED_ID = '00000000-0000-7000-8000-000000000000';
-
 describe('account keys', () => {
   const system = useSystem({ workers: 0, webs: 2 });
 
@@ -23,7 +21,7 @@ describe('account keys', () => {
       ...(at && { at }),
     });
 
-  it("an account's key is shown once when issued; lists show only its prefix, and have the newest key first", async () => {
+  it("an account's key is shown in full only when it is issued; the list shows prefixes, newest key first", async () => {
     const person = await signUp(system);
     assert.deepEqual(await list(person), { results: [] });
     const laptop = await issue(person, 'laptop');
@@ -41,7 +39,7 @@ describe('account keys', () => {
     assert.deepEqual({ status: one.status, body: one.body }, { status: 200, body: shown });
   });
 
-  it("an account's key is stored as a hash, and the ingresses do not log it when it is issued and used", async () => {
+  it("an account's key is stored only as a hash, and is not logged", async () => {
     const { key } = await issue(await signUp(system), 'secret');
     assert.equal((await use(key)).status, 200);
     const { rows } = await system.database.pool.query(
@@ -65,7 +63,7 @@ describe('account keys', () => {
     assert.deepEqual(await list(person), { results: [] });
   });
 
-  it('a revoked key of an account stops working at every ingress within two seconds, and leaves the list', async () => {
+  it('a revoked key stops working at every ingress within two seconds, and leaves the list of keys', async () => {
     const person = await signUp(system);
     const [gone, kept] = [await issue(person, 'gone'), await issue(person, 'kept')];
     const statuses = async () =>
@@ -81,18 +79,6 @@ describe('account keys', () => {
     );
     assert.equal((await person.request('DELETE', `/api/auth/keys/${gone.id}/`)).status, 404);
     assert.equal((await person.request('GET', `/api/auth/keys/${gone.id}/`)).status, 404);
-  });
-
-  it("reading or revoking another account's key is 404, as for an id that does not exist", async () => {
-    const [owner, other] = await Promise.all([signUp(system), signUp(system)]);
-    const { id, key } = await issue(owner, 'mine');
-    for (const method of ['GET', 'DELETE'])
-      for (const path of [`/api/auth/keys/${id}/`, `/api/auth/keys/${UNUSED_ID}/`, '/api/auth/keys/1/']) {
-        const { status, code } = await other.request(method, path);
-        assert.deepEqual({ status, code }, { status: 404, code: 'not_found' });
-      }
-    assert.deepEqual(await list(other), { results: [] });
-    assert.equal((await use(key)).status, 200);
   });
 
   it("an account's key shows when it was last used, but not every use is written to the database", async () => {

@@ -15,7 +15,7 @@ describe('password storm', () => {
     user = await signUp(system);
   });
 
-  it("sign-up and log-in, over the API or the console, and a change of password are 503 overloaded once the network's hashing queue is full", async () => {
+  it("sign-up, log-in and password change are 503 overloaded while the network's queue for password hashing is full", async () => {
     const storm = new AbortController();
     const { signal } = storm;
     const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });
@@ -42,7 +42,7 @@ describe('password storm', () => {
     }
   });
 
-  it('the hashing queue empties as soon as its waiting callers disconnect: the next sign-up is served', async () => {
+  it('a sign-up is served once the callers that filled the queue for password hashing have disconnected', async () => {
     await signUp(system);
   });
 });

@@ -64,7 +64,7 @@ describe('signing up', () => {
     }
   });
 
-  it('signing up treats an e-mail domain in upper case, full-width, decomposed or Punycode characters as the same domain', async () => {
+  it('sign-up and log-in treat full-width, decomposed and Punycode spellings of an e-mail domain as equal', async () => {
     const signUpAt = async (domain: string) => {
       const { status, body } = await post({ email: `ada@${domain}`, password: PASSWORD });
       return status === 201 ? body.user.id : status;
@@ -137,7 +137,7 @@ describe('signing up', () => {
     assert.equal((await validationErrorOf({ email })).type, 'missing');
   });
 
-  it('validation errors of sign-up and log-in do not repeat unknown properties or a body that is not an object, since either may hold a password', async () => {
+  it('validation errors below /api/auth/ do not repeat unknown properties or a body that is not an object', async () => {
     const secret = 'hunter2-hunter2';
     const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
     for (const path of paths)
@@ -171,7 +171,7 @@ describe('signing up', () => {
     }
   });
 
-  it('the waitlist stores an e-mail address once, and gives the same answer each time that the address is added', async () => {
+  it('the waitlist stores an e-mail address once, and gives the same answer each time it is added', async () => {
     const email = someEmail();
     const versions: { email: string; version: string }[] = [];
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {

@@ -97,15 +97,15 @@ describe('account tables', () => {
     return tables.filter((_, place) => counts[place]?.rowCount);
   }
 
-  it('every table with rows of an account is listed in this test, as exported or with the reason why not', () => {
+  it('every table that references an account is either exported or exempt for a stated reason', () => {
     assert.deepEqual(tables, Object.keys({ ...EXPORTED_TABLES, ...UNEXPORTED_TABLES }).sort());
   });
 
-  it('the export and erasure tests cover every table that has rows of an account', async () => {
+  it('the tests of export and erasure fill every table that references an account', async () => {
     assert.deepEqual(await tablesWithRows(), tables);
   });
 
-  it('every table with rows of an account is exported, unless this test gives a reason', async () => {
+  it("an account's export has lines from every table that is not exempt", async () => {
     const headers = { authorization: `Bearer ${person.access}` };
     const response = await fetch(`${person.url}/api/export/`, { headers });
     const types = (await response.text())
@@ -115,7 +115,7 @@ describe('account tables', () => {
     assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED_TABLES).sort());
   });
 
-  it("every table with rows of an account is emptied by the account's erasure, unless this test lists it as outliving the account", async () => {
+  it('erasing an account deletes its rows from every table except connections and provider_calls', async () => {
     await eraseAccount(system, person);
     assert.deepEqual(await tablesWithRows(), OUTLIVING_TABLES);
     assert.deepEqual(await tablesWith(system, person.id), []);

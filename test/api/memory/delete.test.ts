@@ -33,7 +33,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting a raw row takes the ingress less than 150 MB of RAM, even if the sources of the checked facts would together take 300 MB', async () => {
+  it('deleting a raw row takes less than 150 MB of RAM, even if facts to check have 300 MB of sources', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -48,7 +48,6 @@ describe('deleting memory', () => {
     const before = await residentMb(web?.child.pid);
     const receipt = await forget(person, 'raw', raw[0] ?? assert.fail());
     assert.deepEqual(receipt.facts, { deleted: 0, stale: 3, restored: 0 });
-    // Loading the sources of all 150 facts at once would take 300 MB.
     const growth = (await residentMb(web?.child.pid)) - before;
     assert.ok(growth < 150, `${growth} MB`);
   }).timeout(30_000);
@@ -82,7 +81,7 @@ describe('deleting memory', () => {
     assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
   });
 
-  it('an episode that loses a raw row is kept, but its title and summary are erased if a model wrote them or they repeat the row', async () => {
+  it('deleting a raw row erases the text of its episodes that a model wrote, or that repeat the row', async () => {
     const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
     const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
     await byModel('episodes', theirs);
@@ -104,7 +103,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it("a fact is deleted with the last quoted row that the person wrote, not before, even if it quotes an agent's row too", async () => {
+  it('a fact is deleted with the last of its quoted rows that the person wrote, even if it also quotes an agent', async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -120,7 +119,7 @@ describe('deleting memory', () => {
     assert.equal(await statusOf('facts', fact), 404);
   });
 
-  it("deleting a raw row erases the text of a fact that repeats the row's words, even if other rows attest the fact", async () => {
+  it('deleting a raw row erases the text of a fact that repeats the row, even if the fact has other sources', async () => {
     const [gone, kept] = [
       await say('my sister Ada lives at number nine Elm Street'),
       await say('I have a sister'),
@@ -154,7 +153,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('a superseded fact loses its end when its successor is deleted, even if the `valid_from` of the successor was changed before', async () => {
+  it("a superseded fact loses its end when its successor is deleted, even after a change of the successor's start", async () => {
     const [begins, earlier, later] = ['05', '04', '07'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     for (const [before, moved] of [
       [null, earlier],
@@ -178,7 +177,7 @@ describe('deleting memory', () => {
     }
   });
 
-  it('deleting a fact does not count a fact that it superseded as restored if that fact ended in the past', async () => {
+  it('deleting a fact does not restore a superseded fact that has ended', async () => {
     const next = await add(person, 'facts', { text: 'Lives in Rome' });
     const span = { valid_from: '2024-01-01T00:00:00Z', valid_to: '2025-01-01T00:00:00Z' };
     const old = await add(person, 'facts', { text: 'Lives in Bergen', ...span, superseded_by: next.id });
@@ -186,7 +185,7 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', old)).superseded_by, null);
   });
 
-  it("deleting the earliest row that a fact quotes moves the fact's beginning to the next quoted row, but not past the fact's end", async () => {
+  it("deleting a fact's earliest quoted row moves its start to the next quoted row, but not past its end", async () => {
     const [said, end, again] = ['05', '07', '09'].map((day) => `2026-05-${day}T00:00:00.000Z`);
     const gone = await say('I stay in Rome until the seventh', { occurred_at: said });
     const kept = await say('I stayed in Rome', { occurred_at: again });
@@ -197,7 +196,7 @@ describe('deleting memory', () => {
     assert.deepEqual([valid_from, valid_to], [end, end]);
   });
 
-  it("a superseded fact does not end before it begins, even if deleting a row moves its successor's beginning to an earlier time", async () => {
+  it("a superseded fact never ends before it starts, even if its successor's start moves to an earlier time", async () => {
     const [earliest, begins, moved] = ['01', '02', '03'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     const kept = await say('Oslo is home', { occurred_at: earliest });
     const gone = await say('I moved to Oslo', { occurred_at: moved });
@@ -216,7 +215,7 @@ describe('deleting memory', () => {
     ['superseded_by', 'ended_by'],
     ['ended_by', 'superseded_by'],
   ])
-    it(`deleting one of two facts that succeed each other, by ${column} and ${other}, leaves the other valid and without a successor`, async () => {
+    it(`deleting one of two facts that point to each other by ${column} and ${other} leaves the other valid`, async () => {
       const [one, two] = [
         await add(person, 'facts', { text: 'One' }),
         await add(person, 'facts', { text: 'Two' }),
@@ -263,7 +262,7 @@ describe('deleting memory', () => {
     assert.deepEqual([text, episode_ids], ['Deploys on fridays', []]);
   });
 
-  it('deleting a synced raw row leaves a tombstone for its event, and deletes the event only with `purge_event`', async () => {
+  it('deleting a synced raw row leaves a tombstone of its event, and deletes the event only with `purge_event`', async () => {
     const [one, two] = [
       event({ type: 'user.reply', reply: 'yes' }),
       event({ type: 'user.reply', reply: 'no' }),
@@ -288,7 +287,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('an event that was purged counts as a duplicate when its producer posts it again, and is not stored', async () => {
+  it('a purged event that is posted again counts as a duplicate, and is not stored', async () => {
     const purged = event({ type: 'user.reply', reply: 'yes' });
     await post(person, [purged]);
     const row = await addSynced(system, person, { content: 'yes', event_id: purged.id });
@@ -310,9 +309,8 @@ describe('deleting memory', () => {
     });
     const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
     /**
-     * Derived rows. `from` chooses the raw rows that a row is derived from, and `words` the raw row that it repeats.
-     * With `own`, the person wrote the episode, or the fact quotes raw rows. Otherwise a model wrote the episode, or
-     * the fact is derived from an episode.
+     * `from` chooses a row's sources, and `words` the source that it repeats. With `own`, the person wrote the episode,
+     * or the fact quotes raw rows; otherwise a model wrote the episode, or the fact has an episode as its source.
      */
     const derived = fc.array(
       fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),

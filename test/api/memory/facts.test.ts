@@ -69,7 +69,7 @@ describe('facts', () => {
     assert.deepEqual([(await read(fact.id)).pinned, (await read(fact.id)).tags], [true, ['x']]);
   });
 
-  it('an empty PATCH of a fact changes nothing, not even the memory revision, and is 404 for a former wording', async () => {
+  it('an empty PATCH of a fact changes nothing, not even the memory revision', async () => {
     const episode = await add(person, 'episodes', { title: 'Tea', summary: 'Tea' });
     const fact = await add(person, 'facts', { text: 'Likes tea', episode_ids: [episode.id] });
     const before = await readMemoryRevision();
@@ -120,7 +120,7 @@ describe('facts', () => {
     assert.deepEqual([again.superseded_by, again.invalidated_at], [null, null]);
   });
 
-  it('a fact with an invalid time span, confidence or reference is 422, and so is a change of a read-only field', async () => {
+  it('a fact with an invalid time span, confidence or reference, or a change of a read-only field, is 422', async () => {
     const [from, to] = ['2026-05-02T00:00:00Z', '2026-05-01T00:00:00Z'];
     const span = { text: 't', valid_from: from, valid_to: to };
     assert.deepEqual(await validationErrorsOf('POST', FACTS, span), ['body.valid_to']);
@@ -141,7 +141,7 @@ describe('facts', () => {
       assert.deepEqual(await validationErrorsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
   });
 
-  it('a person has one profile, and a write changes only the fields that it contains', async () => {
+  it('an account has one profile, and a write changes only the fields that it contains', async () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
     assert.equal((await person.request('DELETE', PROFILE)).status, 404);
     const first = await person.request<ProfileResponse>('POST', PROFILE, { data: { a: { b: 1 } } });
@@ -162,7 +162,7 @@ describe('facts', () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
   });
 
-  it('memory stats count raw rows and facts, altogether and since a time, but no former wordings of facts', async () => {
+  it('memory stats count rows in total and since a time, without former wordings of facts', async () => {
     const stats = async (query = '') =>
       (await person.request<MemoryStats>('GET', `/api/memory/stats/${query}`)).body;
     assert.deepEqual(await stats(), {
@@ -199,7 +199,7 @@ describe('facts', () => {
     assert.equal(await readMemoryRevision(), before + 16);
   });
 
-  it('connected predictions use the facts and the profile; a write to the profile or a fact changes the profile revision of the next prediction', async () => {
+  it('a change of a fact or the profile changes the profile_revision of the next connected prediction', async () => {
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const seen = new Set<string>();

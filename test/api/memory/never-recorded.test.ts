@@ -10,9 +10,8 @@ import { promote } from '../../support/promotion.ts';
 import { useSystem } from '../../support/system.ts';
 
 /**
- * Sentences that a run uses at most once. Each pair states two values of which the later one replaces the earlier: a
- * value stated again after the other becomes a second fact, and deleting the row with the other value does not merge
- * the two facts.
+ * Sentences that a run uses at most once, because each contradicts its neighbour: a value that is stated again after its
+ * contradiction is a second fact, and deleting the contradiction does not merge the two facts.
  */
 const UNREPEATED_SENTENCES = [
   'We use pnpm as package manager.',
@@ -48,7 +47,7 @@ describe('deleted raw rows', function () {
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  it('after raw rows are deleted and facts promoted again, facts and contexts are as if the rows had never been recorded', async () => {
+  it('after raw rows are deleted and facts promoted, memory is as if the rows had never been recorded', async () => {
     const line = fc.record({
       said: fc.constantFrom(...UNREPEATED_SENTENCES, ...REPEATABLE_SENTENCES),
       gone: fc.boolean(),

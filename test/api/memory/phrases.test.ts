@@ -63,7 +63,7 @@ describe('phrases', () => {
       assert.equal(await complete(), '');
     });
 
-  it('a sentence that a person typed only in one connected app is not suggested in another app until they type it somewhere else too', async () => {
+  it('a sentence typed in one connected app is suggested in another app only after it was typed elsewhere too', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -77,7 +77,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it("a sentence typed in a connected app is not suggested in another app, even after another account has taken over the first app's connection", async () => {
+  it('a sentence typed in an app is not suggested in another, even if another account took over the connection', async () => {
     const [person, successor] = [await signUp(system), await signUp(system)];
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -89,7 +89,7 @@ describe('phrases', () => {
     assert.equal(await complete(), '');
   });
 
-  it('a sentence completes no draft of another person, and no draft at all after its row was deleted', async () => {
+  it('a sentence completes no draft of another person, and none at all after its raw row was deleted', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const stranger = await draftCompleter(await signUp(system));
@@ -121,7 +121,7 @@ describe('phrases', () => {
     assert.equal(await waiting, '');
   });
 
-  it("a dismissed completion is not suggested again for the same draft and context_revision, not even as the rest of a shorter draft's suggestion", async () => {
+  it('a dismissed completion is not suggested again for the same draft and context_revision', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

@@ -43,7 +43,7 @@ describe('memory search', () => {
     assert.deepEqual(await foundIndexes('zeppelin'), []);
   });
 
-  it('memory search answers a question with rows that have a word of the question, even in another grammatical form, most relevant first', async () => {
+  it('memory search for a question finds rows with inflected words of the question, most relevant first', async () => {
     const { body } = await person.request<{ results: { text: string }[] }>(
       'GET',
       `/api/memory/facts/?q=${encodeURIComponent('Which package manager should I be using?')}`,

@@ -25,7 +25,7 @@ describe('recording faults', () => {
     'the database ends the connection': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
-    it(`recording stores nothing of a batch and answers 503 if ${name} while the batch is being stored`, async () => {
+    it(`a batch of events is 503 and stored not at all if ${name} meanwhile`, async () => {
       const { pool } = system.database;
       const batch = Array.from({ length: 1000 }, () => event());
       await pool.query(`
@@ -44,7 +44,7 @@ describe('recording faults', () => {
     });
   }
 
-  it('recording answers 401 and stores nothing if the account is erased while the batch is being stored', async () => {
+  it('a batch of events is 401 and stored not at all if its account is erased meanwhile', async () => {
     const { pool } = system.database;
     // Puts the account's credential into the ingress's cache.
     assert.equal((await recording.sessions(user)).status, 200);
@@ -69,7 +69,7 @@ describe('recording faults', () => {
     await assertNothingStored(user);
   });
 
-  it('recording reports each hostile row of a batch, and stores the valid row among them', async () => {
+  it('each hostile row of a batch of events is reported, and the valid row among them is stored', async () => {
     const good = event();
     const json = (part: string) => JSON.stringify(event()).replace(/}$/, `,${part}}`);
     const rows = [
@@ -99,7 +99,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 200);
   });
 
-  it('recording answers 400 to a batch in which one row is nested too deeply, and stores none of its rows', async () => {
+  it('a batch of events with one row nested too deeply is 400, and none of its rows is stored', async () => {
     const good = event();
     for (const row of [
       JSON.stringify(event()).replace(/}$/, `,"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
@@ -111,7 +111,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 404);
   });
 
-  it('recording logs neither the content of posted events nor the ids in request paths', async () => {
+  it('the ingress logs neither the content of events nor the ids in request paths', async () => {
     const marker = 'said-in-confidence';
     await post(user, [event({ prompt: marker }), event({ type: marker }), event({ extra: `${marker}\0` })]);
     await recording.event(user, marker);

@@ -19,7 +19,7 @@ describe('posting recording events', () => {
     return body.session;
   };
 
-  it('posting recording events gets 201 if any event is new, and otherwise 200', async () => {
+  it('posting events is 201 if any event is new, and otherwise 200', async () => {
     const batch = [event(), event({ type: 'note', text: 'n' })];
     const first = await post(ann, batch);
     assert.deepEqual([first.status, first.body], [201, { accepted: 2, duplicates: 0, invalid: [] }]);
@@ -27,7 +27,7 @@ describe('posting recording events', () => {
     assert.deepEqual([again.status, again.body], [200, { accepted: 0, duplicates: 2, invalid: [] }]);
   });
 
-  it('posting recording events gets 200 even if no row is valid', async () => {
+  it('posting events is 200 even if no row is valid', async () => {
     const { status, body } = await post(ann, [{}, 7]);
     assert.equal(status, 200);
     assert.deepEqual([body.accepted, body.duplicates], [0, 0]);
@@ -37,7 +37,7 @@ describe('posting recording events', () => {
     );
   });
 
-  it('posting recording events requires a list of 1 to 1000 rows, and any other body gets a 422 that names the body', async () => {
+  it('posting events is 422 for a body that is not a list of 1 to 1000 rows', async () => {
     for (const body of [
       '{}',
       '[]',
@@ -51,7 +51,7 @@ describe('posting recording events', () => {
     }
   });
 
-  it('posting recording events accepts a body of 16 MiB, and answers a larger body with 413', async () => {
+  it('posting events accepts a body of 16 MiB, and is 413 for a larger one', async () => {
     const rows = (bytes: number) => {
       const row = event({ type: 'custom.big', payload: { filler: '' } });
       const empty = JSON.stringify([row]);
@@ -61,7 +61,7 @@ describe('posting recording events', () => {
     assert.equal((await post(ann, rows(16 * 1024 * 1024 + 1))).status, 413);
   });
 
-  it('posting recording events keeps a stored event unchanged when its id is posted again, even in another session', async () => {
+  it('a stored event stays unchanged when its id is posted again, even in another session', async () => {
     const first = event({ extra: 'first' });
     await post(ann, [first]);
     const other = event({ id: first.id, extra: 'second' });
@@ -71,7 +71,7 @@ describe('posting recording events', () => {
     assert.equal((await recording.sessionEvents(ann, other.session_id)).status, 404);
   });
 
-  it('posting recording events does not update a session from a duplicate event', async () => {
+  it('a duplicate event does not change its session', async () => {
     const started = event({ type: 'session.started', source: 'one', occurred_at: '2026-01-01T00:00:00Z' });
     await post(ann, [started]);
     const before = await sessionOf(ann, started.session_id);
@@ -80,7 +80,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('posting recording events stores the first valid of several new events with the same id in a batch, and counts later valid ones as duplicates', async () => {
+  it('of several events with the same id in a batch, the first valid one is stored', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -97,12 +97,12 @@ describe('posting recording events', () => {
     assert.equal((await recording.event(ann, id)).body['extra'], 1);
   });
 
-  it('posting recording events lets different accounts use the same event id', async () => {
+  it('different accounts may use the same event id', async () => {
     const id = randomUUID();
     for (const user of [ann, bob]) assert.equal((await post(user, [event({ id })])).body.accepted, 1);
   });
 
-  it("posting recording events refuses rows for another account's session, and stores the other rows", async () => {
+  it("events for another account's session are refused, and the other events of the batch are stored", async () => {
     const hers = event();
     await post(ann, [hers]);
     const known = event();
@@ -129,14 +129,14 @@ describe('posting recording events', () => {
     assert.equal((await sessionOf(ann, session_id)).owner, ann.id);
   });
 
-  it('posting recording events creates no session for an invalid row', async () => {
+  it('an invalid event creates no session', async () => {
     const row = event({ prompt: 5 });
     await post(ann, [row]);
     assert.equal((await recording.sessionEvents(ann, row.session_id)).status, 404);
     assert.equal((await post(bob, [event({ session_id: row.session_id })])).body.accepted, 1);
   });
 
-  it('posting recording events starts a session at the time of the event that arrived first, as long as no session.started event has arrived', async () => {
+  it('a session without a session.started event starts at the time of the event that arrived first', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00+02:00', source_detail: 'tab 1' });
     await post(ann, [first, event({ session_id: first.session_id, occurred_at: '2026-02-01T00:00:00Z' })]);
     assert.deepEqual(await sessionOf(ann, first.session_id), {
@@ -149,7 +149,7 @@ describe('posting recording events', () => {
     });
   });
 
-  it('posting recording events takes the start of a session from the session.started event that arrived last, whatever its time', async () => {
+  it('a session starts at the time of the session.started event that arrived last', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
     const { session_id } = first;
     const startEvent = (part: object) => event({ type: 'session.started', session_id, ...part });
@@ -167,7 +167,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await anchor(), ['2026-04-01T00:00:00.000Z', 'phone', null]);
   });
 
-  it('posting recording events moves the end of a session only forward', async () => {
+  it('the end of a session moves only forward', async () => {
     const session_id = randomUUID();
     const stop = async (occurred_at: string) => {
       await post(ann, [event({ type: 'session.stopped', session_id, occurred_at })]);
@@ -183,7 +183,7 @@ describe('posting recording events', () => {
     assert.equal((await sessionOf(ann, session_id)).ended_at, '2026-03-09T00:00:00.000Z');
   });
 
-  it('posting recording events gives a session to only one of two accounts that race for it', async () => {
+  it('a session that two accounts create concurrently belongs to only one of them', async () => {
     for (let n = 0; n < 10; n += 1) {
       const ids = Array.from({ length: 20 }, () => randomUUID());
       const batch = (order: string[]) => order.map((session_id) => event({ session_id }));
@@ -198,7 +198,7 @@ describe('posting recording events', () => {
     ['commit', 'refuses the events of that session', { accepted: 1, duplicates: 1 }],
     ['rollback', 'stores the events of that session', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits while another account's transaction creates the same session, and after its ${outcome} ${effect}`, async () => {
+    it(`posting events waits while another account creates the same session, and after a ${outcome} ${effect}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();
@@ -238,7 +238,7 @@ describe('posting recording events', () => {
       );
     });
 
-  it('posting recording events from 8 concurrent clients stores each id once and counts every row', async () => {
+  it('events posted by 8 concurrent clients are stored once per id, and every row is counted', async () => {
     const user = await signUp(system);
     const some = (n: number) => event({ session_id: `${user.id}-${n % 7}` });
     const shared = Array.from({ length: 300 }, (_, n) => some(n));
@@ -260,7 +260,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
   });
 
-  it('posting a batch of recording events reports the same counts and the same invalid rows as posting its rows one after another', async () => {
+  it('a batch of events has the same outcome as its events posted one after another', async () => {
     const row = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       session: fc.constantFrom('mine', 'theirs', 'new', 'newer'),

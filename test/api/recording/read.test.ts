@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { signUp, type UserClient } from '../../support/account.ts';
-import { fetchPublished } from '../../support/client.ts';
 import { event, post, recording } from '../../support/recording.ts';
 import { useSystem } from '../../support/system.ts';
 
 describe('reading recordings', () => {
   const system = useSystem({ workers: 0 });
   let ann: UserClient;
-  let bob: UserClient;
   before(async () => {
-    [ann, bob] = await Promise.all([signUp(system), signUp(system)]);
+    ann = await signUp(system);
   });
 
-  it('reading a recorded event returns it as posted, with its time in UTC and its time of arrival', async () => {
+  it('an event is returned as it was posted, with its time in UTC and its time of arrival', async () => {
     const since = Date.now();
     const row = event({
       occurred_at: '2026-05-01T14:00:00.5+02:00',
@@ -39,29 +37,7 @@ describe('reading recordings', () => {
     }
   });
 
-  it('reading recordings returns no events or sessions of another account', async () => {
-    const row = event();
-    await post(ann, [row]);
-    for (const id of [row.id, 'unknown', 'x'.repeat(201)])
-      assert.deepEqual(code(await recording.event(bob, id)), [404, 'not_found']);
-    for (const id of [row.session_id, 'unknown'])
-      assert.deepEqual(code(await recording.sessionEvents(bob, id)), [404, 'not_found']);
-    assert.deepEqual((await recording.sessions(bob)).body, { results: [] });
-  });
-
-  it('every recording endpoint is 401 without a credential', async () => {
-    for (const [method, path] of [
-      ['POST', '/api/recording/events/'],
-      ['GET', '/api/recording/events/x/'],
-      ['GET', '/api/recording/sessions'],
-      ['GET', '/api/recording/sessions/x/events'],
-    ] as const) {
-      const { status } = await fetchPublished(system.webs[0]?.url + path, { method });
-      assert.equal(status, 401);
-    }
-  });
-
-  it('the list of recorded sessions has the 50 sessions whose events arrived last, latest first', async () => {
+  it('the list of sessions has the 50 sessions whose events arrived last, latest first', async () => {
     const user = await signUp(system);
     const ids = Array.from({ length: 55 }, (_, n) => `${user.id} ${n}`);
     await post(
@@ -85,7 +61,7 @@ describe('reading recordings', () => {
     });
   });
 
-  it('pages of a recorded session have the oldest events first, and those of the same time by arrival, even if an older event arrives meanwhile', async () => {
+  it('pages of a session have the oldest events first, and events of the same time in order of arrival', async () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
@@ -110,7 +86,7 @@ describe('reading recordings', () => {
     assert.deepEqual(found, order);
   });
 
-  it('paging through a recorded session includes an event that arrives after the previous page, unless it is older than that page', async () => {
+  it('the next page of a session includes a later event that arrived after the previous page was read', async () => {
     const session_id = randomUUID();
     await post(ann, [event({ session_id }), event({ session_id })]);
     const first = await recording.sessionEvents(ann, session_id, '?limit=1');
@@ -120,7 +96,7 @@ describe('reading recordings', () => {
     assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
   });
 
-  it('a page of a recorded session has up to 500 events by default, and up to 2000 with `limit`', async () => {
+  it('a page of a session has up to 500 events by default, and up to 2000 with `limit`', async () => {
     const session_id = randomUUID();
     for (let n = 0; n < 3; n += 1)
       await post(
@@ -134,7 +110,7 @@ describe('reading recordings', () => {
     assert.equal(await countEvents('?limit=1'), 1);
   });
 
-  it('a page of a recorded session has fewer events than the limit if they are large, and paging returns all of them', async () => {
+  it('a page of a session has fewer events than `limit` if they are large, and paging returns all events', async () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
@@ -159,7 +135,7 @@ describe('reading recordings', () => {
     );
   });
 
-  it('reading a recorded session with an invalid `limit` or `after` gets a 422 that names the query parameter', async () => {
+  it('reading a session with an invalid `limit` or `after` is 422, and the error names the parameter', async () => {
     const row = event();
     await post(ann, [row]);
     for (const query of [
@@ -190,5 +166,4 @@ describe('reading recordings', () => {
   });
 });
 
-const code = (reply: { status: number; code: string | undefined }) => [reply.status, reply.code];
 const idsOf = (results: Record<string, unknown>[]) => results.map(({ id }) => id);

@@ -20,7 +20,7 @@ describe('deletion of memory', function () {
   const read = async ({ id }: { id: string }) =>
     (await ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)).body;
 
-  it('deleting memory erases the texts of predictions that repeat the memory, and keeps their confidences', async () => {
+  it('deleting a raw row erases the texts of predictions that repeat the row, but not their confidences', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(
       proposeReplies([
@@ -40,7 +40,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a raw row erases the texts of predictions that repeat the row, even if they were made from memory derived from it', async () => {
+  it('deleting a raw row erases the texts of predictions that repeat memory derived from the row', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', {
@@ -61,7 +61,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('a reply prediction is escalated without candidates if a fact that it uses is deleted meanwhile, and no table keeps the text of the fact', async () => {
+  it('a reply prediction is escalated without candidates if a fact that it uses is deleted meanwhile', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
@@ -78,7 +78,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a short reply erases the texts of predictions that contain the reply, once no other memory row says the same', async () => {
+  it('deleting a short reply erases the predictions that contain it, once no other raw row says the same', async () => {
     const asked = 'What is the code of the door?';
     const own = [];
     for (const place of [1, 2]) own.push(await addReply(ann, asked, 'Use 4711-Blueberry', place));

@@ -86,7 +86,7 @@ describe('feedback and statistics', function () {
       assert.deepEqual(await decide(reply, { status: 'accepted', actual_response: 'Blue' }), last);
     });
 
-    it('a reply whose prediction failed takes feedback, but can be accepted only with the actual reply', async () => {
+    it('a failed reply prediction takes feedback, but `accepted` only with an `actual_response`', async () => {
       const one = await failPrediction();
       assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
@@ -111,7 +111,7 @@ describe('feedback and statistics', function () {
     });
   });
 
-  it('predicted replies are listed latest first, in pages, and can be filtered by agent, session and status', async () => {
+  it('predicted replies are listed latest first, and can be filtered by agent, session and status', async () => {
     const made: string[] = [];
     for (const [agent, session_id] of [
       ['coder', 's-1'],
@@ -234,7 +234,7 @@ describe('feedback and statistics', function () {
       );
     });
 
-    it('the built-in predictor replies instead of a failing provider if it is a fallback model, and the response names `local` as the model', async () => {
+    it('the built-in predictor replies instead of a failing provider if FALLBACK_MODELS lists it', async () => {
       for (let n = 0; n < 4; n += 1) await addReply(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       system.provider.respond(fake.status(500));
       const reply = await predictSuccessfully(ann, { agent_input: 'Shall I run the linter now?' });

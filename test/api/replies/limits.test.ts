@@ -19,7 +19,7 @@ describe('reply limits', function () {
     ann = await signUp(system);
   });
 
-  it('a caller waiting for a predicted reply gets it from a second worker when the first worker is killed', async () => {
+  it('a reply prediction whose worker is killed is made by another worker', async () => {
     system.provider.next(hang());
     const calls = system.provider.calls.length;
     const waiting = predictReply(ann, { threshold: 0.3 });
@@ -36,7 +36,7 @@ describe('reply limits', function () {
     );
   });
 
-  it('a predicted reply can be read after its recovery window, but a repeated request with its Idempotency-Key is then 410', async () => {
+  it('a predicted reply can be read after its recovery window, but a repeat of its request is then 410', async () => {
     const headers = { 'idempotency-key': 'k' };
     const { body } = await predictReply(ann, {}, { headers });
     const late = await until(async () => {
@@ -48,7 +48,7 @@ describe('reply limits', function () {
     assert.equal(stored.body.predicted_response, 'Blue');
   });
 
-  it('once the ingress has noticed that no worker is left, predictions of replies get 503 overloaded; they succeed again after a worker has started', async () => {
+  it('reply predictions are soon 503 overloaded without a worker, and succeed once a worker has started', async () => {
     await Promise.all(system.workers.map((worker) => worker.kill()));
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();

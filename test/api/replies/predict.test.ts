@@ -42,10 +42,8 @@ describe('predicting a reply', function () {
     );
   });
 
-  const readReply = (id: string, person = ann) =>
-    person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
+  const readReply = (id: string) => ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
   const list = (query = '') => ann.request<ReplyList>('GET', `/api/predictions/${query}`);
-  /** Returns the account's prediction that matches, once there is one. */
   const onlyReply = (is: (reply: ReplyList['results'][number]) => boolean) =>
     until(async () => {
       const { body } = await list();
@@ -68,7 +66,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('a predicted reply is stored under its id, with its prompt and the memory it was made from', async () => {
+  it('a predicted reply is stored with its prompt and the ids of the memory that it used', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     const reply = await predictSuccessfully(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await readReply(reply.id);
@@ -111,7 +109,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('a reply prediction sends memory to the model as escaped data, in the same bytes for every prompt, and then the prompt', async () => {
+  it('a reply prediction sends the model escaped memory, the same for every prompt, and then the prompt', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predictSuccessfully(ann);
@@ -171,7 +169,7 @@ describe('predicting a reply', function () {
         assert.equal(stored.acted_at, null);
       });
 
-    it('a failed reply prediction runs again when it is repeated with its Idempotency-Key, and keeps its prediction id', async () => {
+    it('a failed reply prediction runs again under its Idempotency-Key, and keeps its prediction id', async () => {
       const headers = { 'idempotency-key': newId() };
       system.provider.respond(fake.status(500));
       assert.equal((await predictReply(ann, {}, { headers })).status, 502);
@@ -213,7 +211,7 @@ describe('predicting a reply', function () {
   });
 
   describe('with an idempotency key', () => {
-    it('a successful reply prediction does not run again under its Idempotency-Key: repeating it returns the first answer, even after feedback', async () => {
+    it('a repeated request with the Idempotency-Key of a reply prediction gets the first answer, even after feedback', async () => {
       const headers = { 'idempotency-key': newId() };
       const first = await predictReply(ann, { threshold: 0.5 }, { headers });
       await feedback(ann, first.body, { status: 'rejected' });
@@ -256,15 +254,7 @@ describe('predicting a reply', function () {
     assert.deepEqual([status, code], [499, 'prediction_cancelled']);
   });
 
-  it('a reply prediction is 404 for other accounts, like a prediction that does not exist', async () => {
-    const { id } = await predictSuccessfully(ann);
-    const bob = await signUp(system);
-    for (const path of [`/api/predictions/${id}/`, `/api/predictions/${newId()}/`])
-      assert.equal((await bob.request('GET', path)).status, 404);
-    assert.equal((await feedback(bob, { id }, { status: 'accepted' })).status, 404);
-  });
-
-  it('a reply prediction keeps no text of a person in the work history', async () => {
+  it('a reply prediction leaves no text of a person in the table `history`', async () => {
     await predictSuccessfully(ann, { agent_input: 'A very private question?' });
     const { rows } = await system.database.pool.query<{ row: string }>(
       `select to_jsonb(h)::text as row from history h where party = $1`,

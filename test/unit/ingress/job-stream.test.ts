@@ -48,7 +48,7 @@ const log = createLog(
 
 describe('job stream', () => {
   const { signal } = new AbortController();
-  const common = { pause, quietMs: 10_000, patienceMs: 120_000, log };
+  const common = { pause, keepAliveMs: 10_000, maxOutageMs: 120_000, log };
   const polls = (...jobs: Partial<JobResponse>[]) => {
     const rest = jobs.map((job) => ({ ...JOB, ...job }));
     return async (_: ReadonlySet<number>, items: JobItem[] = []) => ({
@@ -151,7 +151,7 @@ describe('job stream', () => {
     assert.match(streamed, /\nevent: done\ndata: {}\n\n$/);
   });
 
-  it('a job stream ends with service_unavailable after a database outage of `patienceMs`, and logs the outage once', async () => {
+  it('a job stream ends with service_unavailable after a database outage of `maxOutageMs`, and logs the outage once', async () => {
     let polls = 0;
     const poll = async () => {
       polls += 1;
@@ -159,7 +159,7 @@ describe('job stream', () => {
       await sleep(60);
       throw Object.assign(new Error('the server is gone'), { code: '57P01' });
     };
-    const streamed = await text(streamJob({ receipt, poll, ...common, patienceMs: 100 }, signal));
+    const streamed = await text(streamJob({ receipt, poll, ...common, maxOutageMs: 100 }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"service_unavailable",[^\n]*}}\n\n$/);
     assert.ok(polls < 10, `${polls} polls`);
     assert.equal(logged.match(/"database unreachable"/g)?.length, 1);
@@ -172,7 +172,7 @@ describe('job stream', () => {
     assert.match(logged, /undefined is not a function.*"defect"/);
   });
 
-  it('a job stream sends a comment as a keep-alive when it has sent nothing for quietMs, also while polls fail', async () => {
+  it('a job stream sends a comment as a keep-alive when it has sent nothing for keepAliveMs, also while polls fail', async () => {
     let polls = 0;
     const poll = async () => {
       polls += 1;
@@ -180,7 +180,7 @@ describe('job stream', () => {
       if (polls % 2 === 0) throw Object.assign(new Error('the server is gone'), { code: '57P01' });
       return { job: { ...JOB, ...(polls === 7 && { result: {} }) }, items: [] };
     };
-    const streamed = await text(streamJob({ receipt, poll, ...common, quietMs: 20 }, signal));
+    const streamed = await text(streamJob({ receipt, poll, ...common, keepAliveMs: 20 }, signal));
     // The first poll has sent the progress, and the last one the result.
     assert.equal(streamed.match(/^:$/gm)?.length, 5);
   });
