@@ -153,7 +153,7 @@ describe('promotion to facts', function () {
   });
 
   for (const isLearntFirst of [false, true])
-    it(`a present fact is valid until an announced change, even if the ${isLearntFirst ? 'change' : 'present fact'} is promoted first`, async () => {
+    it(`a fact that is promoted ${isLearntFirst ? 'after' : 'before'} an announced change is valid until the change`, async () => {
       const [begins, slot] = ['2999-12-01T00:00:00.000Z', 'home.city'];
       const oslo = { text: 'Lives in Oslo', quote: 'I move to Oslo', slot, valid_from: begins };
       const [berlin, kiel] = ['Berlin', 'Kiel'].map((city) => `I live in ${city}`);
