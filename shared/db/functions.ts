@@ -57,6 +57,7 @@ export const HASHES = [
   'ebd39ca51c8ec9e8',
   '0cedc6c7949b97ab',
   '0022f25b62b7ed60',
+  '2225b9b346d43c9b',
 ];
 
 /**

@@ -14,7 +14,7 @@ import * as provider from './entities/provider.ts';
 import * as recording from './entities/recording.ts';
 import * as reply from './entities/reply.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
-import { mendPool, usePooler } from './pool.ts';
+import { adaptToPooler, dropBrokenConnections } from './pool.ts';
 
 export interface Database {
   orm: MikroORM;
@@ -46,8 +46,8 @@ export async function openDatabase(
       // Omitted for a pooler, which refuses start-up parameters that it does not know.
       ...(usesPooler ? {} : { options: `${SESSION_OPTIONS} -c statement_timeout=${statementMs}` }),
       onPoolCreated(newPool: Pool) {
-        if (usesPooler) usePooler(newPool, { cancelAfterMs: statementMs });
-        mendPool(newPool);
+        if (usesPooler) adaptToPooler(newPool, { cancelAfterMs: statementMs });
+        dropBrokenConnections(newPool);
       },
     },
   });

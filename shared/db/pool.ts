@@ -14,11 +14,11 @@ const READ_TIMEOUT_MESSAGE = 'Query read timeout';
  * and a failed begin releases its connection here. A connection is ended if it stops answering or its server takes no
  * more writes; the pool drops ended clients, and makes no connection to a server that takes no writes.
  */
-export function mendPool(pool: Pool): void {
+export function dropBrokenConnections(pool: Pool): void {
   pool.options.onConnect = assertTakesWrites;
   pool.on('connect', (client) => {
     const query: (...args: unknown[]) => unknown = client.query.bind(client);
-    const mendedQuery = (...args: unknown[]): unknown => {
+    const guardedQuery = (...args: unknown[]): unknown => {
       const result = query(...args);
       if (!(result instanceof Promise)) return result;
       result.catch((error: Error & { code?: string }) => {
@@ -35,7 +35,7 @@ export function mendPool(pool: Pool): void {
       }
       return result;
     };
-    Object.assign(client, { query: mendedQuery });
+    Object.assign(client, { query: guardedQuery });
   });
 }
 
@@ -57,7 +57,7 @@ function statementOf(query: unknown): string {
  *   `cancelAfterMs`, or shortly before its own `query_timeout` if that is shorter. Disconnecting would not end it: the
  *   server would carry on, and behind a locked row such statements would pile up until the server had no session left.
  */
-export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number }): void {
+export function adaptToPooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number }): void {
   pool.on('connect', (client) => {
     const query: (...args: unknown[]) => unknown = client.query.bind(client);
     let timer: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number
   });
 }
 
-/** Fraction of `query_timeout` after which a statement is cancelled. After all of it, `mendPool` disconnects. */
+/** Fraction of `query_timeout` after which a statement is cancelled. After all of it, the connection is ended. */
 const CANCEL_FRACTION = 0.9;
 
 function timeoutOf(statement: unknown): number {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
-import { usePooler } from '../../shared/db/pool.ts';
+import { adaptToPooler } from '../../shared/db/pool.ts';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { recordBatch } from '../../shared/db/stores/recording/record.ts';
 import { transaction } from '../../shared/db/transaction.ts';
@@ -94,7 +94,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
       { cancelAfterMs: 60_000, limit: { query_timeout: 3000 } },
     ]) {
       const pool = new pg.Pool({ ...connectionOf(test.serviceUrl), max: 1 });
-      usePooler(pool, { cancelAfterMs });
+      adaptToPooler(pool, { cancelAfterMs });
       try {
         const client = await pool.connect();
         client.on('error', () => {});

@@ -99,8 +99,8 @@ describe('PostgreSQL faults', function () {
       await sleep(500);
       await server.stop(how);
       await sleep(2500);
-      const away = await app.predict(predictionBody());
-      assertUnavailable(away);
+      const refused = await app.predict(predictionBody());
+      assertUnavailable(refused);
       await server.start();
       const calls = await assertRecovers(load, 3500);
       for (const { body, reply } of calls.filter((call) => call.reply.status === 200)) {

@@ -1,5 +1,5 @@
--- Storage that an account uses and quotas limit: one row of `account_usage`. Whoever stores something locks, checks and
--- increases that row in the same transaction. To count another resource, add a column.
+-- A row of `account_usage` counts what an account stores and quotas limit. A transaction that stores something locks,
+-- checks and increases the row. To count another resource, add a column.
 
 -- Locks an account's usage row, which it creates if missing. The caller has locked the account.
 create or replace function lock_account_usage_v1(_account uuid) returns account_usage

@@ -57,8 +57,7 @@ begin
     left_ms := _timeout_ms;
     superseded := '{}';
 
-    -- A replay needs no usage, and without a connection writes nothing, so its commit does not wait for the disk. A
-    -- request that attaches takes these locks too.
+    -- Skipped for a replay: without a connection it writes nothing, so its commit does not wait for the disk.
     if not locked and (item.past_id is null or item.past_state = 'failed') then
       if _price is not null then
         -- The batch may supersede live work that reserved its unit last month.

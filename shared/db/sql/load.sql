@@ -1,6 +1,6 @@
 -- Returns the load of kinds of work and of their pools. Reads a bounded number of rows: of each kind the `_most` most
--- urgent pieces, and one more for each slot of its pool, since some run. `standing` is the number of parties whose
--- oldest queued piece has waited for at least `_standing_ms`, `queues` the queue length of each remaining party.
+-- urgent pieces, and one more for each slot of its pool, in which pieces may run. `standing` is the number of parties
+-- whose oldest queued piece has waited for at least `_standing_ms`, `queues` the queue length of each other party.
 create or replace function load_v1(_kinds text[], _pools text[], _most int, _standing_ms int)
 returns table (
   kind text, queued int, standing int, queues int[], running int, oldest_ms float8, last_claim_ms float8, workers int,

@@ -1,9 +1,8 @@
 -- Returns what a person wrote after each tail (the end of a draft, from some word on): all such phrases, or a fair
--- sample of about `_most`. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more, and
--- so on up to 4. The sparsest samples are read first, so that the cost does not grow with the amount written; the next
--- one, which is seven times as large, is read only if it is expected to fit. `scale` is the number of phrases that
--- each returned one stands for. Phrases written in an app that `_elsewhere` names, as far as the recorded `source` or
--- `agent` says so, are left out.
+-- sample of about `_most`. One in eight phrases has a `sample` of 1 or more, one in eight of these has 2 or more, and
+-- so on up to 4. Reads the highest and rarest `sample` first, so that the cost does not grow with the amount written;
+-- the next lower one, with seven times as many phrases, only if it is expected to fit. `scale` is the number of phrases
+-- that each returned one stands for. Leaves out phrases whose recorded `source` or `agent` is an app in `_elsewhere`.
 create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare
@@ -50,7 +49,7 @@ begin
            select lower(a.name)
              from (select o.app_id from connections o where o.account_id = c.account_id
                    union
-                   -- A connection that another account has taken over shows only here whose it was.
+                   -- Connections of this account that another account has taken over
                    select o.app_id from erasing_grants g join connections o on o.id = g.connection_id
                     where g.account_id = c.account_id) o
              join apps a on a.id = o.app_id

@@ -3,17 +3,17 @@
 -- `_places` has the place (from 1) of each phrase's row. `_synced_to` is the arrival up to which memory then has the
 -- session's events; null if it is not known.
 --
--- The commit does not wait for the disk: that of the sync's end waits for all pages before it. If a crash of the server
--- undoes a page, the next one is refused by a serialization failure, and the sync goes on from the stored progress:
--- `from` in `_progress` is the number of events before the page, `scanned` the number with it.
+-- The commit does not wait for the disk: the commit that ends the sync makes all pages durable. If a crash of the
+-- server undoes a page, the next one is refused by a serialization failure, and the sync goes on from the stored
+-- progress: `from` in `_progress` is the number of events before the page, `scanned` the number with it.
 --
 -- Stores the progress of the sync with the page, and in it the number of rows created so far, so that a page whose
 -- answer is lost can be stored again and counts once. Returns this number, no row when the account is gone or disabled,
 -- and raises `no_data_found` when the work was cancelled or is another worker's by now.
 --
 -- Two pages of a sync can be stored at once: each adds its rows, which takes most of the time, before it waits for the
--- page before it and locks the account. An advisory lock of the number of events up to its end shows that a page is
--- being stored.
+-- page before it and locks the account. While a page is being stored, it holds an advisory lock on the number of events
+-- up to its end, for which the next page waits.
 create or replace function sync_page_v1(
   _work uuid, _attempt int, _worker uuid, _account uuid, _progress json, _session text, _synced_to bigint, _ids uuid[],
   _times timestamptz[], _rows json, _places int[], _samples int[], _words text[], _written text[])

@@ -29,7 +29,7 @@ declare
   used usage%rowtype := lock_usage_v1(_app, _month);
 begin
   if used.app_id is null then
-    -- Lets one transaction in at a time: once the page has been turned, another first page would not conflict with it.
+    -- Lets one transaction in at a time: once a later page has replaced the first one, the key permits a second first.
     perform pg_advisory_xact_lock(hashtextextended('usage ' || _app || _month, 0));
     insert into usage (app_id, month)
     select _app, _month where not exists (select from usage u where u.app_id = _app and u.month = _month);

@@ -19,9 +19,9 @@ function failingPool(...codes: string[]) {
   return { asked, pool: pool as unknown as Pool };
 }
 
-describe('hot-path statement', () => {
+describe('prepared statement', () => {
   for (const conflict of ['40001', '40P01']) {
-    it(`a hot-path statement that fails with a conflict (SQLSTATE ${conflict}) is tried up to four times`, async () => {
+    it(`a prepared statement that fails with a conflict (SQLSTATE ${conflict}) is tried up to four times`, async () => {
       const passing = failingPool(conflict, conflict, conflict);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
       assert.equal(passing.asked.length, 4);
@@ -33,18 +33,18 @@ describe('hot-path statement', () => {
   }
 
   for (const lost of ['57P01', 'ECONNRESET', '53300']) {
-    it(`a hot-path statement is retried once when the database was unreachable (${lost})`, async () => {
+    it(`a prepared statement is retried once when the database was unreachable (${lost})`, async () => {
       const passing = failingPool(lost);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
 
-      const away = failingPool(lost, lost);
-      await assert.rejects(query(away.pool, STATEMENT, []), { code: lost });
-      assert.equal(away.asked.length, 2);
+      const unreachable = failingPool(lost, lost);
+      await assert.rejects(query(unreachable.pool, STATEMENT, []), { code: lost });
+      assert.equal(unreachable.asked.length, 2);
     });
   }
 
   for (const later of ['ECONNREFUSED', '55P03', '23505'])
-    it(`a hot-path statement whose first answer was lost counts as possibly committed, even if its second try fails with ${later}`, async () => {
+    it(`a prepared statement whose first answer was lost counts as possibly committed, even if its second try fails with ${later}`, async () => {
       const lost = failingPool('ECONNRESET', later);
       await assert.rejects(query(lost.pool, STATEMENT, []), (error: Error & { code?: string }) => {
         assert.equal(error.code, later);
@@ -55,7 +55,7 @@ describe('hot-path statement', () => {
       await assert.rejects(query(refused.pool, STATEMENT, []), (error) => !isAnswerLost(error));
     });
 
-  it('a hot-path statement with a time limit is not retried when the database is unreachable', async () => {
+  it('a prepared statement with a time limit is not retried when the database is unreachable', async () => {
     const { pool, asked } = failingPool('57P01');
     await assert.rejects(query(pool, STATEMENT, [], { withinMs: 300 }), { code: '57P01' });
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('hot-path statement', () => {
     );
   });
 
-  it('a hot-path statement is not retried after an error that it caused itself, such as a unique violation', async () => {
+  it('a prepared statement is not retried after an error that it caused itself, such as a unique violation', async () => {
     const { pool, asked } = failingPool('23505');
     await assert.rejects(query(pool, STATEMENT, []), { code: '23505' });
     assert.equal(asked.length, 1);
