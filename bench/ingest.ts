@@ -29,14 +29,12 @@ async function run(): Promise<string[]> {
   const postgres = resources.use(await openPostgres());
   const { databaseUrl } = resources.use(await install(postgres.url, 'bench'));
   const env = { DATABASE_URL: databaseUrl };
-  const { web, worker } = await startProduct({
+  const { web } = await startProduct(resources, {
     name: 'ingest',
     providerUrl: 'http://127.0.0.1:9',
     queuePrefix: 'bench',
     env: { web: env, worker: env },
   });
-  resources.use(worker);
-  resources.use(web);
   const pool = new pg.Pool({ connectionString: databaseUrl, max: Math.max(...POSTERS) });
   resources.defer(() => pool.end());
   await pool.query('create table bare (like recording_events including all)');

@@ -49,7 +49,11 @@ export interface ProductOptions {
   profile?: boolean;
 }
 
-export async function startProduct(options: ProductOptions): Promise<{ web: Child; worker: Child }> {
+/** Starts an ingress and a worker. `resources` disposes of them. */
+export async function startProduct(
+  resources: AsyncDisposableStack,
+  options: ProductOptions,
+): Promise<{ web: Child; worker: Child }> {
   const { name, pool = 'predict', profile = false } = options;
   const common = {
     PORT: '0',
@@ -67,13 +71,10 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
     DEFAULT_MODEL: 'bench',
     SANDBOX_UNITS: '1000000000',
   };
-  const start = (kind: 'web' | 'worker', file: string, args: string[]) =>
-    startChild(`${name}-${kind}`, file, { args, env: { ...common, ...options.env[kind] }, profile });
+  const start = async (kind: 'web' | 'worker', file: string, args: string[]) =>
+    resources.use(
+      await startChild(`${name}-${kind}`, file, { args, env: { ...common, ...options.env[kind] }, profile }),
+    );
   const worker = await start('worker', 'workers/main.ts', [pool]);
-  try {
-    return { worker, web: await start('web', 'ingress/main.ts', []) };
-  } catch (error) {
-    await worker[Symbol.asyncDispose]();
-    throw error;
-  }
+  return { worker, web: await start('web', 'ingress/main.ts', []) };
 }

@@ -43,9 +43,12 @@ async function traceOnePrediction(
   const { redis } = servers;
   if (redis) resources.defer(() => removeKeys(redis, [`{${queuePrefix}}`]));
   const env = { web: await storesOf('web'), worker: await storesOf('worker') };
-  const { web, worker } = await startProduct({ name: 'traced', providerUrl: provider.url, queuePrefix, env });
-  resources.use(worker);
-  resources.use(web);
+  const { web } = await startProduct(resources, {
+    name: 'traced',
+    providerUrl: provider.url,
+    queuePrefix,
+    env,
+  });
 
   const connection = new Connection(new URL('/v1/predictions', web.url), { authorization: `Bearer ${key}` });
   resources.defer(() => connection.close());

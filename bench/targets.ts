@@ -86,15 +86,13 @@ async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?:
   const { databaseUrl, key } = resources.use(await install(bench.postgresUrl, queuePrefix));
   if (store.REDIS_URL) resources.defer(() => removeKeys(bench.redisUrl, [`{${queuePrefix}}`]));
   const env = { DATABASE_URL: databaseUrl, ...store };
-  const { worker, web } = await startProduct({
+  const { worker, web } = await startProduct(resources, {
     name,
     providerUrl,
     queuePrefix,
     env: { web: env, worker: env },
     profile,
   });
-  resources.use(worker);
-  resources.use(web);
   return { name, url: web.url, key, pids: pidsOf({ web, worker }) };
 }
 

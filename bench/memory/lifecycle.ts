@@ -36,15 +36,13 @@ async function run(): Promise<boolean> {
   const postgres = resources.use(await openPostgres());
   const { databaseUrl } = resources.use(await install(postgres.url, 'bench'));
   const env = { DATABASE_URL: databaseUrl, ...(await providerOf(options.provider, resources)) };
-  const { web, worker } = await startProduct({
+  const { web } = await startProduct(resources, {
     name: 'memory',
     providerUrl: 'http://127.0.0.1:9',
     queuePrefix: 'bench',
     pool: 'memory',
     env: { web: env, worker: env },
   });
-  resources.use(worker);
-  resources.use(web);
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
   resources.defer(() => pool.end());
 

@@ -33,15 +33,13 @@ await using resources = new AsyncDisposableStack();
 const postgres = resources.use(await openPostgres());
 const { databaseUrl } = resources.use(await install(postgres.url, 'bench'));
 const env = { DATABASE_URL: databaseUrl, SYNC_TIMEOUT_MS: TIMEOUT_MS };
-const { web, worker } = await startProduct({
+const { web } = await startProduct(resources, {
   name: 'sync',
   providerUrl: 'http://127.0.0.1:9',
   queuePrefix: 'bench',
   pool: 'memory',
   env: { web: env, worker: env },
 });
-resources.use(worker);
-resources.use(web);
 const database = { url: databaseUrl, directUrl: databaseUrl, poolSize: 1 };
 const { pool, close } = await openDatabase({ database }, createLog('bench', 'warn'), 'forecue bench');
 resources.defer(close);
