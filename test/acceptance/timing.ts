@@ -13,19 +13,16 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 /**
  * By hand: reports whether the time of a refusal reveals that an e-mail address has an account, or that a key is nearly
- * right; and whether the time of an answer reveals who is on the waitlist. Each comparison has two classes of calls,
- * such as log-ins with a known and with an unknown address. Each round makes two calls of each class in random order,
- * over one socket, with prepared bytes of equal length. The same calls, divided into halves that each have one call of
- * each class, show what differences noise makes (`control`). Log-ins are measured a second time with a hash that takes
- * no time, since the noise of the hash hides other differences.
+ * right, and whether the time of an answer reveals who is on the waitlist. Each round makes two calls of each of two
+ * classes, in random order, over one socket, with bytes of equal length. Halves that each have one call of each class
+ * show the noise (`control`). Log-ins are measured a second time with a hash that takes no time, since the noise of the
+ * hash hides other differences.
  *
- * Exits with 1 (`different`) if the means or the distributions of the two classes differ, however little, as chance
- * would make them differ in less than one of a hundred runs. Exits with 2 if nothing can be concluded: `noisy control`
- * if the control differs, `too noisy` if a difference above the comparison's margin may be hidden. Differences of 15 to
- * 100 us have been measured over the Internet, with thousands of calls (Crosby, Wallach and Riedi, 2009); here, an
- * e-mail address may be tried 50 times an hour, from all networks together. With the real hash the margin is wider: the
- * differences to find there are whether a hash is made, and at which cost. The waitlist's margin is wider too: a timer
- * in whole milliseconds sends its answers, and an address can be asked about only once, since that puts it on the list.
+ * Exits with 1 (`different`) if the means or the distributions of the classes differ as chance would make them differ
+ * in less than one of a hundred runs. Exits with 2 if nothing can be concluded: `noisy control` if the control differs,
+ * `too noisy` if a difference above the margin may be hidden. Differences of 15 to 100 us have been measured over the
+ * Internet with thousands of calls (Crosby, Wallach and Riedi, 2009); here, an e-mail address may be tried 50 times an
+ * hour. The margin is wider with the real hash, and for the waitlist, where an address can be asked about only once.
  */
 const MARGIN_MS = 0.02;
 const HASH_MARGIN_MS = 1;
