@@ -10,8 +10,8 @@ const LIFETIME_S = 8 * 60 * 60;
 const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
- * Decides who may see the board. A session is an expiry time and a random name, signed with a key derived from the
- * token: nothing is stored, any ingress can check a session, and a new token ends all sessions.
+ * A session is an expiry time and a random name, signed with a key derived from the token: nothing is stored, any
+ * ingress can check a session, and a new token ends all sessions.
  */
 export class BoardAccess {
   readonly #digest: Buffer;
@@ -33,8 +33,8 @@ export class BoardAccess {
   }
 
   /**
-   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong tokens.
-   * Counts before the check, so that concurrent guesses count.
+   * Throws `not_authenticated` for a wrong token, `rate_limited` after too many. Counts before the check, so that
+   * concurrent guesses count.
    */
   async signIn(ctx: RequestContext, token: string): Promise<void> {
     const network = networkOf(ctx.state.address);

@@ -33,10 +33,7 @@ export interface Board {
   close(): Promise<void>;
 }
 
-/**
- * Opens the operators' board. It has database connections of its own and gives up slow statements, so that it slows
- * down no prediction.
- */
+/** Opens the operators' board, with a few database connections of its own, so that it slows down no prediction. */
 export async function openBoard(config: IngressConfig, limits: LimiterFactory, log: Log): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
   const database = await openDatabase(own, log, 'forecue web board', STATEMENT_MS);

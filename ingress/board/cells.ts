@@ -9,9 +9,7 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
-/**
- * Renders rows as a table. On a narrow screen each row is a card; the ARIA roles keep it a table for screen readers.
- */
+/** A row is a card on a narrow screen. The ARIA roles keep the table a table for screen readers. */
 export function table<Row>(
   name: string,
   rows: readonly Row[],

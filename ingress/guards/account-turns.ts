@@ -10,22 +10,21 @@ interface Caller {
 }
 
 /**
- * Party of an account's log-ins, approvals and new passwords: somebody who found a key cannot keep the owner out by
- * filling the other queues.
+ * Party of an account's log-ins, approvals and new passwords, which a thief who fills the other queues cannot delay.
  */
 export function logInParty(accountId: string): string {
   return `${accountId} log-in`;
 }
 
 /**
- * Does the work when its party's turn comes. Throws `overloaded` when too much of the party's work waits, when the
- * wait takes too long, or when `gone` aborts.
+ * Does the work when its party's turn comes. Throws `overloaded` when the party's queue is full, when the wait takes
+ * too long, or when `gone` aborts.
  */
 export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Gives parties (apps, or the queues of accounts) fair turns on a share of the connections. An account's changes lock
- * its row; without turns, each would hold a connection while it waits for that lock.
+ * Gives parties (apps, or the queues of accounts) fair turns on a share of the connections. Without turns, each
+ * change of an account would hold a connection while it waits for the lock on the account's row.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
   const limiter = new ConcurrencyLimiter({ capacity: Math.ceil(share * connections), ...PER_PARTY });

@@ -5,10 +5,7 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 /** Maximum bytes that one party may hold: the largest body that any endpoint accepts. */
 const PARTY_MAX = 16 * MIB;
 const ANSWERS_MAX = 64 * MIB;
-/**
- * Bytes of each body, and maximum size of an answer, that are not counted: a connection's buffers take as much
- * anyway.
- */
+/** Bytes that are not counted of a body, or of a smaller answer: a connection's buffers take as much anyway. */
 export const UNCOUNTED_BYTES = 16 * KIB;
 /** Waiting costs only the connection: a body or answer is not read before it has room. */
 const BODY_WAIT_MS = 2000;

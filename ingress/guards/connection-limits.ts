@@ -12,8 +12,8 @@ export interface ConnectionLimits {
 const LOG_EVERY_MS = 60_000;
 
 /**
- * Makes a server close connections beyond the limits without an answer. Connections of trusted proxies count only
- * towards `atOnce`: each carries the requests of many clients, whom the proxy has to limit.
+ * Makes a server close connections beyond the limits without an answer. A trusted proxy carries the requests of many
+ * clients, so its connections count only towards `atOnce`.
  */
 export function connectionLimiter(
   { atOnce, perNetwork }: ConnectionLimits,

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 /** Requests that wait on one connection behind the one being answered, before reading from it pauses. */
 const WAITING_MAX = 16;
 /**
- * Requests that may wait on all connections together. At the limit, a connection with `WAITING_MAX` waiting requests
- * is cut off when it brings another: a single read can bring thousands of tiny requests.
+ * Requests that may wait on all connections together. Beyond, a connection that brings more than `WAITING_MAX` is cut
+ * off: a single read can bring thousands of tiny requests.
  */
 const ALL_WAITING_MAX = 10_000;
 

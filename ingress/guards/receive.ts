@@ -7,15 +7,9 @@ import { rejectOnAbort } from '../../shared/timing/within.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
-/**
- * Minimum pace of a body: `graceMs`, and a second more for every `bytesPerS` bytes sent. A slower body would hold its
- * share of the budget for nothing.
- */
+/** Minimum pace: a body may take `graceMs`, and a second more for every `bytesPerS` bytes sent. */
 const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
-/**
- * Maximum ratio of unpacked to packed size for bodies over `BODY_LIMIT`. Text rarely reaches 20; gzip can reach
- * 1,032.
- */
+/** Maximum ratio of unpacked to packed size over `BODY_LIMIT`. Text rarely reaches 20; gzip can reach 1,032. */
 const INFLATION_MAX = 100;
 /** Maximum packed size of a body of `limit` bytes: gzip adds headers, and 5 bytes per incompressible block. */
 const packedMax = (limit: number) => KIB + limit + limit / 64;
@@ -70,10 +64,7 @@ function isKnownEncoding(header: string): boolean {
   return ['', 'identity', 'gzip'].includes(header.toLowerCase());
 }
 
-/**
- * Unpacks at most `max` packed bytes: blocks that unpack to nothing could otherwise keep a core busy. Also passes on
- * errors of the source, which `pipe` does not.
- */
+/** Unpacks at most `max` packed bytes: blocks that unpack to nothing could otherwise keep a core busy. */
 function unpack(source: Readable, max: number) {
   const unpackedStream = source.pipe(createGunzip());
   let received = 0;
@@ -99,10 +90,7 @@ interface CollectOptions extends BodyLimits {
   bytesSent(received: number): number;
 }
 
-/**
- * Collects the stream's bytes, and never destroys it. Throws `request_timeout` when they arrive more slowly than
- * `MIN_PACE`.
- */
+/** Collects the stream's bytes, and never destroys it. Throws `request_timeout` if they are slower than `MIN_PACE`. */
 async function collect(source: Readable, options: CollectOptions): Promise<Buffer> {
   const since = performance.now();
   const chunks: AsyncIterableIterator<Buffer> = source.iterator({ destroyOnReturn: false });
@@ -129,10 +117,7 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
   for await (const chunk of chunks) await body.add(chunk);
 }
 
-/**
- * The received bytes. Copies chunks instead of keeping them: a client may send a million chunks of one byte, which
- * would cost a hundred times their size.
- */
+/** Copies the received chunks: a client may send a million chunks of one byte, each of which costs a hundred bytes. */
 class Body {
   readonly #options: CollectOptions;
   #buffer: Buffer = Buffer.alloc(0);

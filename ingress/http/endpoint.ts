@@ -57,8 +57,8 @@ export interface Declaration {
   /** Maximum number of values and property names in the body; `BODY_VALUES_MAX` by default. */
   bodyValues?: number;
   /**
-   * Counts the body in the memory budget until the handler has ended (default with `inTurn`), not only until the
-   * handler first awaits.
+   * Counts the body in the memory budget until the handler ends, not only until it first awaits; default with
+   * `inTurn`.
    */
   keepsBody?: boolean;
   query?: TObject;
@@ -116,8 +116,8 @@ type ResponseOf<D> =
   | (D extends { otherResponse: infer R extends TSchema } ? Static<R> : never);
 
 /**
- * An endpoint without method and path. `Params` are the parameters that its path must have, `Parts` the services that
- * its handler uses.
+ * An endpoint without method and path. `Params` are its path's parameters, `Parts` the services that its handler
+ * uses.
  */
 interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
   credential: C;
@@ -191,10 +191,7 @@ type NamesIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never;
 
-/**
- * Returns a function that makes rows of the route table. An endpoint that needs another credential or path parameter
- * does not compile.
- */
+/** Makes rows of the route table. An endpoint that needs another credential or path parameter does not compile. */
 export function endpointsOn<S extends Surface>(surface: S) {
   return <C extends Credential, P extends Paths[S], Parts>(
     method: Method,

@@ -23,10 +23,7 @@ export interface RequestState extends RequestScope {
 
 export type RequestContext = ParameterizedContext<RequestState>;
 
-/**
- * Gives each request an id and a logger, sets the common headers of its answer, and writes its line of the access
- * log.
- */
+/** Gives each request an id, a logger and the common headers of answers, and writes its line of the access log. */
 export function requestContext(
   log: Log,
   addressOf: AddressOf,
@@ -79,10 +76,7 @@ export function isIdentifier(value: string): boolean {
   return IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX;
 }
 
-/**
- * Returns a signal that aborts when the caller disconnects. Watches the response, because a request closes once its
- * body is read.
- */
+/** Aborts when the caller disconnects. Watches the response, because a request closes once its body is read. */
 function disconnectSignal({ res }: RequestContext): AbortSignal {
   const controller = new AbortController();
   res.once('close', () => {

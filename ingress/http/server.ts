@@ -29,10 +29,7 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1000,
 };
 
-/**
- * Maximum connections that the kernel queues until they are accepted. Node's default of 511 overflows in a burst, and
- * the refused clients retry only seconds later.
- */
+/** Connections that the kernel queues until they are accepted. Node's default of 511 overflows in a burst. */
 const BACKLOG = 4096;
 
 /** Opens the port. Passes the server to `limit` first. Rejects when the address is in use or not local. */
@@ -80,10 +77,7 @@ function codeOf(error: ParserError): ErrorCode | undefined {
   return isInUrl(error) ? 'uri_too_long' : 'headers_too_large';
 }
 
-/**
- * Checks whether the parser gave up inside the URL: then the last packet has a part of the URL, without a space,
- * perhaps followed by the end of the request line.
- */
+/** Checks whether the parser gave up inside the URL: the last packet then begins inside the URL, without a method. */
 function isInUrl(error: ParserError): boolean {
   return /^\S*( HTTP\/1\.[01]\r?)?$/.test(firstLine(error));
 }

@@ -6,10 +6,7 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 import type { LeasedLimiter, LimiterFactory, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
-/**
- * Limit of wrong credentials per network. The window is short, so that an honest caller with a guesser's address can
- * soon try again.
- */
+/** The short window lets an honest caller with a guesser's address soon try again. */
 const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
 /** Look-ups of one network's unproven credentials at a time; a burst can exceed `WRONG_LIMIT` by as many. */
 const AT_ONCE = 10;

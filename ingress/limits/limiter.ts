@@ -18,8 +18,8 @@ export interface Verdict {
 }
 
 /**
- * Counts one limit exactly, across all ingresses. Never throws: while the store is down, counts for this ingress
- * alone.
+ * Counts one limit exactly, across all ingresses. Never throws: counts for this ingress alone while the store is
+ * down.
  */
 export interface Limiter {
   readonly limit: Limit;

@@ -3,10 +3,7 @@ import { isIPv6 } from 'node:net';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/**
- * Returns the network under which an address is counted: the /64 of an IPv6 address, which is usually one household,
- * or an IPv4 address itself.
- */
+/** Returns an IPv4 address itself, or the /64 of an IPv6 address, which is usually one household. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = [], tail = []] = canonical(address)

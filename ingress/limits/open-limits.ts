@@ -102,10 +102,7 @@ export class CircuitBreaker {
 /** Maximum keys that a process counts by itself; beyond it, the least recently used are dropped. */
 const KEYS_MAX = 100_000;
 
-/**
- * Counts points in memory. Its window ids are times since the start of this process, so they never equal a store's,
- * which are Unix times.
- */
+/** Counts points in memory. Its window ids, times since the start of the process, never equal a store's Unix times. */
 export class MemoryCounts {
   readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
   readonly #now: () => number;
@@ -127,8 +124,7 @@ export class MemoryCounts {
 }
 
 /**
- * Takes for each key: points, length of a new window in ms, and end of the window that the points are for, or 0 for
- * the current window.
+ * Arguments of each key: points, length of a new window in ms, and end of the points' window (0 for the current one).
  */
 const COUNT_SCRIPT = `
   local time = redis.call('time')

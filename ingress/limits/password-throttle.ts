@@ -42,8 +42,8 @@ export class PasswordThrottle {
   }
 
   /**
-   * Checks a password. Throws `rate_limited` if too many were wrong. Counts before the check, so that concurrent
-   * guesses count, and refunds unless the password was wrong.
+   * Throws `rate_limited` if too many passwords were wrong. Counts before the check, so that concurrent guesses
+   * count, and refunds unless the password was wrong.
    */
   async guard<T>({ subject, address, isKnown }: PasswordAttempt, check: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
@@ -86,10 +86,7 @@ class TakenPoints {
   }
 }
 
-/**
- * Networks from which each account logged in, stored as HMACs: a plain hash of an IPv4 address could be reversed by
- * trying all addresses.
- */
+/** Networks from which each account logged in, as HMACs: a plain hash of an IPv4 address could be reversed. */
 export class KnownNetworks {
   readonly #em: () => EntityManager;
   readonly #signingKeys: SigningKeys;

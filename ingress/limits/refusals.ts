@@ -7,16 +7,10 @@ import { every } from '../../shared/timing/every.ts';
 import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
-/**
- * Maximum counts (one per app and code) that wait to be written. Beyond it, calls with another app or code are not
- * counted.
- */
+/** Maximum counts that wait to be written. Beyond it, calls with another app or code are not counted. */
 const COUNTS_MAX = 10_000;
 
-/**
- * Counts the calls of each app that end with an error, and writes the counts together: an app that floods costs the
- * database one row per code and hour.
- */
+/** Counts refused calls per app, and writes the counts together: a flood costs the database a row per code and hour. */
 export class RefusalCounter {
   readonly #counts = new Map<string, RefusalCount>();
   readonly #write: (counts: readonly RefusalCount[]) => Promise<void>;

@@ -14,10 +14,7 @@ interface CountedRequest {
  */
 export type CountRequest = (ctx: CountedRequest, extraPoints?: number) => Promise<void>;
 
-/**
- * Counts each request for its app or account, or without a credential for its client's network. Counts nothing
- * without a configured limit.
- */
+/** Counts each request for its app or account, or without a credential for its client's network. */
 export function requestLimits(config: IngressConfig['rateLimit'], limits: LimiterFactory): CountRequest {
   if (config === undefined) return async () => {};
   const open = (name: string) => limits.lease({ name, ...windowOf(config) });
@@ -40,10 +37,7 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limite
   };
 }
 
-/**
- * Returns the shortest window of whole seconds in which `rps` allows at least `burst` requests. They may all come at
- * once; on average, no more than `rps` a second pass.
- */
+/** Returns the shortest window of whole seconds in which `rps` allows at least `burst` requests. */
 function windowOf({ rps, burst }: { rps: number; burst: number }): Pick<Limit, 'points' | 'windowS'> {
   const windowS = Math.ceil(burst / rps);
   return { points: rps * windowS, windowS };

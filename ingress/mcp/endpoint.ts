@@ -161,8 +161,8 @@ function isCancellation(message: unknown): message is { params: { requestId: str
 }
 
 /**
- * Ends a cancelled request, which the SDK does not answer: closes its stream or, if that also serves other requests
- * of a batch, answers with an error.
+ * Ends a cancelled request, which the SDK leaves open: closes its stream, or answers with an error if it was in a
+ * batch.
  */
 async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
   if (!batched.has(id)) transport.closeSSEStream(id);

@@ -61,8 +61,8 @@ export const prompts = [
 ];
 
 /**
- * Returns instructions to work as the person would, with their profile and facts, or the facts relevant to a given
- * task.
+ * Returns instructions to work as the person would, with their profile and their facts (on the task, if one is
+ * given).
  */
 export async function getPrompt(
   name: string,

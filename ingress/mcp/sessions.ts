@@ -3,10 +3,7 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
-/**
- * Maximum sessions of one credential. One more ends the least recently used session without a running request, or is
- * refused.
- */
+/** Maximum sessions of one credential. One more ends the least recently used idle session, or is refused. */
 const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
 const FULL_RETRY_S = 30;
@@ -43,7 +40,7 @@ export class Sessions {
 
   /**
    * Opens a session with its first request; if `answer` refuses it, there is no session. Throws `overloaded` when the
-   * process is full, or all sessions that the credential may have are running requests.
+   * process is full, or the credential has its maximum of sessions with running requests.
    */
   async open<T>(
     { credentialHash, allowsBatches }: Pick<Session, 'credentialHash' | 'allowsBatches'>,

@@ -3,10 +3,7 @@ import { ForecueError } from '../../client/src/errors.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/**
- * Sender of a request to the tool server. `/api` counts wrong credentials by its address if it trusts the tool server
- * as a proxy.
- */
+/** Sender of a request. `/api` counts wrong credentials by its address if it trusts the tool server as a proxy. */
 export interface Caller {
   credential: string;
   /** Undefined over standard input and output. */

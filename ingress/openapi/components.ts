@@ -38,15 +38,9 @@ interface ObjectSchema extends TSchema {
   default?: unknown;
 }
 
-/**
- * The schemas of the document. An exported object schema becomes a component with the name of the export; other
- * schemas are inlined.
- */
+/** The document's schemas. An exported object schema becomes a component with its name; other schemas are inlined. */
 export class Components {
-  /**
-   * Exported schemas by their `properties`: copies by `nullable`, `withDefault` and `Type.Optional` share that
-   * object.
-   */
+  /** By `properties`: `nullable`, `withDefault` and `Type.Optional` copy a schema, but not that object. */
   readonly #exportedSchemas = new Map<object, { name: string; schema: ObjectSchema }>();
   readonly #usedSchemas = new Map<string, ObjectSchema>();
 

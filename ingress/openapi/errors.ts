@@ -123,10 +123,7 @@ export function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }
 
-/**
- * Checks whether the endpoint surely needs the database. An endpoint without credential and body lists
- * `service_unavailable` itself.
- */
+/** An endpoint without credential and body lists `service_unavailable` itself if it uses the database. */
 function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
   return credential !== 'none' || body !== undefined;
 }

@@ -29,8 +29,8 @@ export class CallersByRequest {
   }
 
   /**
-   * Removes a caller. If it was the last, and any had stopped waiting early, calls `detach`, with true if the latest
-   * of those had disconnected.
+   * If this was the last caller, and any had stopped waiting early, calls `detach` with true if the latest of those
+   * had disconnected.
    */
   leave(request: string, detach: (disconnected: boolean) => Promise<void>): void {
     const callers = this.#callers.get(request);

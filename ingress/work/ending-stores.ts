@@ -17,8 +17,7 @@ import { withTimeout } from '../../shared/timing/within.ts';
 const END_FOR_MS = 2000;
 
 /**
- * Store functions that also end work, and announce that after the commit. `beginErasure` leaves it to
- * `continueErasure`.
+ * Store functions that also end work, and announce that after the commit; for `beginErasure`, `continueErasure` does.
  */
 export type EndingStores = ReturnType<typeof endingStores>;
 

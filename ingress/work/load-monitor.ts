@@ -17,9 +17,7 @@ export interface LoadSteps {
   /** Returns true while callers wait at this ingress. */
   isBusy(): boolean;
   deadlineMs(kind: Kind): number;
-  /**
-   * Returns false during and shortly after an outage of the database, when workers whose heartbeats failed seem dead.
-   */
+  /** Returns false during and shortly after a database outage, when workers whose heartbeats failed seem dead. */
   canJudge(): boolean;
   log: Log;
 }
@@ -80,8 +78,8 @@ export class LoadMonitor {
   }
 
   /**
-   * Returns the seconds after which new work of a party with `queued` pieces could be answered in time: at least 1,
-   * at most the kind's deadline, even without a worker.
+   * Returns seconds until new work of a party with `queued` pieces could be answered in time, at most the kind's
+   * deadline.
    */
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);

@@ -12,8 +12,7 @@ import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_TOGETHER = 100;
 /**
- * Maximum characters of requests in one admission statement, unless a single request has more: a long statement would
- * delay other parties' small requests.
+ * Maximum characters of requests in one admission statement: a longer one would delay other parties' small requests.
  */
 const CHARS_TOGETHER = 256 * 1024;
 /**

@@ -263,8 +263,8 @@ export class WorkService {
   }
 
   /**
-   * Ends overdue work unless it has ended. Retries until the caller has left, since the database's clock decides, and
-   * may be behind ours.
+   * Ends overdue work. Retries until the caller has left, because the database's clock decides, and may be behind
+   * ours.
    */
   async #expire({ codes }: Kind, request: Request, waiter: Waiter, callerLeft: AbortSignal): Promise<void> {
     try {

@@ -31,8 +31,7 @@ interface AwaitedWork {
 export type ReadFates = (keys: string[], withinMs: number | undefined) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
- * Callers that wait for work to end. A wake-up makes the room read the rows that it names; a poll twice a second
- * finds what lost wake-ups named.
+ * Callers that wait for work to end. A wake-up names rows to read; a poll twice a second makes up for lost wake-ups.
  */
 export class WaitingRoom {
   readonly #awaitedWork = new Map<string, AwaitedWork>();
