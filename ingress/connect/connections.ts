@@ -76,7 +76,7 @@ export class ConnectionService {
   }
 }
 
-/** Recognises a wrong code or verifier, which callers do not share, because each such attempt must be counted. */
+/** Recognises a wrong code or verifier. Callers do not share this failure, because each attempt must be counted. */
 function isMismatch(failure: unknown): boolean {
   return failure instanceof AppError && failure.code === 'invalid_grant';
 }

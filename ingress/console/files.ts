@@ -12,7 +12,7 @@ import {
 
 const BUILT_FILES = new URL('../../client/console/dist/', import.meta.url);
 
-/** Trusted Types: no script may turn text into markup or script. */
+/** The last two directives (Trusted Types) keep scripts from turning text into markup or code. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -203,7 +203,7 @@ export function refusalOf(outcome: Outcome): AppError {
   return failureOf(errorCodeOf(outcome.code), outcome);
 }
 
-/** Reports `abandoned` as a defect: jobs and replies outlive their callers, and drafts are cancelled with them. */
+/** `abandoned` would be a defect: jobs and replies outlive their callers, and drafts are cancelled with them. */
 function errorCodeOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }

@@ -20,7 +20,7 @@ export interface UploadStore {
 
 /**
  * Has its own connections, so that no prediction waits for a connection that an upload holds. While callers wait for
- * work (`isBusy`), stores one upload at a time, with pauses, because each takes a core of the database.
+ * work (`isBusy`), stores one upload at a time, with pauses, because each occupies a core of the database server.
  */
 export async function openUploads(
   config: Pick<IngressConfig, 'database' | 'quotas'>,

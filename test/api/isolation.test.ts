@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 /** Word that every text written by the owner contains. */
 const MARK = 'a-word-of-the-owner-alone';
 
-/** Create a row of the owner and return its id; by the path that precedes the id. */
+/** Functions that create a row of the owner and return its id, by the path before the id. */
 const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
   '/api/auth/keys/': async (_, owner) => {
     const { body } = await owner.request<{ id: string }>('POST', '/api/auth/keys/', { label: MARK });
