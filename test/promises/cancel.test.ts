@@ -5,6 +5,7 @@ import { hang, ok, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
+import { assertUnits } from '../support/units.ts';
 import { until } from '../support/until.ts';
 
 const CANCELLED = { status: 'cancelled', prediction_units: 0 };
@@ -29,11 +30,6 @@ async function cancelAndMeasure(system: System, app: AppClient) {
   return { answered: answeredAt - since, closed: closedAt - since };
 }
 
-async function assertNothingCharged(app: AppClient) {
-  const { body } = await app.usage();
-  assert.deepEqual([body.prediction_units, body.reserved_units], [0, 0]);
-}
-
 describe('cancelling', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
@@ -46,7 +42,7 @@ describe('cancelling', () => {
     // be busy.
     const slow = times.filter(({ answered, closed }) => answered > 500 || closed > 500);
     assert.ok(slow.length <= 1, JSON.stringify(slow));
-    await assertNothingCharged(app);
+    await assertUnits(app, 0);
   });
 
   it('a prediction cancelled while queued never runs', async () => {
@@ -58,7 +54,7 @@ describe('cancelling', () => {
       const { body: answer } = await app.cancel(body.request_id, body.user_id);
       assert.deepEqual(answer, CANCELLED);
       assert.equal((await waiting).code, 'prediction_cancelled');
-      await assertNothingCharged(app);
+      await assertUnits(app, 0);
     });
     // Once a later prediction has run, the turn of the cancelled one has passed.
     assert.equal((await app.predict(predictionBody())).status, 200);
@@ -175,8 +171,7 @@ describe('cancelling', () => {
       // Adapts to the speed of the machine, so that about half of the cancels win the race.
       patience *= won < units.length / 2 ? 1.5 : 1 / 1.5;
     }
-    const { body: usage } = await app.usage();
-    assert.deepEqual([usage.prediction_units, usage.reserved_units], [suggested, 0]);
+    await assertUnits(app, suggested);
   });
 });
 
@@ -193,7 +188,7 @@ describe('cancelling while every wake-up is lost', () => {
     assert.ok(closed < 1500, `the socket was closed after ${closed} ms`);
     const [endedNow, cancelNow] = await dropped();
     assert.ok(endedNow > ended && cancelNow > cancel, 'no wake-up was dropped');
-    await assertNothingCharged(app);
+    await assertUnits(app, 0);
   });
 
   it('a prediction cancelled without wake-ups stays cancelled when the provider answers afterwards', async () => {
@@ -219,7 +214,7 @@ describe('cancelling while every wake-up is lost', () => {
       assert.equal((await rowOf(system, body)).state, 'cancelled');
       assert.equal((await app.predict(body)).code, 'prediction_cancelled');
     }
-    await assertNothingCharged(app);
+    await assertUnits(app, 0);
   });
 });
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
+import { predictionBody, type Reply } from '../support/client.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
+import { assertUnits } from '../support/units.ts';
 
 const TIMEOUT_MS = 1500;
 /** Accepted deviations from a deadline: workers stop a little before it, and a busy machine may answer late. */
@@ -14,11 +15,6 @@ function assertTimedOut(reply: Reply<unknown>, afterMs = TIMEOUT_MS) {
   assert.deepEqual([reply.status, reply.code], [504, 'prediction_timeout'], reply.text);
   const late = reply.tookMs - afterMs;
   assert.ok(late > -EARLY_MS && late < LATE_MS, `${reply.tookMs} ms instead of ${afterMs}`);
-}
-
-async function assertUnits(app: AppClient, units: number) {
-  const { body } = await app.usage();
-  assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
 }
 
 describe('deadlines', () => {

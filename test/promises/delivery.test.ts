@@ -13,6 +13,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
+import { assertUnits } from '../support/units.ts';
 import { until } from '../support/until.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -57,11 +58,6 @@ describe('delivery', () => {
     });
     await work();
     await resumePools(pool, ['predict']);
-  };
-
-  const assertUnits = async (app: AppClient, units: number) => {
-    const { body } = await app.usage();
-    assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
   };
 
   it('work whose ingress died before queueing a ticket for the work still runs before its deadline', async () => {

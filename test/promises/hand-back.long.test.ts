@@ -4,6 +4,7 @@ import { predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { useProcesses } from '../support/system.ts';
+import { assertUnits } from '../support/units.ts';
 
 const STOPPED_WITHIN_MS = STOP_LIMITS.process;
 
@@ -49,7 +50,6 @@ describe('unfinished work', function () {
     assert.deepEqual([status, headers.get('idempotency-replayed')], [200, 'true']);
     assert.equal((await rowOf(system, cutOff)).attempt, 1);
     assert.equal(system.provider.calls.length, 4);
-    const { body: usage } = await app.usage();
-    assert.deepEqual([usage.prediction_units, usage.reserved_units], [2, 0]);
+    await assertUnits(app, 2);
   });
 });

@@ -7,6 +7,7 @@ import { lockRow } from '../support/row-lock.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { ageDrafts, alterApp, alterRow, expire } from '../support/time-travel.ts';
+import { assertUnits } from '../support/units.ts';
 import { until } from '../support/until.ts';
 
 type Body = ReturnType<typeof predictionBody>;
@@ -31,7 +32,7 @@ describe('idempotency', () => {
       const answer = await first;
       assert.deepEqual([answer.status, isReplay(answer)], [200, false]);
       assert.equal(system.provider.calls.length, 1);
-      await expectUnits(app, 1);
+      await assertUnits(app, 1);
     });
 
     it('repeating a request with `Prefer: wait` while its caller waits gets the same bytes from one provider call', async () => {
@@ -51,7 +52,7 @@ describe('idempotency', () => {
         assert.deepEqual([other.status, other.text, isReplay(other)], [200, answer.text, true]);
       assert.equal((await rowOf(system, body)).attempt, before.attempt);
       assert.equal(system.provider.calls.length, 1);
-      await expectUnits(app, 1);
+      await assertUnits(app, 1);
     });
 
     it('all callers of a request get the same error when the work fails, and no answer is marked as a replay', async () => {
@@ -88,7 +89,7 @@ describe('idempotency', () => {
       const answer = await again;
       assert.deepEqual([answer.status, isReplay(answer)], [200, true]);
       assert.equal(system.provider.calls.length, 1);
-      await expectUnits(app, 1);
+      await assertUnits(app, 1);
     });
   });
 
@@ -166,7 +167,7 @@ describe('idempotency', () => {
         const failed = await endAs[end](app, body);
         assert.deepEqual([failed.status, failed.code], expected);
         const before = await rowOf(system, body);
-        await expectUnits(app, 0);
+        await assertUnits(app, 0);
         assertConflict(await app.predict(withOtherContext(body)));
 
         const answer = await app.predict(body);
@@ -175,7 +176,7 @@ describe('idempotency', () => {
         const after = await rowOf(system, body);
         assert.equal(after.attempt, before.attempt + 1);
         assert.equal(system.provider.calls.length, 2);
-        await expectUnits(app, 1);
+        await assertUnits(app, 1);
       });
     }
 
@@ -190,7 +191,7 @@ describe('idempotency', () => {
       );
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
       assert.equal(answers.filter(isReplay).length, 19);
-      await expectUnits(app, 1);
+      await assertUnits(app, 1);
     });
 
     it('a failed request stays failed while its app has no units, and can be repeated once the app has units again', async () => {
@@ -209,7 +210,7 @@ describe('idempotency', () => {
       await alterApp(system, app, `plan = 'paid'`);
       const answer = await app.predict(body);
       assert.deepEqual([answer.status, answer.body.prediction_id], [200, before.id]);
-      await expectUnits(app, SANDBOX_UNITS + 1);
+      await assertUnits(app, SANDBOX_UNITS + 1);
     });
 
     it('a failed request stays failed once its session has a newer draft, until that draft is 36 days old', async () => {
@@ -223,7 +224,7 @@ describe('idempotency', () => {
       await ageDrafts(system, 36);
       const answer = await app.predict(body);
       assert.deepEqual([answer.status, answer.body.prediction_id], [200, before.id]);
-      await expectUnits(app, 2);
+      await assertUnits(app, 2);
     });
   });
 
@@ -279,7 +280,7 @@ describe('idempotency', () => {
     assert.deepEqual([answer.status, isReplay(answer)], [200, false]);
     assert.notEqual(answer.body.prediction_id, first.body.prediction_id);
     assert.equal((await app.predict(younger)).status, 410);
-    await expectUnits(app, 3);
+    await assertUnits(app, 3);
   });
 
   it('two apps may use the same request_id for different requests', async () => {
@@ -288,8 +289,8 @@ describe('idempotency', () => {
     assert.deepEqual([answer.status, others.status, isReplay(others)], [200, 200, false]);
     assert.notEqual(others.body.prediction_id, answer.body.prediction_id);
     assert.equal(system.provider.calls.length, 2);
-    await expectUnits(app, 1);
-    await expectUnits(other, 1);
+    await assertUnits(app, 1);
+    await assertUnits(other, 1);
   });
 
   describe('equal bodies', () => {
@@ -382,7 +383,7 @@ describe('idempotency', () => {
         const refused = await refuse(app, body);
         assert.equal(`${refused.status} ${refused.code}`, expected);
         assert.equal(await countWorkOf(app), 0);
-        await expectUnits(app, 0);
+        await assertUnits(app, 0);
         const answer = await app.predict(withOtherContext(body));
         assert.deepEqual([answer.status, isReplay(answer)], [200, false], answer.text);
       });
@@ -399,7 +400,7 @@ describe('idempotency', () => {
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
       assert.equal(answers.filter((answer) => !isReplay(answer)).length, 1);
       assert.equal(system.provider.calls.length, 1);
-      await expectUnits(app, 1);
+      await assertUnits(app, 1);
     });
 
     it('100 concurrent identical requests with `Prefer: wait` all get the same 200', async () => {
@@ -410,7 +411,7 @@ describe('idempotency', () => {
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
       assert.equal(answers.filter((answer) => !isReplay(answer)).length, 1);
       assert.equal(system.provider.calls.length, 1);
-      await expectUnits(app, 1);
+      await assertUnits(app, 1);
     });
   });
 
@@ -514,11 +515,6 @@ describe('idempotency', () => {
       body,
       `id = '${aged}', admitted_at = ${moment}, ended_at = ${moment}, expires_at = ${moment}`,
     );
-  }
-
-  async function expectUnits(app: AppClient, units: number): Promise<void> {
-    const { prediction_units, reserved_units } = (await app.usage()).body;
-    assert.deepEqual({ prediction_units, reserved_units }, { prediction_units: units, reserved_units: 0 });
   }
 });
 

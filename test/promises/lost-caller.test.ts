@@ -5,6 +5,7 @@ import { lockRow } from '../support/row-lock.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { alterApp, alterRow } from '../support/time-travel.ts';
+import { assertUnits } from '../support/units.ts';
 import { until } from '../support/until.ts';
 
 type Body = ReturnType<typeof predictionBody>;
@@ -49,10 +50,6 @@ describe('caller that disconnects', () => {
   const untilDetached = (body: Body) => until(async () => (await rowOf(system, body)).detached_at);
   const untilWaiters = (body: Body, count: number) =>
     until(async () => (await rowOf(system, body)).waiters.length === count);
-  const assertUnits = async (app: AppClient, settled: number, reserved: number) => {
-    const { body } = await app.usage();
-    assert.deepEqual([body.prediction_units, body.reserved_units], [settled, reserved]);
-  };
 
   const occupyWorker = async (app: AppClient) => {
     void app.predict(predictionBody()).catch(() => {});
@@ -81,7 +78,7 @@ describe('caller that disconnects', () => {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('idempotency-replayed'), 'true');
     assert.equal(system.provider.calls.length, 1);
-    await assertUnits(app, 1, 0);
+    await assertUnits(app, 1);
   });
 
   it('a queued prediction is abandoned 5 s after its caller disconnects, never runs and costs nothing', async () => {
@@ -104,7 +101,7 @@ describe('caller that disconnects', () => {
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal((await rowOf(system, body)).started_at, null);
     assert.equal(system.provider.calls.length, 2);
-    await assertUnits(app, 1, 0);
+    await assertUnits(app, 1);
   });
 
   it('a queued prediction never runs more than 5 s after its caller disconnected, even if not yet marked as abandoned', async () => {
@@ -121,7 +118,7 @@ describe('caller that disconnects', () => {
     answer();
     await untilState(body, 'failed');
     assert.equal(system.provider.calls.length, 1);
-    await assertUnits(app, 0, 0);
+    await assertUnits(app, 0);
   });
 
   it('a caller that repeats its request within 5 s of disconnecting keeps its queued prediction', async () => {
@@ -141,7 +138,7 @@ describe('caller that disconnects', () => {
     assert.equal((await rowOf(system, again)).state, 'queued');
     answer();
     assert.equal((await back).status, 200);
-    await assertUnits(app, 1, 0);
+    await assertUnits(app, 1);
   });
 
   it('a queued request that is repeated more than 5 s after its caller left runs as a second attempt', async () => {
@@ -158,7 +155,7 @@ describe('caller that disconnects', () => {
     assert.equal(reply.body.prediction_id, id);
     assert.equal(reply.headers.get('idempotency-replayed'), null);
     assert.equal((await rowOf(system, body)).attempt, 2);
-    await assertUnits(app, 1, 0);
+    await assertUnits(app, 1);
   });
 
   it('with `X-On-Disconnect: cancel`, a disconnect cancels the running prediction and its provider call at once', async () => {
@@ -169,7 +166,7 @@ describe('caller that disconnects', () => {
     leave();
     await aborted;
     assert.equal((await rowOf(system, body)).state, 'cancelled');
-    await assertUnits(app, 0, 0);
+    await assertUnits(app, 0);
   });
 
   it('with `X-On-Disconnect: cancel`, a disconnect cancels the prediction even if a lock delays the first try', async () => {
@@ -193,7 +190,7 @@ describe('caller that disconnects', () => {
     // Fails if only the housekeeping ended the prediction, more than five seconds after the caller left.
     await until(async () => (await rowOf(system, body)).state === 'cancelled', 4000);
     await aborted;
-    await assertUnits(app, 0, 0);
+    await assertUnits(app, 0);
   });
 
   it('with on_disconnect set to cancel, a disconnect cancels the prediction, unless X-On-Disconnect says continue', async () => {
@@ -211,7 +208,7 @@ describe('caller that disconnects', () => {
     await untilDetached(other);
     answer();
     await untilState(other, 'suggested');
-    await assertUnits(app, 1, 0);
+    await assertUnits(app, 1);
   });
 
   it('with `X-On-Disconnect: cancel`, a disconnect cancels a queued prediction, which never runs', async () => {
@@ -222,7 +219,7 @@ describe('caller that disconnects', () => {
     answer();
     assert.equal((await app.predict(body)).code, 'prediction_cancelled');
     assert.equal(system.provider.calls.length, 1);
-    await assertUnits(app, 0, 0);
+    await assertUnits(app, 0);
   });
 
   it('a caller that disconnects and repeats its request keeps the prediction, even if the disconnect is handled late', async () => {
@@ -278,6 +275,6 @@ describe('caller that disconnects', () => {
     assert.deepEqual([row.state, row.detached_at], ['running', null]);
     answer();
     assert.equal((await second).status, 200);
-    await assertUnits(app, 1, 0);
+    await assertUnits(app, 1);
   });
 });

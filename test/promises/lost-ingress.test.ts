@@ -4,6 +4,7 @@ import { ok } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
+import { assertUnits } from '../support/units.ts';
 import { until } from '../support/until.ts';
 
 /** One lease, and some time for a call. */
@@ -51,8 +52,7 @@ describe('lost ingress', () => {
     assert.equal((await reply).body.prediction_id, id);
     assert.equal((await reply).headers.get('idempotency-replayed'), 'true');
     assert.equal(system.provider.calls.length, 1);
-    const { body: usage } = await app.usage();
-    assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
+    await assertUnits(app, 1);
   });
 
   it('repeating a request of a dead ingress with `Prefer: wait` attaches to the running work at once', async () => {
