@@ -33,7 +33,7 @@ describe('command line for connections', () => {
     assert.deepEqual(call.record.known?.facts, ['Deploys on Tuesdays']);
   });
 
-  it("`connection revoke` ends a connection's running prediction, and `connection list` shows the connection as revoked", async () => {
+  it("`connection revoke` ends a connection's running prediction, and `connection list` then shows `revoked`", async () => {
     const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as ExchangeResponse;
     const command = async (...args: string[]) => {
       const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {

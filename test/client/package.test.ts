@@ -49,7 +49,7 @@ describe("client's package", function () {
       20,
     ],
   ] as const)
-    it(`a compressed bundle of ${name} of the client's package has at most ${most} kB, and the package's README states the size`, async () => {
+    it(`a compressed bundle of ${name} of the client has at most ${most} kB, and the client's README states the size`, async () => {
       const { outputFiles } = await bundle(source);
       const size = gzipSync(outputFiles[0]?.contents ?? '').length / KB;
       assert.ok(size <= most, `${size} kB`);

@@ -19,7 +19,7 @@ describe('console as served', () => {
     assert.ok(length > 10_000 && length <= SCRIPT_MAX_BYTES, `${length} bytes`);
   });
 
-  it('the console serves its stylesheet uncompressed on request, and answers 304 to a browser that has the current version', async () => {
+  it('the console serves its stylesheet uncompressed on request, and answers 304 if the browser has the current version', async () => {
     const plain = await fetch(`${url}/console/app.css`, { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
     const text = await plain.text();

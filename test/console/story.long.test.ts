@@ -154,7 +154,7 @@ describeInBrowser('person in the console', () => {
     await other.close();
   });
 
-  it('the console logs no errors or warnings in the browser, and keeps no token in localStorage or in a readable cookie', async () => {
+  it('the console logs no errors or warnings, and keeps no token in localStorage or in a readable cookie', async () => {
     assert.deepEqual(person.complaints, []);
     const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage }) + document.cookie');
     assert.doesNotMatch(kept, /eyJ|[\w-]{43}/);
