@@ -1,3 +1,4 @@
+import './quick-discovery.ts';
 import { Readable } from 'node:stream';
 
 export interface AdminRequest {

@@ -1,3 +1,4 @@
+import './quick-discovery.ts';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { withSecrets } from '../../shared/config/development.ts';
 import { createLog, type Log } from '../../shared/log.ts';
