@@ -645,8 +645,8 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('a path under /api with malformed percent-encoding is 404 not_found', async () => {
-    for (const id of ['100%', 'a%zz'])
+  it('an event id under /api that is malformed or longer than 200 characters is 404 not_found', async () => {
+    for (const id of ['100%', 'a%zz', 'x'.repeat(201)])
       assert.equal((await rawCall('GET', `/api/recording/events/${id}/`)).status, 404, id);
     assert.equal((await rawCall('GET', '/api/recording/events/100%25/')).status, 200);
   });

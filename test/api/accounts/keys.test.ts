@@ -81,6 +81,14 @@ describe('account keys', () => {
     assert.equal((await person.request('GET', `/api/auth/keys/${gone.id}/`)).status, 404);
   });
 
+  it('a key id that is no UUID is 404 not_found', async () => {
+    const person = await signUp(system);
+    for (const method of ['GET', 'DELETE']) {
+      const { status, code } = await person.request(method, '/api/auth/keys/1/');
+      assert.deepEqual({ status, code }, { status: 404, code: 'not_found' });
+    }
+  });
+
   it("an account's key shows when it was last used, but not every use is written to the database", async () => {
     const person = await signUp(system);
     const { id, key } = await issue(person, 'busy');
