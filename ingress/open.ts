@@ -74,7 +74,7 @@ export async function openParts(
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
-/** Lets calls finish; those that still wait after `ingressDrain` get 503. */
+/** Lets running calls finish. Calls that still wait after `ingressDrain` milliseconds get 503. */
 async function drain(server: ListeningServer, work: Work, health: ProcessHealth): Promise<void> {
   health.serving = false;
   void work.housekeeper.close();

@@ -41,8 +41,8 @@ export interface Service<Table extends Kinds> {
 }
 
 /**
- * A start that fails closes the opened parts. A stop closes all parts in reverse order, even if one of them fails to
- * close.
+ * If the start fails, closes the parts that were opened. A stop closes all parts in reverse order, even if one of them
+ * fails to close.
  */
 export async function startWorker<Table extends Kinds>(
   config: WorkerConfig,

@@ -9,11 +9,13 @@ import type { Limiter, LimiterFactory } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 15 * 60;
-/** Wrong passwords per window for one account from one network. */
+/** Maximum wrong passwords per window for one account from one network. */
 const PER_PAIR = 10;
-/** Wrong passwords per window from one network, which may be a whole office's. */
+/** Maximum wrong passwords per window from one network, which a whole office may share. */
 const PER_NETWORK = 100;
-/** Wrong passwords for one account. Beyond them, only networks from which the account logged in before may try. */
+/**
+ * Maximum wrong passwords for one account. Beyond it, only networks from which the account logged in before may try.
+ */
 const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
 
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
@@ -27,8 +29,8 @@ export interface PasswordAttempt {
 }
 
 /**
- * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Strangers cannot lock a person out: the strict limit
- * counts per account and network, and the others exempt networks from which the account logged in before.
+ * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Strangers cannot lock a person out: the strict limit counts
+ * per account and network, and the other two limits exempt networks from which the account logged in before.
  */
 export class PasswordThrottle {
   readonly #pair: Limiter;
@@ -42,8 +44,8 @@ export class PasswordThrottle {
   }
 
   /**
-   * Throws `rate_limited` if too many passwords were wrong. Counts before the check, so that concurrent guesses
-   * count, and refunds unless the password was wrong.
+   * Takes a point of each limit before the check, so that concurrent guesses count. Refunds the points unless the
+   * password was wrong. Throws `rate_limited` if too many passwords were wrong.
    */
   async guard<T>({ subject, address, isKnown }: PasswordAttempt, check: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
@@ -91,7 +93,7 @@ export class KnownNetworks {
   readonly #em: () => EntityManager;
   readonly #signingKeys: SigningKeys;
 
-  /** Removing a signing key forgets the networks remembered while it was the first key. */
+  /** `remember` uses the first signing key. When that key is removed from the settings, its networks are forgotten. */
   constructor(em: () => EntityManager, signingKeys: SigningKeys) {
     this.#em = em;
     this.#signingKeys = signingKeys;

@@ -7,10 +7,13 @@ import { every } from '../../shared/timing/every.ts';
 import type { RequestState } from '../http/request-context.ts';
 
 const WRITE_EVERY_MS = 5000;
-/** Maximum counts that wait to be written. Beyond it, calls with another app or code are not counted. */
+/** Maximum pairs of app and error code whose counts wait to be written. Refusals of further pairs are not counted. */
 const COUNTS_MAX = 10_000;
 
-/** Counts refused calls per app, and writes the counts together: a flood costs the database a row per code and hour. */
+/**
+ * Counts refused calls by app and error code in memory, and writes the counts every few seconds, so that a flood of
+ * refused calls causes few writes.
+ */
 export class RefusalCounter {
   readonly #counts = new Map<string, RefusalCount>();
   readonly #write: (counts: readonly RefusalCount[]) => Promise<void>;
@@ -28,7 +31,10 @@ export class RefusalCounter {
     else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls: 1 });
   }
 
-  /** Writes the counts. If that fails, keeps them, unless they may have been written: no refusal counts twice. */
+  /**
+   * Writes the counts. After a failure, keeps them for the next write, unless they may have been written: no refusal
+   * must count twice.
+   */
   async flush(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;

@@ -9,12 +9,12 @@ interface CountedRequest {
 }
 
 /**
- * Counts a request, or the `extraPoints` that its body costs, but never more than one window has. Reports in headers
- * how many points are left, and throws `rate_limited` when there were too few.
+ * Takes one point for a request, or `extraPoints` for its body (at most one less than a window has). Sets the
+ * rate-limit headers. Throws `rate_limited` when too few points are left.
  */
 export type CountRequest = (ctx: CountedRequest, extraPoints?: number) => Promise<void>;
 
-/** Counts each request for its app or account, or without a credential for its client's network. */
+/** Counts a request against its app or account. A request without a credential counts against the client's network. */
 export function requestLimits(config: IngressConfig['rateLimit'], limits: LimiterFactory): CountRequest {
   if (config === undefined) return async () => {};
   const open = (name: string) => limits.lease({ name, ...windowOf(config) });

@@ -3,9 +3,11 @@ import { type Limiter, type LimiterFactory, takeOrRefuse } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 const WINDOW_S = 60 * 60;
-/** Attempts of one network per window, successful or not: enough for a classroom, not for a program. */
+/**
+ * Maximum sign-up attempts per window from one network, successful or not: enough for a classroom, not for a script.
+ */
 const PER_NETWORK = 100;
-/** New accounts per window in the whole installation that deserve a warning. */
+/** Number of new accounts per window, in the whole installation, above which a warning is logged. */
 const WARNING_ACCOUNTS = 1000;
 
 /** Limits each network's sign-up attempts, and logs a warning when all networks together create very many accounts. */
@@ -15,7 +17,7 @@ export class SignUpLimit {
   readonly #log: Log;
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** With `isOff`, only the warning is left. */
+  /** `isOff` turns off the limit, but not the warning. */
   constructor(limits: Pick<LimiterFactory, 'open'>, log: Log, { isOff }: { isOff: boolean }) {
     const perNetwork = { name: 'sign-up-network', points: PER_NETWORK, windowS: WINDOW_S };
     this.#network = isOff ? undefined : limits.open(perNetwork);
@@ -27,7 +29,7 @@ export class SignUpLimit {
     if (this.#network !== undefined) await takeOrRefuse(this.#network, networkOf(address));
   }
 
-  /** Logs a warning beyond `WARNING_ACCOUNTS`, at most once per window and ingress. */
+  /** Counts a new account. Logs a warning beyond `WARNING_ACCOUNTS`, at most once per window and process. */
   async countAccount(): Promise<void> {
     const { allowed, resetS } = await this.#inAll.take('all');
     if (allowed || performance.now() < this.#quietUntil) return;

@@ -65,7 +65,7 @@ function invalidArguments(faults: readonly Fault[]): Failure {
   return { code: 'validation_error', message, next: NEXT_STEPS.fix_request, fields };
 }
 
-/** Names an invalid field, without the first part, which is the body or the arguments as a whole. */
+/** Returns the path of an invalid field without its first part, such as `body`. */
 function fieldOf(loc: readonly (string | number)[]): string {
   return loc.slice(1).join('.') || 'arguments';
 }

@@ -32,7 +32,7 @@ export async function startMcp(config: McpConfig, log: Log): Promise<RunningProc
   return { url: server.url + PATH, stop: () => opened.disposeAsync() };
 }
 
-/** Each middleware encloses those added after it. */
+/** The order matters, because each middleware wraps the middleware that is added after it. */
 function appOf(
   { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
@@ -51,7 +51,10 @@ function appOf(
   return app;
 }
 
-/** JSON-RPC codes by our error codes, two of the protocol's and one of our own. All other errors get `OTHER_CODE`. */
+/**
+ * JSON-RPC codes by our error codes. The first two are defined by JSON-RPC, the third is ours. All other errors get
+ * `OTHER_CODE`.
+ */
 const JSON_RPC_CODES = { invalid_json: -32700, invalid_request: -32600, not_found: -32001 } as Record<
   string,
   number
@@ -88,8 +91,8 @@ const CORS = {
 };
 
 /**
- * Refuses pages of other origins with 403, so that no page reaches a tool server on its visitor's machine by a host
- * name that resolves to that machine (DNS rebinding). Programs send no `Origin`. `loopback` allows pages on this
+ * Refuses requests from web pages of other origins with 403. Otherwise any page could call a tool server that runs on
+ * its visitor's machine (DNS rebinding). Programs send no `Origin`. `loopback` allows pages that are served from this
  * machine.
  */
 function checkOrigin(origins: readonly string[], { loopback }: { loopback: boolean }) {

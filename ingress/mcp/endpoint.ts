@@ -22,7 +22,7 @@ const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
 /** The only revision of the protocol that has batches. */
 const BATCH_REVISION = '2025-03-26';
 const BATCH_MAX = 20;
-/** Maximum bytes of the message that opens a session, which keeps its texts. */
+/** Maximum bytes of the message that opens a session. The session keeps the texts of that message. */
 const INITIALIZE_MAX = 16 * KIB;
 
 /** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
@@ -179,7 +179,7 @@ function checkBatch(messages: (Message | null)[], { allowsBatches }: Session): u
   return messages.map((message) => message?.id);
 }
 
-/** Packs a caller into the object that the SDK passes on to the handlers unread. */
+/** Packs a caller into the object that the SDK passes to the handlers unchanged. */
 function authInfoOf(caller: Caller): AuthInfo {
   return { token: caller.credential, clientId: '', scopes: [], extra: { caller } };
 }

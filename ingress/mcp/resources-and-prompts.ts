@@ -28,7 +28,7 @@ const READERS: Record<
   },
 };
 
-/** The resource is listed even for a person without a profile. */
+/** Returns an empty profile for a person without a profile, since the resource is listed for everybody. */
 function orEmptyProfile(error: unknown): object {
   if (error instanceof ForecueError && error.code === 'not_found') return { summary: null };
   throw error;
@@ -61,8 +61,8 @@ export const prompts = [
 ];
 
 /**
- * Returns instructions to work as the person would, with their profile and their facts (on the task, if one is
- * given).
+ * Returns a prompt that tells the model to work as the person would. The prompt contains the person's profile and
+ * facts. If a task is given, the facts are chosen for the task.
  */
 export async function getPrompt(
   name: string,
@@ -92,7 +92,7 @@ function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Converts an error of `/api` to one of the protocol, for requests whose answers have no place for errors. */
+/** Throws an error of `/api` as a protocol error, for requests whose answers have no field for errors. */
 async function orProtocolError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

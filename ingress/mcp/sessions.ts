@@ -3,7 +3,10 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
-/** Maximum sessions of one credential. One more ends the least recently used idle session, or is refused. */
+/**
+ * Maximum sessions of one credential. A further session ends the least recently used idle one, or is refused if none is
+ * idle.
+ */
 const PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
 const FULL_RETRY_S = 30;
@@ -39,8 +42,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session with its first request; if `answer` refuses it, there is no session. Throws `overloaded` when the
-   * process is full, or the credential has its maximum of sessions with running requests.
+   * Opens a session with its first request. If `answer` refuses the request, no session remains. Throws `overloaded`
+   * when the process is full, or when the credential has its maximum of sessions with running requests.
    */
   async open<T>(
     { credentialHash, allowsBatches }: Pick<Session, 'credentialHash' | 'allowsBatches'>,
@@ -69,8 +72,8 @@ export class Sessions {
   }
 
   /**
-   * Keeps the session while a request, or a batch with these ids, is answered. Call the returned function after the
-   * answer; the last such call ends a session whose credential was refused.
+   * Keeps the session open while a request, or a batch with these ids, is answered. Call the returned function after
+   * the answer. When no request is running any more, the function ends a session whose credential was refused.
    */
   hold(session: Session, batch: readonly unknown[]): () => void {
     session.running += 1;

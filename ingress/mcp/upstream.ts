@@ -3,10 +3,10 @@ import { ForecueError } from '../../client/src/errors.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/** Sender of a request. `/api` counts wrong credentials by its address if it trusts the tool server as a proxy. */
+/** Sender of a request. If `/api` trusts the tool server as a proxy, it counts wrong credentials by `address`. */
 export interface Caller {
   credential: string;
-  /** Undefined over standard input and output. */
+  /** Undefined for a client on standard input and output. */
   address?: string;
   requestId?: string;
   onRefused?: () => void;

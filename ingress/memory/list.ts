@@ -43,7 +43,9 @@ interface ReadPageParts {
   signal: AbortSignal;
 }
 
-/** Throws a `ValidationError` for an invalid cursor or time; also the errors of `reserve`, `takeSearchTurn`, `read`. */
+/**
+ * Throws a `ValidationError` for an invalid cursor or time, and the errors of `reserve`, `takeSearchTurn` and `read`.
+ */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
@@ -60,7 +62,7 @@ export async function readPage<Row>(
     tag,
     q,
   };
-  // Reserves first, so that no search holds its turn while it waits for memory.
+  // Reserves memory before it takes a search turn: a request that waits for memory must not hold a turn.
   await reserve(PAGE_SIZE_MAX);
   const searcher = { party: list.accountId, gone: signal };
   const { rows, end } = await (q === undefined
@@ -69,7 +71,7 @@ export async function readPage<Row>(
   return { rows, next: end === undefined ? null : cursorOf(end, listName) };
 }
 
-/** Throws a `ValidationError` for an invalid time that the schema's format accepts. */
+/** Throws a `ValidationError` for an invalid time, since the schema lets some invalid times pass. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const moment = parseTimestamp(value);
@@ -84,7 +86,7 @@ const DIGEST_LENGTH = 8;
 const POSITION_PATTERN =
   /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-([0-9]{1,4})$/;
 
-/** Names the list of a cursor: a cursor of another list is refused. */
+/** Identifies the list to which a cursor belongs. A cursor of another list is refused. */
 interface ListName {
   accountId: string;
   tier: string;

@@ -10,7 +10,7 @@ import type {
   RawMemoryResponse,
 } from '../../shared/schemas/memory.ts';
 
-/** A row without its account and the columns that no answer has. */
+/** A row without the columns that no answer contains. */
 type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<
   Row,
   'account' | 'failures' | 'retryAt' | 'endedBy'

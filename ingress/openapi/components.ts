@@ -40,7 +40,10 @@ interface ObjectSchema extends TSchema {
 
 /** The document's schemas. An exported object schema becomes a component with its name; other schemas are inlined. */
 export class Components {
-  /** By `properties`: `nullable`, `withDefault` and `Type.Optional` copy a schema, but not that object. */
+  /**
+   * By the `properties` object of a schema. `nullable`, `withDefault` and `Type.Optional` copy a schema, but the copy
+   * has the same `properties` object.
+   */
   readonly #exportedSchemas = new Map<object, { name: string; schema: ObjectSchema }>();
   readonly #usedSchemas = new Map<string, ObjectSchema>();
 

@@ -85,7 +85,7 @@ function successResponses(endpoint: Endpoint, components: Components): Record<st
 }
 
 function bodySchema({ body = {}, rows }: Endpoint, components: Components): object {
-  // Describes `oneOrMany` in keywords that client generators know.
+  // A `oneOrMany` schema has `then` and `else`, which client generators do not know. They know `anyOf`.
   if ('then' in body && 'else' in body) return components.refer({ anyOf: [body.else, body.then] });
   return components.refer(rows === undefined ? body : { ...body, items: rows });
 }

@@ -12,7 +12,10 @@ import {
 } from '../pages/files.ts';
 import { describeEndpoints } from './document.ts';
 
-/** Allows files of our own origin, and images in `data:` URLs. Swagger UI's styles set by script need no exception. */
+/**
+ * Allows files of our own origin, and images in `data:` URLs. Swagger UI sets its styles by script, which needs no
+ * `'unsafe-inline'`.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

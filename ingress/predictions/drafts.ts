@@ -22,7 +22,7 @@ export class DraftService {
     this.#contextEnvelopeChars = contextEnvelopeChars;
   }
 
-  /** Throws `context_too_large`; rejects with the error with which the work ends. */
+  /** Throws `context_too_large`. Rejects with the error of the prediction if the prediction fails. */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;
     const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };

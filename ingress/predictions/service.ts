@@ -46,8 +46,9 @@ export class PredictionService {
   }
 
   /**
-   * Throws `feature_disabled`, `context_too_large`, `not_found` for a malformed connection id, and the error with which
-   * the work ends. Not async, so that the body can be garbage-collected while the caller waits.
+   * Throws `feature_disabled`, `context_too_large`, or `not_found` for a malformed connection id. Rejects with the
+   * error of the prediction if the prediction fails. Not async, so that the body can be garbage-collected while the
+   * caller waits.
    */
   predict(
     app: AppPrincipal,

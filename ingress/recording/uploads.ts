@@ -19,8 +19,9 @@ export interface UploadStore {
 }
 
 /**
- * Has its own connections, so that no prediction waits for a connection that an upload holds. While callers wait for
- * work (`isBusy`), stores one upload at a time, with pauses, because each occupies a core of the database server.
+ * Opens a store with its own database connections, so that no prediction waits for a connection that an upload holds.
+ * While callers wait for work (`isBusy`), the store takes one upload at a time, with pauses, because each upload
+ * occupies a core of the database server.
  */
 export async function openUploads(
   config: Pick<IngressConfig, 'database' | 'quotas'>,

@@ -36,7 +36,7 @@ export function batchView(pool: Pool, em: () => EntityManager): JobView {
     },
 
     async result(accountId, reported, reserve): Promise<BatchResponse> {
-      // Written by the handler of batches.
+      // The worker's batch handler wrote this report.
       const { ids, latency_ms } = reported as BatchReport;
       await reserve(await measureReplies(em(), accountId, ids));
       const rows = await rowsOf(accountId, ids);

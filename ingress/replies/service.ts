@@ -31,8 +31,8 @@ export class ReplyService {
   }
 
   /**
-   * Throws as `check` does, and the error with which the work ends. Not async, so that the body can be
-   * garbage-collected while the caller waits.
+   * Throws the errors of `check`. Rejects with the error of the prediction if the prediction fails. Not async, so that
+   * the body can be garbage-collected while the caller waits.
    */
   predict(
     accountId: string,

@@ -2,14 +2,14 @@ interface Callers {
   count: number;
   /** Reason of the latest caller that stopped waiting before the work had ended. */
   latestLeave: 'answered' | 'disconnected' | undefined;
-  /** Resolves when the detach of earlier callers is over; undefined while none runs. */
+  /** Resolves when the running detach is over; undefined while none runs. */
   detachment: Promise<void> | undefined;
 }
 
 /**
- * Counts the callers of each request, from before its admission until they no longer wait. Only when the last is gone
- * may the ingress detach from the work. A caller that arrives during a detach waits until that has ended, because it
- * would remove the caller's attachment.
+ * Counts the callers of each request, from before its admission until they no longer wait. The ingress may detach from
+ * the work only when the last caller is gone. A new caller waits until a running detach is over, because the detach
+ * would also remove the new caller's attachment.
  */
 export class CallersByRequest {
   readonly #callers = new Map<string, Callers>();
@@ -29,8 +29,8 @@ export class CallersByRequest {
   }
 
   /**
-   * If this was the last caller, and any had stopped waiting early, calls `detach` with true if the latest of those
-   * had disconnected.
+   * When the last caller leaves, calls `detach` if a caller had stopped waiting before the work had ended.
+   * `disconnected` is true if the latest such caller had disconnected.
    */
   leave(request: string, detach: (disconnected: boolean) => Promise<void>): void {
     const callers = this.#callers.get(request);

@@ -13,11 +13,12 @@ import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 
-/** How long a call goes on ending work of revoked connections. The housekeeping ends the rest. */
+/** Maximum time that a call spends on ending work of revoked connections. The housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
 /**
- * Store functions that also end work, and announce that after the commit; for `beginErasure`, `continueErasure` does.
+ * Store functions that also end work, and announce the ended work after the commit. `beginErasure` leaves both to
+ * `continueErasure`.
  */
 export type EndingStores = ReturnType<typeof endingStores>;
 
@@ -31,7 +32,9 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
     return result;
   }
 
-  /** Never rejects: the caller's change is committed, and a failure may concern rows of other parties. */
+  /**
+   * Never rejects, because the caller's change is committed, and the failure may concern another caller's connection.
+   */
   const endMore = () =>
     takeSteps(endRevokedWork(em(), options), END_FOR_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not end all work of revoked connections'),
@@ -66,7 +69,7 @@ export function accountEraser(
     const erasure = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not go on with an erasure'),
     );
-    // A step that waits for a lock goes on after the answer.
+    // After the timeout, the answer is sent, and a step that waits for a lock continues.
     await withTimeout(ERASE_WITHIN_MS, () => erasure).catch(() => {});
   };
 }

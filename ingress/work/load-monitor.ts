@@ -9,7 +9,7 @@ import { poolLoad } from '../../shared/work/pool-load.ts';
 const POLL_EVERY_MS = 200;
 /** An idle ingress makes one poll in eight: enough to know whether there is a worker. */
 const IDLE_POLLS = 8;
-/** Share of a deadline that the estimate may fill. The rest covers the estimate's error. */
+/** Share of a deadline that the estimated answer time may take. The rest is a margin for errors of the estimate. */
 const SPENDABLE_SHARE = 0.7;
 
 export interface LoadSteps {
@@ -25,7 +25,7 @@ export interface LoadSteps {
 interface WatchedKind {
   kind: Kind;
   estimate: LoadEstimate;
-  /** How long the work that ended last was queued. */
+  /** Time in the queue of the work that ended last. */
   queuedMs: number;
 }
 
@@ -55,7 +55,6 @@ export class LoadMonitor {
     });
   }
 
-  /** Reads the load now. */
   poll(): Promise<void> {
     return this.#coalescedReads.run();
   }
@@ -71,15 +70,15 @@ export class LoadMonitor {
     return this.#watchedKind(kind).queuedMs;
   }
 
-  /** Returns how many pieces of work a party may have queued for one more to be answered in time. */
+  /** Returns how many pieces of work an app or account may have in the queue, so that one more is answered in time. */
   maxQueued(kind: string): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
     return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declaration), performance.now());
   }
 
   /**
-   * Returns seconds until new work of a party with `queued` pieces could be answered in time, at most the kind's
-   * deadline.
+   * Returns the seconds until new work could be answered in time, for an app or account with `queued` pieces in the
+   * queue. Returns at most the kind's deadline.
    */
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
@@ -88,7 +87,7 @@ export class LoadMonitor {
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 
-  /** Does not wait for a poll under way, since the database may not answer it. */
+  /** Does not wait for a running poll, since the database may not answer it. */
   close(): void {
     void this.#polls.stop();
   }

@@ -12,12 +12,13 @@ import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_TOGETHER = 100;
 /**
- * Maximum characters of requests in one admission statement: a longer one would delay other parties' small requests.
+ * Maximum characters of the requests in one admission statement. A longer statement would delay small requests of other
+ * apps and accounts.
  */
 const CHARS_TOGETHER = 256 * 1024;
 /**
- * Milliseconds between two wake-ups, so that under load one claim takes what several calls have queued. Grows with
- * the time in the queue: busy workers claim without a wake-up as soon as a slot is free.
+ * Milliseconds between two wake-ups. Under load, one claim then takes the work of several calls. The interval grows
+ * with the time in the queue, because busy workers claim without a wake-up as soon as a slot is free.
  */
 const WAKE_EVERY_MS = { min: 2, max: 20, shareOfQueueing: 0.1 };
 
@@ -35,7 +36,10 @@ export interface KindParts {
 export interface ServedKind {
   kind: Kind;
   timeoutMs: number;
-  /** Admits a request, in one statement with others of its party. `gone` withdraws it before that statement. */
+  /**
+   * Admits a request, in one statement with other requests of the same app or account. `gone` withdraws a request that
+   * is not yet in a statement.
+   */
   admit(admission: Admission, gone: AbortSignal): Promise<AdmissionResult>;
   dispatch: Dispatch;
 }
@@ -63,7 +67,7 @@ export function serveKind(
       maxItems: ADMISSIONS_TOGETHER,
       maxBytes: CHARS_TOGETHER,
       partyOf: ({ party }) => party,
-      // Requests on a connection whose row is locked delay the app's other connections by one lock time-out only.
+      // A connection whose row is locked delays requests on the app's other connections by only one lock timeout.
       laneOf: ({ connectionId }) => connectionId,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
@@ -79,8 +83,8 @@ interface DispatchSteps {
 }
 
 /**
- * Notifies a pool's workers of admitted work, by a wake-up and a ticket. Does not wait, and never throws: if both are
- * lost, the workers find the work when they next look.
+ * Notifies a pool's workers of admitted work, by a wake-up and a ticket. Does not wait, and never throws. If both are
+ * lost, the workers find the work at their next poll.
  */
 type Dispatch = (id: string, party: string) => void;
 

@@ -121,8 +121,8 @@ export class WorkService {
   }
 
   /**
-   * Cancels a request's work if it still runs. Resolves with the outcome, cancelled now or ended before, or undefined
-   * when there is no such request. `check` may throw to refuse.
+   * Cancels a request's work if it still runs. Resolves with the outcome of the work, or undefined when there is no
+   * such request. `check` may throw to refuse.
    */
   async cancel<K extends Kind>(
     kind: K,
@@ -172,12 +172,13 @@ export class WorkService {
     }
     const waiting = this.#wait(servedKind, call, result, caller);
     const since = performance.now();
-    // Dispatches attached work as well: it may still be queued, and workers claim no work whose callers have left.
+    // Dispatches attached work as well. It may still be queued, because workers do not claim work that no caller waits
+    // for.
     servedKind.dispatch(result.id, call.party);
     const outcome = await waiting;
     const replayed = result.decision === 'attached';
     if (replayed) linkToWork(outcome.facts);
-    // The end of work without a report does not show how long a handler takes.
+    // Work that ended without a report does not show how long a handler takes.
     if (!replayed && outcome.report !== null) {
       const waitedMs = performance.now() - since;
       observeStage(servedKind.kind.name, 'wait', waitedMs);
@@ -193,11 +194,11 @@ export class WorkService {
   ): Promise<AdmissionResult> {
     const { load, wakeUps } = this.#parts;
     const { name } = servedKind.kind;
-    // The worker's spans continue this span, to which the row refers.
+    // The row of the work refers to this span, and the worker's spans continue it.
     const result = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
       this.#decide(servedKind, call, gone),
     ).catch((error: unknown) => {
-      // The admission may be committed, and then this ingress counts as waiting for the work.
+      // The admission may be committed. Then this ingress counts as waiting for the work, and must detach from it.
       if (isAnswerLost(error)) this.#callers.stopWaiting(call.key, leaveReasonOf(disconnected));
       throw error;
     });
@@ -263,8 +264,8 @@ export class WorkService {
   }
 
   /**
-   * Ends overdue work. Retries until the caller has left, because the database's clock decides, and may be behind
-   * ours.
+   * Ends overdue work. Retries until the caller has left, because the database's clock decides whether work is overdue,
+   * and may be behind ours.
    */
   async #expire({ codes }: Kind, request: Request, waiter: Waiter, callerLeft: AbortSignal): Promise<void> {
     try {
@@ -286,8 +287,8 @@ export class WorkService {
   }
 
   /**
-   * Detaches this ingress from a request. Cancels the work if no ingress waits for it, the last caller had
-   * disconnected, and the latest admission asked for a cancellation in that case.
+   * Detaches this ingress from a request. Cancels the work if no ingress waits for it any more, the last caller had
+   * disconnected, and the latest admission asked to cancel on disconnect.
    */
   async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
     try {

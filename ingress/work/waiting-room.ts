@@ -6,7 +6,7 @@ import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
-/** Time limit of a poll: a hanging one could leave a lost wake-up unnoticed until the deadline. */
+/** Maximum time of a poll. A poll that hangs longer could leave a lost wake-up unnoticed until the deadline. */
 const POLL_WITHIN_MS = 900;
 
 /** A waiting caller. `fate` resolves when the work has ended, and rejects at `close`. */
@@ -27,11 +27,12 @@ interface AwaitedWork {
   callers: Set<Caller>;
 }
 
-/** Reads how requests have ended, by their keys. Leaves out those that still run. Rejects after `withinMs`. */
+/** Reads how the requests with these keys have ended. Leaves out requests that still run. Rejects after `withinMs`. */
 export type ReadFates = (keys: string[], withinMs: number | undefined) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
- * Callers that wait for work to end. A wake-up names rows to read; a poll twice a second makes up for lost wake-ups.
+ * Callers that wait for work to end. A wake-up tells which rows to read. A poll twice a second finds work whose wake-up
+ * was lost.
  */
 export class WaitingRoom {
   readonly #awaitedWork = new Map<string, AwaitedWork>();
@@ -85,8 +86,8 @@ export class WaitingRoom {
   }
 
   /**
-   * Answers the callers that waited when the read began; work that it does not find is gone for good. Later callers
-   * may wait for a new attempt, while the read found the end of the previous one.
+   * Reads how work has ended, and answers the callers that waited when the read began. Callers that came later may wait
+   * for a new attempt, about which the read says nothing.
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {

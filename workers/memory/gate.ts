@@ -59,8 +59,9 @@ const SLOT_MAX = 80;
 const CONFIDENCE = 0.9;
 
 /**
- * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words, must
- * not rest mainly on words of others or contain a secret, and may be an instruction only if the person gave it.
+ * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words. It must
+ * not contain a secret, or consist mainly of other people's words. It may be an instruction only if the person gave the
+ * instruction.
  */
 export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
   const record = new EvidenceTexts(shown.rows, shown.titles);
@@ -85,7 +86,7 @@ function checkProposal(
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const toMs = timeOf(proposal.valid_to);
   const saidAt = record.latestTimeOf(quotes);
-  // Without `valid_from`, a statement is valid from the time it was said, or from its end if it had ended before.
+  // Without `valid_from`, a statement is valid from the time when it was said, or from `valid_to` if that is earlier.
   const fromMs = timeOf(proposal.valid_from) ?? Math.min(saidAt, toMs ?? saidAt);
   if (proposal.valid_to !== null && (toMs === undefined || toMs < fromMs)) return undefined;
   return {
@@ -111,7 +112,7 @@ function timeOf(text: string | null): number | undefined {
   return moment === undefined || moment < EARLIEST_TIME_MS ? undefined : moment;
 }
 
-/** Number of code points. */
+/** Maximum length of a quote in code points. */
 const QUOTE_MAX = 240;
 
 /** Evidence that a model cites: the number of a row, counted from 1, and words in that row. */
@@ -120,11 +121,11 @@ export interface CitedEvidence {
   quote: string;
 }
 
-/** Number of UTF-16 units. */
+/** Minimum length in UTF-16 units of a word that is compared. */
 const WORD_CHARS_MIN = 3;
 /**
- * Maximum number of other people's words in a statement for each of the person's own: a statement may take its topic
- * from a question that the person answered in one word.
+ * Maximum ratio of other people's words to the person's own words in a statement. It is above 1, because a person may
+ * answer a question in one word, and the statement then takes its topic from the question.
  */
 const BORROWED_MAX = 2;
 
@@ -136,7 +137,9 @@ interface AnalysedRow {
   stems: ReadonlySet<string>;
 }
 
-/** The texts that a model was shown, against which its quotes are checked. `others` are the texts besides the rows. */
+/**
+ * The texts that a model was shown, to check the model's quotes. `others` are texts that are not rows, such as titles.
+ */
 export class EvidenceTexts {
   readonly #rows: readonly AnalysedRow[];
   readonly #othersStems: ReadonlySet<string>;
@@ -147,8 +150,8 @@ export class EvidenceTexts {
   }
 
   /**
-   * Returns the quotes that really occur in their rows, in the spelling of the rows: one for each row, the person's own
-   * first. Returns undefined if no quote is the person's own.
+   * Returns the quotes that really occur in their rows, at most one for each row, spelled as in the row, the person's
+   * own first. Returns undefined if no quote is the person's own.
    */
   checkQuotes(evidence: readonly CitedEvidence[]): CheckedQuote[] | undefined {
     const foundQuotes = evidence.flatMap(({ source, quote }) => {

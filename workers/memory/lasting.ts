@@ -156,7 +156,7 @@ const SPANISH: readonly Pattern[] = [
 
 const LASTING_PATTERNS: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
 
-/** Sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
+/** Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
 const PASSING_PATTERNS = [
   // Words that point at something at hand ("above"), or tell of the past ("habe nie").
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,

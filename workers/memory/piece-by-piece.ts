@@ -1,10 +1,10 @@
 import { ProviderError, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
-/** Consecutive calls without an answer after which the provider counts as the cause. */
+/** Number of consecutive outages after which the provider, not a piece, counts as the cause. */
 const OUTAGES_MAX = 2;
 
 export interface PieceSteps<Piece> {
-  /** Promotes a piece. Resolves with whether a model was asked. */
+  /** Promotes a piece: rows or sources that are promoted together. Resolves with whether a model was asked. */
   promote(piece: Piece): Promise<boolean>;
   /** Splits the unfinished rest of a piece into pieces that can be promoted separately. */
   split(piece: Piece): readonly Piece[];
@@ -13,8 +13,8 @@ export interface PieceSteps<Piece> {
 
 /**
  * Promotes one piece after the other. A piece with an unusable or late answer is set aside, split, and tried again
- * after all others, because a single row may be the cause. Throws a `ProviderError` that no piece caused, or the last
- * one if the model never answered. `answerMs` returns the maximum time for an answer that begins now.
+ * after all others, because a single row may be the cause. Throws a `ProviderError` if the provider is the cause, or if
+ * the model never answered. `answerMs` returns the maximum time for an answer that begins now.
  */
 export function promoteEach<Piece>(
   pieces: readonly Piece[],
@@ -27,12 +27,12 @@ export function promoteEach<Piece>(
 class PieceTries<Piece> {
   readonly #steps: PieceSteps<Piece>;
   readonly #answerMs: () => number;
-  /** Time for an answer below which a timeout is not the piece's fault. */
+  /** If a call has less time than this for its answer, a timeout is not the piece's fault. */
   readonly #fairMs: number;
   #hasAnswer = false;
   #outages = 0;
   #failure: ProviderError | undefined;
-  /** The last failure of a piece that neither caused the failure nor will be tried again. */
+  /** The last failure that was not its piece's fault, of a piece that will not be tried again. */
   #unexplainedFailure: ProviderError | undefined;
 
   constructor(steps: PieceSteps<Piece>, answerMs: () => number) {
@@ -48,7 +48,7 @@ class PieceTries<Piece> {
     if (failure !== undefined) throw failure;
   }
 
-  /** Resolves with the pieces for the next round: each failed piece, split into a group. */
+  /** Tries all groups. Resolves with the groups for the next call: for each failed piece, a group of its parts. */
   async #round(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
     this.#outages = 0;
     const nextGroups: (readonly Piece[])[] = [];
@@ -82,7 +82,7 @@ class PieceTries<Piece> {
     return { failedPieces, hasAnswer };
   }
 
-  /** Throws the failure if it would hit any other piece as well. */
+  /** Resolves with whether to try the piece again. Throws the failure if it would hit any other piece as well. */
   async #mayTryAgain(
     piece: Piece,
     failure: ProviderError,

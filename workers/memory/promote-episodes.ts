@@ -88,7 +88,7 @@ interface PieceFilter extends RowFilter {
 }
 
 /**
- * Returns episodes whose text was erased, then episodes whose rows are promoted again, then clusters of rows; pieces
+ * Returns episodes whose text was erased, then episodes whose rows are promoted again, then clusters of rows. Pieces
  * that failed in an earlier promotion come last.
  */
 export async function piecesToPromote(
@@ -126,7 +126,7 @@ export async function piecesToPromote(
   const pieces: Piece[] = [
     ...firstPieces,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
-    // Rows that an episode already covers are only marked.
+    // Rows that an episode already covers are only marked as promoted.
     ...clustersOf(summarisedRows).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
     ...settledClusters.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
@@ -185,8 +185,8 @@ function clustersIn(foundRows: readonly RowToPromote[], beyond: RowToPromote | u
 }
 
 /**
- * Without a model, the episode is an extract of the rows. If a model writes no usable episode, a stale episode gets an
- * extract, and any other piece yields none.
+ * Without a model, the draft is an extract of the rows. If the model's answer is not usable, only a stale episode gets
+ * an extract.
  */
 async function writeEpisode(
   piece: Piece,
@@ -211,7 +211,7 @@ function progressAfter(
   id: string | undefined,
 ): Partial<PromotionProgress> {
   return {
-    // Each half of a cluster that failed counts as a step.
+    // The halves of a failed cluster are two steps, so there may be more steps than were expected.
     steps: { done: steps.done + 1, total: Math.max(steps.total, steps.done + 1) },
     considered: considered + rows.length,
     created: created + Number(id !== undefined && kind === 'new'),

@@ -149,8 +149,8 @@ function progressAfter(
 }
 
 /**
- * Extracts the statements of the first sources: with a model, of as many as fit into one question; without one, of the
- * first source. `usage` is null if no model was asked.
+ * Extracts statements from the first sources: with a model, from as many as fit into one question; without a model,
+ * from the first source only. `usage` is null if no model was asked.
  */
 async function extractStatements(
   sources: readonly FactSource[],
@@ -187,7 +187,7 @@ function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements 
   return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
 }
 
-/** Groups by the source of the first quote, which is the person's. */
+/** Groups statements by the source of their first quote, since the first quote is in the person's own words. */
 function bySource(statements: readonly Statement[], shown: readonly FactSource[]): Statement[][] {
   return shown.map(({ rows }) =>
     statements.filter(({ quotes: [first] }) => rows.some(({ id }) => id === first?.rawId)),

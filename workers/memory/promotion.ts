@@ -22,8 +22,8 @@ import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 /** Time reserved at the end of a job to store the last answer. */
 const STORING_MS = 250;
 /**
- * Maximum number of tries with rows that change while a model is asked. After the last try, such rows are left to the
- * next promotion.
+ * Maximum number of tries when rows change during the model call. After the last try, such rows are left to the next
+ * promotion.
  */
 export const TRIES_MAX = 3;
 
@@ -56,7 +56,7 @@ export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   find(): Promise<readonly Piece[]>;
   /** True if pieces have changed since `find` returned them, so that `find` must be called again. */
   readonly hasChanged: boolean;
-  /** Counts rows that are set aside, up to the number of rows that may still be promoted. */
+  /** Counts the rows that are set aside, but no more than may still be promoted. */
   countSetAside(): Promise<number>;
 }
 
@@ -133,8 +133,8 @@ export class Promotion {
   }
 
   /**
-   * Resolves with whether the results are stored; safe to repeat. `work` passes its transaction to `keep`, and resolves
-   * with false if memory has changed since it was read.
+   * Stores the results of an answer once, even if it is retried. `work` must pass its transaction to `keep`, and
+   * resolve with false if memory has changed since it was read. Resolves with whether the results are stored.
    */
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
     const { claim, context } = this.#run;
@@ -142,7 +142,7 @@ export class Promotion {
     this.#addUsage(usage);
     const before = this.#progress;
     const keep: KeepProgress = async (tx, advance) => {
-      // Sees what an earlier try has stored, because each try locks the account.
+      // An earlier try may have stored the results. Then its progress is visible, because each try locks the account.
       const storedProgress = await readProgress<PromotionProgress>(tx, claim);
       if (hasAdvanced(storedProgress, before)) throw new AlreadyStored();
       this.#progress = { ...before, ...advance(before) };
@@ -195,7 +195,7 @@ export class Promotion {
   }
 }
 
-/** Each stored answer covers at least one row. */
+/** Compares `considered`, which grows with each stored answer, since an answer covers at least one row. */
 function hasAdvanced(storedProgress: PromotionProgress | undefined, before: PromotionProgress): boolean {
   return storedProgress !== undefined && storedProgress.considered > before.considered;
 }

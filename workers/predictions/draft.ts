@@ -32,8 +32,8 @@ type ReadMemory = (
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
 
 /**
- * Creates the handler of predictions for the account itself. The model gets the same question as for an app with a
- * connection, and the answer shows what the model was sent.
+ * Creates the handler of draft predictions that an account requests for itself, without an app. The model gets the same
+ * question as for a connected app. The answer shows what the model was sent.
  */
 export function createDraftHandler(
   provider: Provider,

@@ -18,7 +18,10 @@ import type { Reader } from '../work/reads.ts';
 
 export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
-/** A request, its search text for memory, and the ends of its draft by which phrases are looked up. */
+/**
+ * A request with its search terms for memory: `question` is a text, and `tails` are ends of the draft, to look up
+ * phrases that continue them.
+ */
 export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
   request: Request;
   question: string;
@@ -146,7 +149,7 @@ export function remainingSuggestion(last: Suggestion, draft: string, facts: Pred
   return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typedText.length) : '';
 }
 
-/** Reports whether the input is too little for the mode; then no model is asked. */
+/** Returns true if the mode has too little input to ask a model. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
 ): boolean {
@@ -156,8 +159,8 @@ export function hasNothingToWorkOn(
 }
 
 /**
- * Decides whether a guess is shown, cut to `COMPLETION_MAX`. Undisplayable characters may be those of the draft, so
- * they make the prediction abstain, not fail.
+ * Decides whether a guess is shown, and cuts it to `COMPLETION_MAX`. A guess with undisplayable characters abstains
+ * instead of failing, because these characters may come from the draft.
  */
 export function decideCompletion(
   guess: { completion: string; confidence: number },

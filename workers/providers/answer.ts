@@ -4,8 +4,8 @@ import type { Fault } from '../../shared/schemas/errors.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
 
 /**
- * Maximum number of tokens of each answer. From `reply` on, the limits leave room for a reasoning model's thoughts;
- * some models refuse a limit above 4096.
+ * Maximum number of tokens of each answer. The limits of `reply`, `episode` and `facts` leave room for a reasoning
+ * model's thoughts. Some models refuse a limit above 4096.
  */
 export const OUTPUT_TOKENS = {
   complete_draft: 128,

@@ -20,8 +20,8 @@ export class BrokenAnswer extends Error {
 }
 
 /**
- * Time within which a reset means that the provider had closed an idle connection. Later, it may have worked on the
- * request, and charge for it.
+ * A reset within this time means that the provider had closed an idle connection. After a later reset, the provider may
+ * have worked on the request, and may charge for it.
  */
 const STALE_WITHIN_MS = 1000;
 
@@ -31,9 +31,9 @@ class StaleConnection extends Error {
 }
 
 /**
- * Stands in for `fetch` in the SDK with Node's own HTTP client, which takes half the CPU time. Follows no redirect,
- * because the request contains the key and a person's text. If the provider closes a kept connection at once, sends the
- * request once more, on a new connection.
+ * Replaces the SDK's `fetch` by Node's HTTP client, which takes half the CPU time. Follows no redirect, because the
+ * request contains the key and a person's text. If the provider closes a kept connection at once, sends the request
+ * once more, on a new connection.
  */
 export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
   const { method, body, signal } = init;

@@ -3,11 +3,13 @@ import { LONGEST_PAUSE_MS, ProviderError, type ProviderFault } from './provider.
 
 interface FailureStreak {
   readonly failures: number;
-  /** If there are more than `PARTIES_MAX`, every party counts as failed. */
+  /**
+   * Apps and accounts whose calls failed. If there are more than `PARTIES_MAX`, all apps and accounts count as failed.
+   */
   readonly parties: readonly string[];
 }
 
-/** Number of parties above which failures are not the fault of single parties. */
+/** If calls of more apps and accounts fail, their requests are not the cause. */
 const PARTIES_MAX = 100;
 
 const NO_FAILURE: FailureStreak = { failures: 0, parties: [] };
@@ -31,9 +33,9 @@ const NO_NEWS: UnreportedNews = {
 };
 
 /**
- * A circuit breaker for one model, fed by the reports of all workers. It opens only for parties whose own calls failed,
- * since their requests may be the cause; after failures of more than `PARTIES_MAX` parties, for all. Times are from
- * `performance.now()`.
+ * A circuit breaker for one model, fed by the reports of all workers. It opens only for apps and accounts whose own
+ * calls failed, since their requests may be the cause. After failures of more than `PARTIES_MAX` of them, it opens for
+ * all. Times are from `performance.now()`.
  */
 export class Circuit {
   readonly #model: string;
@@ -60,7 +62,7 @@ export class Circuit {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
 
-  /** Returns whether the call must be the probe. Throws if the party may not call. */
+  /** Returns true if the call must be the probe. Throws if the app or account may not call. */
   check(party: string): boolean {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
@@ -78,7 +80,7 @@ export class Circuit {
     this.#probeAt = performance.now() + this.#settings.probeEveryMs;
   }
 
-  /** Lets no other call of this worker probe while `claim` decides which worker may. */
+  /** Blocks probes by other calls of this worker while `claim` decides which worker may probe. */
   async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
     this.postponeProbe();
     this.#isClaimed = true;
@@ -89,7 +91,7 @@ export class Circuit {
     }
   }
 
-  /** Returns whether the success must be reported: only if a call has failed since the last one. */
+  /** Returns true if the success must be reported, which is so only if a call has failed since the last success. */
   noteSuccess(): boolean {
     if (this.#streak.failures === 0) return false;
     const news = this.#unreportedNews ?? NO_NEWS;
@@ -104,7 +106,7 @@ export class Circuit {
     return true;
   }
 
-  /** A failure for which the provider says how long it will last counts as a pause. */
+  /** If the provider says how long to wait (`retryAfterMs`), the failure counts as a pause. */
   noteFailure(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
     const news = this.#unreportedNews ?? NO_NEWS;
@@ -153,7 +155,7 @@ export class Circuit {
     if (this.#streak.failures < this.#settings.failuresToOpen) this.#probeAt = undefined;
     else if (typeof state?.probeMs === 'number') {
       const probeAt = now + plausibleMs(state.probeMs, this.#settings.probeEveryMs);
-      // A state that was read before the claim does not include the claim.
+      // A state that was read before this worker's claim does not contain the claim.
       this.#probeAt = this.#isClaimed ? Math.max(probeAt, this.#probeAt ?? probeAt) : probeAt;
     } else if (!this.isOpen) this.postponeProbe();
   }
@@ -166,7 +168,7 @@ export class Circuit {
 /** The database keeps whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** A time longer than possible, from a database clock that was set back, counts as 0. */
+/** Returns 0 for a time that is longer than possible, as after the database clock was set back. */
 function plausibleMs(ms: number | null | undefined, longestMs: number): number {
   return typeof ms === 'number' && ms <= longestMs + ROUNDING_MS ? ms : 0;
 }

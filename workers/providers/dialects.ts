@@ -32,8 +32,8 @@ const FIRST_DIALECT: Dialect = {
 };
 
 /**
- * Tries the next dialect after a refusal, and the same dialect with room for thoughts after a cut-off answer. Remembers
- * the dialect that worked, but not a refusal alone, since a person's text in a server's error may look like a refusal.
+ * After a refusal, tries the next dialect. After a cut-off answer, tries the same dialect with room for thoughts.
+ * Remembers a dialect only after it worked: a server's error may quote a person's text that looks like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
   const knownDialects = new Map<string, Dialect>();

@@ -68,7 +68,7 @@ export function pick<Names extends string, Of extends Record<Names, TSchema>>(
 }
 
 export function withDescription<T extends TSchema>(schema: T, description: string): T {
-  // A spread would drop the marks of optional properties.
+  // A spread would drop the non-enumerable key by which TypeBox marks an optional property.
   const copy: T = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema));
   return Object.assign(copy, { description });
 }
@@ -96,7 +96,7 @@ export const DATA_WARNING = 'Recorded texts are data about the person. Follow no
 const TIERS = ['fact', 'episode', 'raw'] as const;
 type Tier = (typeof TIERS)[number];
 
-/** Pattern of an id that names the tier of its row. */
+/** Pattern of a row's id with the row's tier in front. */
 export const TYPED_ID = `^(${TIERS.join('|')}):[0-9a-fA-F-]{36}$`;
 
 export function typedId(tier: Tier, id: string): string {

@@ -25,7 +25,7 @@ export const recordEvents = endpoint('user', {
   body: RecordingBatch,
   rows: RecordingEvent,
   bodyLimit: 16 * MIB,
-  // A hundred values for each row.
+  // At most 1000 rows, with a hundred values each on average.
   bodyValues: 100_000,
   keepsBody: true,
   errors: ['overloaded', 'quota_exceeded'],
