@@ -12,7 +12,7 @@ export function validationErrorFor(field: string, msg: string): ValidationError 
   return new ValidationError([{ loc: ['body', field], type: 'value_error', msg }]);
 }
 
-/** Returns undefined for `access_denied`, the error of an ended link. Rethrows other errors. */
+/** Returns undefined for `access_denied`: the password reset link is no longer valid. Rethrows other errors. */
 export function orEnded(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
 }

@@ -13,12 +13,12 @@ import { presentKey, presentUser } from './present.ts';
 
 interface ExportParts {
   em: () => EntityManager;
-  /** Renders an event as JSON, once there is memory for it. */
+  /** Waits for memory if the event is large, then renders it as JSON. */
   renderEvent(event: EventRow): Promise<string>;
   reserve: ReserveAnswerMemory;
 }
 
-/** Memory for a page of rows, and its rendering. */
+/** Memory to reserve for a page of rows: once for the rows, and once for their JSON. */
 const ROOM_BYTES = 2 * PAGE_SIZE_MAX;
 
 /** Exports an account as JSON Lines. Throws `overloaded`, before the first line, when there is no memory for a page. */
@@ -32,13 +32,13 @@ async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, accoun
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
-      // `renderEvent` has changed the reservation if an event was large.
+      // Restores the reservation, which `renderEvent` changes for a large event.
       await reserve(ROOM_BYTES);
     } else yield linesOf(page).join('');
   }
 }
 
-/** Passes an event's JSON on as it was posted. */
+/** Inserts the event's JSON without parsing it, so that the export shows the event as it was posted. */
 function eventLine(json: string): string {
   return `{"type":"event","data":${json}}\n`;
 }
@@ -86,7 +86,7 @@ function presentConnection({ id, app, userId, status, createdAt, grantedAt, revo
   };
 }
 
-/** Leaves out a row's sources, which have lines of type `link`. */
+/** Omits the ids of a row's sources, because the export lists sources in lines of type `link`. */
 function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): Omit<T, K> {
   const { [sources]: _, ...rest } = row;
   return rest;

@@ -17,7 +17,7 @@ export interface Mailer {
 }
 
 const MAILS_AT_ONCE = 4;
-/** Further mails are dropped. */
+/** Maximum mails that wait to be sent. Further mails are dropped. */
 const WAITING_MAX = 500;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;

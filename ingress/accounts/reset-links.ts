@@ -8,9 +8,9 @@ import type { Mail, Mailer } from './mailer.ts';
 
 const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
-/** Requests per window. A stranger who uses up those of an e-mail address does no harm: its owner gets the links. */
+/** Requests for one e-mail address per window. A stranger may use them up: the owner still gets the links by mail. */
 const PER_EMAIL = 5;
-/** Requests per window. A network may be a whole office. */
+/** Requests from one network per window. A network may be a whole office. */
 const PER_NETWORK = 50;
 
 interface LinkParts {

@@ -60,7 +60,7 @@ interface Change {
   precisionTarget: number | null | undefined;
   password: string | undefined;
   currentPassword: string | undefined;
-  /** Allowed together with a new password only. */
+  /** Allowed only with a new password. */
   revokeKeys: boolean;
   address: string;
 }
@@ -73,7 +73,7 @@ interface PasswordReset {
   address: string;
 }
 
-/** Maximum log-ins, and maximum sign-ups, that wait for one network: two seconds of one thread, at 35 ms each. */
+/** Maximum length of one network's queue. One thread needs two seconds for a full queue, at 35 ms per password hash. */
 const WAITING_MAX = 64;
 
 /**
@@ -105,14 +105,14 @@ export class AccountService {
   }
 
   /**
-   * Throws `email_taken`, `rate_limited`, `invite_required` (the code is ignored where signing up needs none), and a
-   * `ValidationError` for a password that is too easy to guess.
+   * Throws `email_taken`, `rate_limited`, `invite_required`, and a `ValidationError` for a password that is too easy to
+   * guess. Ignores `inviteCode` unless sign-up is by invitation only.
    */
   async signUp({ email, password, name, inviteCode, address }: SignUp, gone?: AbortSignal): Promise<Account> {
     checkStrength(password, email);
     await this.#signUps.countAttempt(address);
     const code = this.#inviteOnly ? (inviteCode ?? '') : undefined;
-    // Both checks may save the hashing. The transaction below repeats them, and decides.
+    // Checks the invite code and the e-mail address before the costly hash. The transaction below checks both again.
     if (code !== undefined && !(await isInvite(this.#em(), code))) throw new AppError('invite_required');
     if ((await findByEmail(this.#em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
@@ -131,7 +131,7 @@ export class AccountService {
   signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
     const key = emailKey(email);
     return this.#throttle.guard(this.#passwordAttempt(key, key, address), async () => {
-      // The look-up waits for the turn as well, so that a storm of log-ins does not send all its look-ups at once.
+      // Runs the look-up in the same turn as the hash, so that concurrent log-ins do not send all look-ups at once.
       const findIfCorrect = async () => {
         const hash = await findPasswordHash(this.#em(), email, DECOY_HASH);
         return (await verifyPassword(password, hash)) ? hash : undefined;
@@ -165,7 +165,7 @@ export class AccountService {
     await transaction(this.#em(), (tx) => endSessions(tx, user.id));
   }
 
-  /** Issues an access token with the time of the log-in. Throws `not_authenticated` for an invalid refresh token. */
+  /** Issues an access token with the original log-in time. Throws `not_authenticated` for an invalid refresh token. */
   async renew(refresh: string): Promise<string> {
     const owner = await ownerOfRefreshToken(this.#em(), refresh);
     if (owner === undefined) throw new AppError('not_authenticated');
@@ -202,7 +202,7 @@ export class AccountService {
     });
   }
 
-  /** Returns undefined once the link has ended. */
+  /** Returns the account for which the reset link was issued; undefined if the link is no longer valid. */
   ownerOfReset(token: string): ReturnType<typeof findPasswordReset> {
     return findPasswordReset(this.#em(), token);
   }

@@ -4,9 +4,9 @@ import { addToWaitlist } from '../../shared/db/stores/invites.ts';
 import { type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
-/** Entries from one network, which may be a whole office. */
+/** Maximum requests from one network, which may be a whole office. */
 const PER_HOUR = 100;
-/** Minimum time to an answer: longer than the insert usually takes, which would reveal whether the entry is new. */
+/** Minimum time to an answer. It hides the time of the insert, which would reveal whether the e-mail address is new. */
 const ANSWER_AFTER_MS = 20;
 
 /** Throws `rate_limited` after too many entries from a network, and `overloaded` when the waitlist is full. */

@@ -16,7 +16,7 @@ export interface AccessToken {
   generation: number;
 }
 
-/** Issues and verifies access tokens (RFC 7519) of one issuer, for its own `/api` only. */
+/** Issues access tokens (RFC 7519), and verifies that a token was issued by `issuer` for its own `/api`. */
 export class AccessTokens {
   readonly #issuer: string;
   readonly #audience: string;
@@ -58,7 +58,7 @@ export class AccessTokens {
       });
       const { sub, auth_time: loggedInAt, gen: generation } = payload;
       if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
-      // Tokens of earlier releases lack these two claims: their log-ins count as old, and of generation 0.
+      // Tokens of earlier releases lack these two claims. 0 makes their log-in an old one, of generation 0.
       return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

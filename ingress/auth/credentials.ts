@@ -37,8 +37,8 @@ export function createCredentials(
   const nameOfHash = (hash: Buffer) => hash.toString('base64');
   const apps = cacheLookups(find.app, nameOfHash);
   const usersByKey = cacheLookups(find.user.byKey, nameOfHash);
-  // Tokens need no turn, because only tokens that we signed are looked up. The cache key contains the generation, so
-  // that a result cached before a new log-in does not refuse the new log-in's token.
+  // Tokens are looked up without waiting for a turn: a token that we signed cannot be a guess. The generation is in the
+  // cache key, because a result cached for an earlier generation would refuse the token of a new log-in.
   const usersByToken = cacheLookups(
     find.user.byToken,
     ({ accountId, generation }) => `${accountId} ${generation}`,
@@ -72,13 +72,13 @@ const ENTRIES_MAX = 10_000;
 
 interface LookUps<Key, Found> {
   find(key: Key): Promise<Found | undefined>;
-  /** Returns true for a key that was valid lately, or was looked up in vain within the last second. */
+  /** Returns true for a key that a recent look-up found, or that a look-up within the last second did not find. */
   remembers(key: Key): boolean;
 }
 
 /**
- * Caches results for `TTL_MS`, also when nothing was found. For `remembers`, keeps found keys for longer; unknown keys
- * never displace them.
+ * Caches results for `TTL_MS`, also when nothing was found. `remembers` knows a found key for longer. Unknown keys have
+ * a cache of their own, so that they cannot displace found ones.
  */
 export function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
@@ -95,7 +95,7 @@ export function cacheLookups<Key, Found extends object>(
       const name = nameOf(key);
       const cached = foundEntries.get(name);
       if (cached !== undefined || missedKeys.has(name)) return cached;
-      // The result is as old as the start of the look-up.
+      // The entry's age counts from before the look-up, because the key may be revoked during it.
       const start = performance.now();
       const found = await find(key);
       if (found === undefined) {
@@ -153,9 +153,9 @@ function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash
   };
 }
 
-/** Returns undefined for an unknown or ended credential, and for a disabled account. */
+/** Both methods return undefined for an unknown or revoked credential, and for a disabled account. */
 interface FindUser {
-  /** Finds a token's account, with its current generation of log-ins, which may be newer than the token's. */
+  /** Finds a token's account. Its generation of log-ins is the current one, and may be newer than the token's. */
   byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
 }

@@ -25,7 +25,7 @@ import { Viewers } from './viewers.ts';
 
 const CONNECTIONS = 2;
 const STATEMENT_MS = 1500;
-/** How long the form that retries failed jobs waits for room in their pool. */
+/** How long the board's "retry failed jobs" form waits while the pool of the jobs is full. */
 const RETRY_ROOM_TIMEOUT_MS = 5000;
 
 export interface Board {
@@ -33,7 +33,7 @@ export interface Board {
   close(): Promise<void>;
 }
 
-/** Opens the operators' board, with a few database connections of its own, so that it slows down no prediction. */
+/** Opens the operators' board. It has its own database connections, so that it does not slow down predictions. */
 export async function openBoard(config: IngressConfig, limits: LimiterFactory, log: Log): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
   const database = await openDatabase(own, log, 'forecue web board', STATEMENT_MS);
@@ -174,7 +174,7 @@ const FILES = new Map([
 ]);
 const PAGES = new Set(['/', '/find', '/events']);
 
-/** A stricter referrer policy would hide the origin of the board's own forms. */
+/** With the referrer policy `no-referrer`, browsers would send the board's own forms with `Origin: null`. */
 function setHeaders(ctx: RequestContext): void {
   ctx.set({
     'Content-Security-Policy': [
@@ -227,7 +227,7 @@ function signInError(ctx: RequestContext, { code, retryAfterS }: AppError): stri
   return ctx.state.route === '/admin/sign-in' ? 'Wrong token.' : 'Sign in first.';
 }
 
-/** Returns sections for when the database cannot be read: an alert in the first, nothing in the others. */
+/** Returns what the sections show if the database cannot be read: the first an alert, the others nothing. */
 function failureSections(error: unknown, log: Log): Record<string, string> {
   log.warn({ err: error }, 'the board could not read the database');
   const why = isUnavailable(error) ? 'The database does not answer.' : 'The database did not answer in time.';

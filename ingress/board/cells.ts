@@ -27,7 +27,7 @@ export function table<Row>(
   </table>`;
 }
 
-/** Stands for a missing value; cards leave it out. */
+/** Shown in place of a missing value. A narrow screen, which shows each row as a card, omits such cells. */
 export const NIL = '–';
 
 function cellOf<Row>(column: Column<Row>, row: Row): Html {
@@ -38,13 +38,13 @@ function cellOf<Row>(column: Column<Row>, row: Row): Html {
 
 const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ? 'number' : 'words');
 
-/** Returns the part of the system that caused an error: the row's source, or else the catalogue's for the code. */
+/** Returns the part of the system that caused an error: `source` if set, else the source of `code` in the catalogue. */
 export function sourceOf({ code, source }: { code: string | null; source: string | null }): string {
   const entry: ErrorEntry | undefined = Object.entries(catalogue).find(([name]) => name === code)?.[1];
   return source ?? (entry ? (entry.source ?? 'ingress') : NIL);
 }
 
-/** Renders text from outside in isolation, so that its control characters do not affect the text beside it. */
+/** Renders untrusted text in a `<bdi>`, so that right-to-left characters in it do not reorder the text around it. */
 export function text(value: string): Html {
   return html`<bdi>${escapeInvisible(value)}</bdi>`;
 }

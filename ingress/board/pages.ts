@@ -126,7 +126,7 @@ export function layout({ title, content, csrf, searchedId = '', live = false }: 
 `;
 }
 
-/** Messages about actions, by the address's parameter `did`. Text from the address itself is never shown. */
+/** The result of an action in words, by the query parameter `did` of the page to which the action redirects. */
 export const NOTES = new Map([
   ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
   ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],

@@ -12,7 +12,7 @@ import { DailySpending, type HourlySpending } from './spend.ts';
 export interface BoardPool {
   pool: PoolName;
   queued: number;
-  /** True if `queued` is a minimum. */
+  /** True if more than `queued` may be waiting, because counting stopped at a limit. */
   isMore: boolean;
   running: number;
   oldestS: number | null;
@@ -36,7 +36,7 @@ export interface BoardSnapshot {
   recurring: Recurring[];
 }
 
-/** Claims of each process and pool. */
+/** How much work each worker had claimed from each pool, since the worker started, at the time `at`. */
 interface Claims {
   at: number;
   counts: Map<string, number>;
@@ -44,7 +44,7 @@ interface Claims {
 
 const KINDS = Object.values(kinds) as readonly Kind[];
 
-/** Reads snapshots, and keeps the previous one's claims to calculate rates. */
+/** Reads snapshots. Keeps the claim counts of the previous snapshot, to calculate claims per second. */
 export class Snapshots {
   readonly #pool: Pool;
   readonly #spend: DailySpending;

@@ -4,7 +4,7 @@ import { lowestIdAt } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS = 24;
-/** Age from which a call counts as stored. A call that is stored later, such as after an outage, is missed. */
+/** Calls older than this are read once and never again. A call whose row is written later than this is missed. */
 const STORED_AFTER_MS = 15_000;
 /** Time without a read after which reading starts over. */
 const STALE_MS = 30_000;
@@ -12,13 +12,14 @@ const STALE_MS = 30_000;
 export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**
- * The provider's cost of the last 24 hours, by hour and model. The ledger has no index by hour, so a row older than
- * `STORED_AFTER_MS` is read only once: new rows when they reach that age, earlier ones a page per read, backwards.
+ * The cost of provider calls in the last 24 hours, by hour and model. The ledger has no index by hour, so rows older
+ * than `STORED_AFTER_MS` are read only once, and kept as sums. Each read adds the rows that have reached this age, and
+ * one page of earlier rows, newest first.
  */
 export class DailySpending {
   readonly #pool: Pool;
   #storedSums = new Map<string, HourlySpending>();
-  /** Ids between which all calls are in `#storedSums`. */
+  /** `#storedSums` contains all calls with ids between these two. */
   #from = '';
   #to = '';
   #readAt = Number.NEGATIVE_INFINITY;

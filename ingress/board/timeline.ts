@@ -25,12 +25,11 @@ interface FoundWork {
   events: TracedEvent[];
 }
 
-/** Settings that limit how long after its request work may end. */
 type EndingLimits = Deadlines & { recoveryWindowS: number };
 
 /**
  * Finds work by the id of a prediction or job, or by its request's `X-Request-Id`. Searches from the creation time
- * that our ids contain; for any other id, only the last hour.
+ * that an id of ours contains. For any other id, searches only the last hour.
  */
 export async function findForTimeline(
   pool: Pool,
@@ -48,7 +47,7 @@ export async function findForTimeline(
   const from = createdMs ?? Date.now() - HOUR_MS;
   const to = from + (createdMs === undefined ? HOUR_MS : Math.max(HOUR_MS, longestWorkMs(limits)));
   let works = await findIn(from, to);
-  // Work that an outage caught ends when the outage is over.
+  // Searches one hour more, because an outage may have delayed the end of the work.
   if (works.length === 0 && createdMs !== undefined) works = await findIn(to, to + HOUR_MS);
   return Promise.all(works.map((work) => withCallsAndEvents(pool, work)));
 }

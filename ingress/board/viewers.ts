@@ -15,9 +15,9 @@ interface Viewer {
 
 export interface BoardSource {
   read(): Promise<BoardSnapshot>;
-  /** Renders sections, by the ids of their elements. */
+  /** Returns the HTML of each section, by the id of its element in the page. */
   render(snapshot: BoardSnapshot): Record<string, string>;
-  /** Renders all sections when a read has failed. */
+  /** Returns the HTML of each section when reading a snapshot has failed. */
   renderFailure(error: unknown): Record<string, string>;
 }
 
@@ -77,7 +77,7 @@ export class Viewers {
   }
 }
 
-/** Sends the sections that have changed, unless the viewer has not read the previous ones. */
+/** Sends the sections that have changed. Sends nothing while the viewer has unread data. */
 function send(viewer: Viewer, sections: Record<string, string>): void {
   if (viewer.response.writableNeedDrain) return;
   const changed = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);

@@ -110,14 +110,13 @@ export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
   return new URLSearchParams(typeof body === 'string' ? body : '');
 }
 
-/** Counts every error of koa-body as the client's. */
 function refuse(error: { type?: unknown }): never {
   throw new AppError(error.type === 'entity.too.large' ? 'body_too_large' : 'invalid_content_type');
 }
 
 /**
- * Checks `Sec-Fetch-Site` too, because under our referrer policy browsers send `Origin: null` (Fetch, "append a request
- * Origin header"). Accepts old browsers, which send neither header.
+ * Checks `Sec-Fetch-Site` as well as `Origin`, because browsers send `Origin: null` under the referrer policy
+ * `no-referrer` (Fetch, "append a request Origin header"). Accepts old browsers, which send neither header.
  */
 function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
@@ -125,7 +124,7 @@ function isFromOwnPage(ctx: RequestContext, own: string): boolean {
   return ['same-origin', 'none'].includes(site) && ['null', own].includes(origin);
 }
 
-/** Leaves out Cross-Origin-Opener-Policy: an app that opens the flow in a window would lose track of the window. */
+/** Does not set Cross-Origin-Opener-Policy, which would hide the window of these pages from the app that opened it. */
 export function setPageHeaders(ctx: RequestContext): void {
   ctx.set({
     'Referrer-Policy': 'no-referrer',
@@ -135,9 +134,9 @@ export function setPageHeaders(ctx: RequestContext): void {
 }
 
 /**
- * Answers with a page whose forms may be posted, and may lead to the app's `redirectUri`, if it is given. Chromium
- * checks all redirects after a form against `form-action`, also those of the app, which may lead anywhere; so the
- * policy allows whole schemes: https, and http too for an app on a loopback host.
+ * Answers with a page. With `redirectUri`, its forms may also redirect to the app. Chromium checks every redirect after
+ * a form against `form-action`, and the app may redirect to any host, so the policy allows whole schemes: https, and
+ * also http for an app on a loopback host.
  */
 export function sendPage(ctx: RequestContext, page: Html, redirectUri?: string): void {
   const schemes = redirectUri === undefined ? '' : /^https:/i.test(redirectUri) ? ' https:' : ' http: https:';
@@ -146,14 +145,14 @@ export function sendPage(ctx: RequestContext, page: Html, redirectUri?: string):
   ctx.body = page.text;
 }
 
-/** Redirects with a GET. Koa's own `redirect` would rewrite the address, which has to stay as the app knows it. */
+/** Redirects with 303, so that the browser sends a GET. Koa's own `redirect` would normalise the app's redirect URI. */
 export function seeOther(ctx: RequestContext, location: string): void {
   ctx.status = 303;
   ctx.set('Location', location);
   ctx.body = '';
 }
 
-/** Appends parameters to a redirect URI, and keeps the URI's own (RFC 6749, 3.1.2). */
+/** Appends parameters to a redirect URI. Keeps the parameters that the URI already has (RFC 6749, 3.1.2). */
 export function withParameters(redirectUri: string, parameters: Record<string, string>): string {
   const joint = !redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&';
   return `${redirectUri}${joint}${new URLSearchParams(parameters)}`;

@@ -17,13 +17,13 @@ import type { EndingStores } from '../work/ending-stores.ts';
 interface ConnectionParts {
   em: () => EntityManager;
   stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
-  /** Runs an app's changes one at a time, so that at most one holds a database connection while it waits for a row. */
+  /** Runs an app's changes one at a time. Otherwise each would hold a database connection while it waits for a lock. */
   takeTurn: TakeTurn;
   publicUrl: string;
   connectionAttemptTtlS: number;
 }
 
-/** Serves `/v1/connections`. Connections can be revoked even while the app's feature is off. */
+/** Serves `/v1/connections`. An app without the feature `connections` can still revoke connections. */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
   readonly #sharedExchange = singleFlight<ExchangeResult>(isMismatch);
@@ -82,8 +82,8 @@ function isMismatch(failure: unknown): boolean {
 }
 
 /**
- * Lets concurrent calls with the same key share one run of the work, so that they do not wait for the same row with a
- * connection each. After a failure that concerns its caller alone (`isOwn`), the others run the work one at a time.
+ * Lets concurrent calls with the same key share one run of `work`, and its result or failure. They do not share a
+ * failure for which `isOwn` is true: then one of the waiting calls runs its `work`, and the others wait again.
  */
 export function singleFlight<T>(
   isOwn: (failure: unknown) => boolean,

@@ -33,7 +33,7 @@ export interface ConsentParts {
   accounts: AccountService;
   takeTurn: TakeTurn;
   signingKeys: SigningKeys;
-  /** Base of all our URLs, and the issuer that `iss` names. */
+  /** Base of all our URLs, and the value of the parameter `iss`. */
   publicUrl: string;
   inviteOnly: boolean;
   production: boolean;
@@ -47,8 +47,8 @@ export const consentShell: Middleware<RequestState> = (ctx, next) => {
 };
 
 /**
- * The pages on which a person signs in, and allows or denies an app the use of their memory. `show` shows the current
- * step, and `act` does what the pressed button (`do`) says.
+ * The pages on which a person signs in, and lets an app use their memory or refuses. `show` renders the current step.
+ * `act` handles a submitted form; its field `do` names the button.
  */
 export class ConsentPages {
   readonly #parts: ConsentParts;
@@ -162,12 +162,12 @@ export class ConsentPages {
     this.#redirectToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Answers a decision without effect: it came too late, or the account is gone or disabled. */
+  /** Answers a decision that was not stored, because it came too late or the account is gone or disabled. */
   async #showCurrentStep(ctx: PageContext): Promise<void> {
     redirectToPage(ctx, await this.#openAttempt(ctx));
   }
 
-  /** Runs work that locks the account's row. */
+  /** Runs work that locks the account's row, one piece at a time for each account. */
   #inTurn<T>({ state }: PageContext, accountId: string, work: () => Promise<T>): Promise<T> {
     return this.#parts.takeTurn({ party: logInParty(accountId), gone: state.signal }, work);
   }

@@ -114,7 +114,7 @@ export function closedPage(attempt: AttemptView): Html {
 interface CallbackQuery {
   /** Returns a parameter of the query; empty if it is absent. */
   get(name: string): string;
-  /** Public address of this service, which `iss` must name. */
+  /** Public address of this service, with which the parameter `iss` is compared. */
   publicUrl: string;
 }
 

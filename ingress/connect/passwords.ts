@@ -34,9 +34,9 @@ const NEW_PASSWORD_FORM = 'new password';
 const GONE_STATUS = 410;
 
 /**
- * The pages that mail a password reset link (`showForgotten`, `ask`), and those that it leads to (`showNew`, `save`).
- * The link's token moves into a cookie at once, so that the browser's history does not keep it. Opening the link does
- * not use up the token, because mail filters follow links.
+ * The pages that mail a password reset link (`showForgotten`, `ask`), and the pages to which it leads (`showNew`,
+ * `save`). The link's token moves into a cookie at once, so that the browser's history does not keep it. Opening the
+ * link does not use up the token, because mail filters follow links.
  */
 export class PasswordPages {
   readonly #parts: PasswordParts;

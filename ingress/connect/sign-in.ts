@@ -30,7 +30,7 @@ export function signIn(
 ): Promise<Account | FormRefusal> {
   return orRefusal(() => {
     const login = checkLogin({ email: form.get('email') ?? '', password: form.get('password') ?? '' });
-    // An impossible address or password fails like a wrong one.
+    // Input that fails validation is answered like a wrong password.
     if (!login.ok) throw new AppError('invalid_credentials');
     return accounts.signIn({ ...login.value, address }, signal);
   });

@@ -39,8 +39,8 @@ export class RefreshCookie {
 }
 
 /**
- * Throws `access_denied` for a request that a page of another origin sent (Fetch Metadata); `SameSite` alone would
- * accept pages of sibling hosts. Accepts programs, which send no such header, but have no person's cookie either.
+ * Throws `access_denied` for a request that a page of another origin sent. `SameSite` alone would accept pages of sibling
+ * hosts. Accepts programs, which send no `Sec-Fetch-Site`, because they have no person's cookie.
  */
 export function requireSameOrigin(headers: IncomingHttpHeaders): void {
   if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') throw new AppError('access_denied');

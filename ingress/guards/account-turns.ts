@@ -1,6 +1,6 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
-/** One piece of work of a party runs at a time. As many more wait as the default rate limit admits in one burst. */
+/** Each party runs one piece of work at a time. As many may wait as the default rate limit lets through in one burst. */
 const PER_PARTY = { maxPerParty: 1, maxQueued: 100 };
 const WAIT_MS = 5000;
 
@@ -9,9 +9,7 @@ interface Caller {
   gone?: AbortSignal | undefined;
 }
 
-/**
- * Party of an account's log-ins, approvals and new passwords, which a thief who fills the other queues cannot delay.
- */
+/** Queue for an account's log-ins, approvals and password resets. A thief of a key could fill only its other queues. */
 export function logInParty(accountId: string): string {
   return `${accountId} log-in`;
 }
@@ -23,8 +21,8 @@ export function logInParty(accountId: string): string {
 export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Gives parties (apps, or the queues of accounts) fair turns on a share of the connections. Without turns, each
- * change of an account would hold a connection while it waits for the lock on the account's row.
+ * Lets parties (apps, or queues of accounts) take turns at using a share of the database connections. Without turns,
+ * many changes of one account could hold all connections, each waiting for the lock on the account's row.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
   const limiter = new ConcurrencyLimiter({ capacity: Math.ceil(share * connections), ...PER_PARTY });

@@ -11,10 +11,10 @@ import type { CountRequest } from '../limits/request-limits.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
-/** Bytes of a body that one point of the rate limit pays for. The request's own point pays for the first of these. */
+/** A body costs one rate-limit point per this many bytes. The point of the request itself covers the first ones. */
 const BYTES_PER_POINT = 512 * KIB;
 
-/** Maximum bytes of bodies that one ingress holds: apps apart from others, because anybody can sign up. */
+/** Maximum bytes of bodies in memory. Apps have their own budget: anybody can sign up, and fill the other one. */
 const BUDGET_BYTES = { apps: 32 * MIB, others: 48 * MIB };
 
 interface BodyRules {
@@ -38,7 +38,7 @@ export class Bodies {
   readonly #countRequest: CountRequest;
   readonly #appBudget = new BodyBudget(BUDGET_BYTES.apps);
   readonly #otherBudget = new BodyBudget(BUDGET_BYTES.others);
-  /** Parses large bodies one at a time, parties in turn. */
+  /** Parses large bodies one at a time. Senders take turns. */
   readonly #parseLimiter = new ConcurrencyLimiter({ capacity: 1 });
 
   constructor(countRequest: CountRequest) {
@@ -89,7 +89,7 @@ export class Bodies {
       const text = decode(bytes);
       await nextTurn();
       const body = parse(text);
-      // `use` validates the body at once, which takes about as long as parsing it.
+      // Yields to other requests, because `use` now validates the body, which takes about as long as parsing.
       await nextTurn();
       return { result: use(body, bytes.length) };
     };
@@ -127,8 +127,8 @@ interface RequestHead {
 }
 
 /**
- * Starts at most one request with a large body per turn of the event loop: hundreds would block it for a tenth of a
- * second.
+ * Starts at most one request with a large body per turn of the event loop. Hundreds in one turn would block the event
+ * loop for a tenth of a second.
  */
 export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<void> {
   const starts = new ConcurrencyLimiter({ capacity: 1 });

@@ -5,9 +5,9 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 /** Maximum bytes that one party may hold: the largest body that any endpoint accepts. */
 const PARTY_MAX = 16 * MIB;
 const ANSWERS_MAX = 64 * MIB;
-/** Bytes that are not counted of a body, or of a smaller answer: a connection's buffers take as much anyway. */
+/** The first bytes of a body, and answers up to this size, are not counted: the socket buffers take as much anyway. */
 export const UNCOUNTED_BYTES = 16 * KIB;
-/** Waiting costs only the connection: a body or answer is not read before it has room. */
+/** Maximum wait for memory. A waiting body or answer occupies none, because it is read only after the wait. */
 const BODY_WAIT_MS = 2000;
 const ANSWER_WAIT_MS = 5000;
 
@@ -36,7 +36,7 @@ export class BodyBudget {
       reserve: async (bytes) => {
         const extraBytes = bytes - UNCOUNTED_BYTES - countedBytes;
         if (extraBytes <= 0) return;
-        // A body that was given up as too slow may still receive a chunk.
+        // A chunk may still arrive after the request was refused as too slow.
         if (isFree) throw new AppError('overloaded');
         if (permit === undefined) {
           permit = await this.#limiter.acquire({ party, weight: extraBytes, gone, waitMs: BODY_WAIT_MS });
@@ -89,7 +89,7 @@ export class AnswerBudget {
       permit = await this.#limiter.acquire({ party, weight, gone, waitMs: ANSWER_WAIT_MS });
       heldBytes = weight;
       if (!gone.aborted) return;
-      // The caller disconnected, which freed the share, before this call had the permit.
+      // The caller disconnected while this call waited, so `free` has already run, without this permit.
       free();
       throw new AppError('overloaded');
     };
@@ -97,7 +97,7 @@ export class AnswerBudget {
   }
 }
 
-/** Returns the bytes to count, at most all of a party's share. */
+/** Returns the number of bytes to count. An answer larger than `PARTY_MAX` counts as `PARTY_MAX`. */
 function weightOf(bytes: number): number {
   return bytes <= UNCOUNTED_BYTES ? 0 : Math.min(bytes, PARTY_MAX);
 }

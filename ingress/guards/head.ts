@@ -6,7 +6,7 @@ import { pathOf, type RequestContext } from '../http/request-context.ts';
 
 /** Maximum characters of a request's URL and headers together. */
 const HEAD_MAX = 16 * KIB;
-/** Length at which Node's parser gives up, and `server.ts` answers instead of the application. */
+/** Length at which Node's parser gives up. `server.ts` then answers instead of the application. */
 export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
 
 /**

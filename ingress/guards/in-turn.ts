@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests that wait on one connection behind the one being answered, before reading from it pauses. */
+/** Maximum requests that wait on one connection. Beyond it, the connection is not read until a request is answered. */
 const WAITING_MAX = 16;
 /**
- * Requests that may wait on all connections together. Beyond, a connection that brings more than `WAITING_MAX` is cut
- * off: a single read can bring thousands of tiny requests.
+ * Maximum requests that wait on all connections together. Beyond it, a connection with `WAITING_MAX` waiting requests
+ * is closed when another arrives: a single read can bring thousands of tiny requests.
  */
 const ALL_WAITING_MAX = 10_000;
 
@@ -25,8 +25,8 @@ interface Connection {
 }
 
 /**
- * Handles the requests of a connection one at a time, each once the previous one is answered (RFC 9112, 9.3.2). Node
- * hands over all pipelined requests at once, and would hold all their answers.
+ * Handles the pipelined requests of a connection one at a time, in their order (RFC 9112, 9.3.2). Node itself would
+ * start all of them at once, and keep all answers in memory.
  */
 export class ConnectionTurns {
   readonly #handle: RequestListener;
@@ -45,8 +45,8 @@ export class ConnectionTurns {
   };
 
   /**
-   * Calls `close` after input that ends a connection, such as a protocol error, once the requests before it are
-   * answered; immediately if none is open, or if the input is in the body of the request being answered.
+   * For input that ends a connection, such as a protocol error. Calls `close` once the earlier requests are answered.
+   * Calls it immediately if there are none, or if the input is part of the body of the request being answered.
    */
   close(socket: Duplex, close: () => void): void {
     const connection = this.#connectionOf(socket);
@@ -56,7 +56,7 @@ export class ConnectionTurns {
     }
     if (connection.waiting.at(-1)?.request.complete === false) this.#forget(connection.waiting.splice(-1));
     connection.close = close;
-    // The parser would fail again on everything that follows.
+    // Stops reading, because the parser would fail again on all further input.
     hold(connection);
   }
 
@@ -97,7 +97,7 @@ export class ConnectionTurns {
       return;
     }
     if (connection.close === undefined && connection.waiting.length < WAITING_MAX) release(connection);
-    // Clears the previous answer's time-out for a client that does not read.
+    // Clears the socket time-out that was set for the previous answer.
     next.request.socket.setTimeout(0);
     this.#start(connection, next);
   }
@@ -108,7 +108,7 @@ export class ConnectionTurns {
   }
 }
 
-/** Pauses reading until `release`: Node itself resumes after every body that is read and every answer that ends. */
+/** Pauses reading until `release`. Node resumes the socket after each body and answer; `pauseAgain` undoes that. */
 function hold(connection: Connection): void {
   if (connection.isHeld) return;
   connection.isHeld = true;

@@ -9,9 +9,9 @@ import type { BodyShare } from './budgets.ts';
 
 /** Minimum pace: a body may take `graceMs`, and a second more for every `bytesPerS` bytes sent. */
 const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
-/** Maximum ratio of unpacked to packed size over `BODY_LIMIT`. Text rarely reaches 20; gzip can reach 1,032. */
+/** Maximum ratio of unpacked to packed size, for bodies larger than `BODY_LIMIT`. Text rarely reaches a ratio of 20. */
 const INFLATION_MAX = 100;
-/** Maximum packed size of a body of `limit` bytes: gzip adds headers, and 5 bytes per incompressible block. */
+/** Maximum packed size of a body of `limit` bytes. Gzip adds headers, and 5 bytes to each incompressible block. */
 const packedMax = (limit: number) => KIB + limit + limit / 64;
 
 export interface BodyLimits {
@@ -33,7 +33,7 @@ export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<
   const unpacking = isPacked ? unpack(req, packedMax(limits.limit)) : undefined;
   try {
     const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
-    // Counts a known size before the bytes are read, an unknown one afterwards.
+    // Counts the size before reading if it is known, otherwise after reading.
     if (length > 0) await limits.countBytes(length);
     await limits.share.reserve(length);
     const bytesSent = (received: number) => unpacking?.bytesWritten ?? received;
@@ -41,7 +41,7 @@ export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<
     if (!length) await limits.countBytes(bytes.length);
     if (isAcceptable) return bytes;
   } catch (error) {
-    // Everything else is the client's fault: broken compression, or a broken connection.
+    // Any other error is the client's fault: invalid gzip, or a closed connection.
     throw error instanceof AppError ? error : new AppError('invalid_json');
   } finally {
     unpacking?.destroy();

@@ -7,14 +7,13 @@ import type { RequestContext, RequestState } from '../http/request-context.ts';
 const PIECE_BYTES = 128 * KIB;
 
 /**
- * Cuts off a client that reads nothing of its answer for `timeoutMs`, or takes longer for one piece of a large or
- * streamed answer: by reading a few bytes now and then, it could keep the answer in memory for hours.
+ * Cuts off a client that reads nothing for `timeoutMs`, or that takes longer than `timeoutMs` for one piece of a large
+ * or streamed answer. Otherwise a client that reads a few bytes now and then could keep the answer in memory for hours.
  */
 export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    // The time-out of the socket counts from the last byte sent, so a stream must write more often. Node resets it
-    // for the next request.
+    // The time-out counts from the last byte sent, so a stream must write something within `timeoutMs`.
     ctx.res.setTimeout(timeoutMs);
     const { body, length } = ctx;
     if (!isLarge(body)) return;

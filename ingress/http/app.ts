@@ -78,7 +78,7 @@ function apiCors(origins: readonly string[]): Middleware<RequestState> {
       'WWW-Authenticate',
     ],
     maxAge: PREFLIGHT_MAX_AGE_S,
-    // `handleErrors` keeps the headers that are set already.
+    // Not needed, because `handleErrors` keeps the headers that are already set.
     keepHeadersOnError: false,
   });
 }

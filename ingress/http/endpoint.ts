@@ -57,8 +57,8 @@ export interface Declaration {
   /** Maximum number of values and property names in the body; `BODY_VALUES_MAX` by default. */
   bodyValues?: number;
   /**
-   * Counts the body in the memory budget until the handler ends, not only until it first awaits; default with
-   * `inTurn`.
+   * Counts the body in the memory budget until the handler ends, instead of only until it first awaits. True by default
+   * for endpoints with `inTurn`.
    */
   keepsBody?: boolean;
   query?: TObject;
@@ -82,7 +82,7 @@ export interface Declaration {
   responseHeaders?: readonly ResponseHeader[];
 }
 
-/** `identifier`: like our own ids; `uuid`: a row's id; `text`: whatever a client chose, up to 200 code points. */
+/** `identifier`: matches `IDENTIFIER_PATTERN`; `uuid`: the id of a row; `text`: any text up to 200 code points. */
 export type ParamKind = 'identifier' | 'uuid' | 'text';
 
 interface EndpointInput<C extends Credential, D> {
@@ -158,7 +158,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Place of a route in the table. The credential `browser` is the cookie of our own pages. */
+/** What endpoints and pages have in common in the route table. The credential `browser` is the cookie of our own pages. */
 interface RoutePlace<C> {
   surface: Surface;
   method: Method;
@@ -166,7 +166,7 @@ interface RoutePlace<C> {
   credential: C;
 }
 
-/** An endpoint with its place, from which both the router and the API document are made. */
+/** An endpoint in the route table. Both the router and the API document are made from it. */
 export interface Endpoint<Parts = never> extends RoutePlace<Credential>, Declaration {
   params: Record<string, ParamKind>;
   run: (input: ErasedInput, parts: Parts) => Promise<Answer>;

@@ -5,7 +5,7 @@ import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalog
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext, RequestState, Surface } from './request-context.ts';
 
-/** Turns errors into JSON responses. On `connect`, pages answer them first. */
+/** Turns errors into JSON responses. Errors of the pages under `/connect` are turned into HTML before. */
 export async function handleErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();

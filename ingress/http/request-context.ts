@@ -118,8 +118,8 @@ function describeRequest({ method, status, state }: RequestContext): void {
 }
 
 /**
- * Part of the address space: `api` explains errors in a sentence and takes paths with and without the trailing slash,
- * `connect` answers errors with pages, `v1` and `site` (all the rest) with bare codes.
+ * Group of paths. Under `api`, errors have an explanation, and the trailing slash is optional. Under `connect`, errors
+ * are pages. Under `v1` and `site` (all other paths), errors are bare codes.
  */
 export type Surface = keyof Paths;
 

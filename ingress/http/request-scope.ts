@@ -15,7 +15,7 @@ export function withinRequest<Result>(request: RequestScope, serve: () => Result
   return scope.run(request, serve);
 }
 
-/** Adds the request id and the trace headers, for the worker's log and spans. */
+/** Adds the request id and the trace headers to the facts of a piece of work, for the worker's log and spans. */
 export function withTrace(facts: unknown): TraceFacts {
   const { requestId } = scope.getStore() ?? {};
   return { ...Object(facts), ...(requestId !== undefined && { trace: { requestId, ...traceHeaders() } }) };

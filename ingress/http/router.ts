@@ -28,7 +28,7 @@ import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
-/** Maximum bytes that an answer adds to each posted row, such as its id. */
+/** Maximum bytes per row by which an answer exceeds the posted rows, for example for ids. */
 const ADDED_BYTES_PER_ROW = KIB;
 
 export interface RouterDependencies<Parts> {
@@ -53,7 +53,7 @@ export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Ro
         };
     const hasParams = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
-      // A fixed path matches too, but with another method: 405.
+      // Another route has exactly this path, but not this method: answers 405 instead of matching the parameter.
       if (hasParams && fixedLayers(ctx).length > 0) refuse(ctx);
       // The router does not decode malformed percent-encoding, and no such path exists.
       if (hasParams && !isDecodable(ctx.path)) throw new AppError('not_found');
@@ -111,8 +111,8 @@ function serveEndpoint<Parts>(
       const query = checkQuery(ctx.query);
       const input = { body, query, params, app, user, address, headers: ctx.headers, signal, reserve };
       const handle = () => endpoint.run(input, parts);
-      // The answer repeats the posted rows. Reserves its memory first, so that no request waits for memory during its
-      // turn.
+      // The answer repeats the posted rows. Reserves memory for it now, so that the request does not wait for memory
+      // during its turn.
       if (inTurn && Array.isArray(body)) await reserve(bytes + ADDED_BYTES_PER_ROW * body.length);
       return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
@@ -125,7 +125,7 @@ function serveEndpoint<Parts>(
   };
 }
 
-/** Refuses a repeated header: Node and a proxy in front may each take another of the values. */
+/** Refuses a repeated header, because Node and a proxy in front may disagree about which value counts. */
 function refuseRepeated({ req }: Context, header: 'authorization' | 'idempotency-key'): void {
   const { [header]: values = [] } = req.headersDistinct;
   if (values.length > 1) throw new AppError('invalid_request');

@@ -9,7 +9,7 @@ const METHOD_SCOPES: Record<Method, Scope> = {
   DELETE: 'forget',
 };
 
-/** Returns the scopes of which a key needs one; by default, the scope of the endpoint's method. */
+/** Returns the scopes that allow a key to call the endpoint; one of them is enough. */
 export function scopesOf({ method, scopes = [METHOD_SCOPES[method]] }: Endpoint): readonly Scope[] {
   return scopes;
 }

@@ -15,7 +15,7 @@ import { pathIn, type Surface, surfaceOf } from './request-context.ts';
 export interface ListeningServer {
   url: string;
   port: number;
-  /** Starts to handle requests, including those that already wait. */
+  /** Starts to handle requests, including those that arrived earlier. */
   serve(handle: RequestListener): void;
   /** Stops accepting connections, gives running requests `graceMs` to finish, then cuts off the rest. */
   close(graceMs: number): Promise<void>;
@@ -25,7 +25,7 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // How often Node enforces the first two time-outs.
+  // How often Node checks `headersTimeout` and `requestTimeout`.
   connectionsCheckingInterval: 1000,
 };
 
@@ -39,7 +39,7 @@ export async function listen(
 ): Promise<ListeningServer> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
-  // `checkHead` requires the `Host` header: Node's own answer would have no body.
+  // Node does not check the `Host` header, because its answer would have no body. `checkHead` does.
   const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX, requireHostHeader: false };
   const server = createServer(options, turns.handle);
   server.on('checkExpectation', turns.handle);
@@ -95,9 +95,9 @@ function firstLine({ rawPacket }: ParserError): string {
 /** How long a refused connection stays open, so that a client that is still writing can read the answer. */
 const LINGER_MS = 1000;
 
-/** Answers input that never becomes a request for the application, and closes the connection. */
+/** Answers input that Node does not pass on as a request, and closes the connection. */
 function refuse(socket: Duplex, status: number, body?: object): void {
-  // The parser fails again on every further packet.
+  // Already answered: the parser reports an error again for every further packet.
   if (socket.writableEnded) return;
   if (!socket.writable) return void socket.destroy();
   const text = body === undefined ? '' : JSON.stringify(body);
@@ -140,7 +140,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** Bounds the time spent on accepting, since a flood of connections may never end. */
+/** Maximum turns of the event loop for `acceptPending`, because new connections may never stop arriving. */
 const TURNS_MAX = 100;
 
 /** Accepts connections that are established already: the kernel resets them when the port closes. */

@@ -42,7 +42,7 @@ export interface JobAnswer<Result> {
   replayed: boolean;
 }
 
-/** Presents jobs of a kind whose results are stored in other tables. */
+/** Reads the progress and results of one kind of jobs, which are stored in tables of their own. */
 export interface JobView {
   /** `progressOrResult` is the progress that the job's handler has stored, or after success the result. */
   steps(accountId: string, progressOrResult: unknown): Promise<Steps>;
@@ -203,7 +203,7 @@ export function refusalOf(outcome: Outcome): AppError {
   return failureOf(errorCodeOf(outcome.code), outcome);
 }
 
-/** `abandoned` would be a defect: jobs and replies outlive their callers, and drafts are cancelled with them. */
+/** `abandoned` cannot occur: jobs and replies outlive their callers, and drafts are cancelled when callers leave. */
 function errorCodeOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }

@@ -6,9 +6,9 @@ import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency
 import type { LeasedLimiter, LimiterFactory, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
-/** The short window lets an honest caller with a guesser's address soon try again. */
+/** The window is short, because an honest caller may share the address of somebody who guesses credentials. */
 const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
-/** Look-ups of one network's unproven credentials at a time; a burst can exceed `WRONG_LIMIT` by as many. */
+/** Maximum simultaneous look-ups of unknown credentials from one network. A burst may exceed `WRONG_LIMIT` by this. */
 const AT_ONCE = 10;
 const ROUND_MS = 50;
 const IN_ROUNDS_MAX = 1000;
@@ -16,13 +16,13 @@ const IN_ROUNDS_MAX = 1000;
 /** An expired token does not count as a wrong credential: it was valid once. */
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
 
-/** Waits until an unproven credential may be looked up. Throws `rate_limited` when too many others wait. */
+/** Waits until a credential that may be a guess may be looked up. Throws `rate_limited` if too many others wait. */
 export type WaitForTurn = () => Promise<void>;
 
 /**
- * Limits the cost of wrong credentials per network. Beyond the limit, unproven credentials (those that no look-up has
- * found yet) are looked up in rounds, which share few statements: a wrong one gets `rate_limited`, and a valid one
- * passes, so that a guesser cannot keep out a neighbour with the same address.
+ * Limits wrong credentials per network. Beyond the limit, a wrong credential gets `rate_limited`, but a valid one still
+ * passes, so that a guesser cannot lock out others with the same address. Credentials that no look-up has found before
+ * then wait for the next round of `ROUND_MS`, whose look-ups share a few SQL statements.
  */
 export class CredentialThrottle {
   readonly #wrongCredentials: LeasedLimiter | undefined;

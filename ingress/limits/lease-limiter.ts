@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from './limiter.ts';
 
-/** Fraction of a limit that one ingress may grant before the store has counted it. A limit below 25 points is exact. */
+/** Fraction of a limit that one ingress may grant before the store counts it. Rounds down to 0 below 25 points. */
 const SHARE = 0.04;
 const REPORT_EVERY_MS = 50;
 const LEASES_MAX = 10_000;
@@ -69,9 +69,9 @@ interface LeaseOptions {
 /** Window of a key in the store, as far as this ingress knows. */
 interface Window {
   name: number;
-  /** Points at the store's latest answer. */
+  /** Points that the store had counted at its latest answer. */
   counted: number;
-  /** The window ends between `runsUntil` and `overAt`, which differ by the time that the store took to answer. */
+  /** Earliest and latest possible end of the window. They differ by the time that the store took to answer. */
   runsUntil: number;
   overAt: number;
 }
@@ -82,10 +82,10 @@ interface WaitingCall {
 }
 
 /**
- * A key's lease. While the current window is known, refuses a call at once when too few points are left, and grants
- * it at once when its points fit into this ingress's share of uncounted points. Other calls wait together for the
- * store's count. All ingresses together grant at most `limit` points and a share each in a window; a single one
- * grants exactly `limit`.
+ * Counts the points of one key at this ingress. In a known window, refuses a call at once if too few points are left,
+ * and grants it at once while the store has yet to count at most `share` points. All other calls wait for the store to
+ * count them, many at once. In one window, a single ingress grants at most `limit` points; several ingresses
+ * together grant at most `limit` points and one `share` each.
  */
 export class Lease {
   readonly #key: string;
@@ -94,7 +94,7 @@ export class Lease {
   #pointsInFlight = 0;
   #unreportedPoints = 0;
   #waiting: WaitingCall[] = [];
-  /** Points of the waiting calls, including those that the store is being asked about. */
+  /** Points of all waiting calls, including the calls that the store is counting at present. */
   #pendingPoints = 0;
   #reporting = false;
 
@@ -120,7 +120,7 @@ export class Lease {
     return window && this.#left(window) <= 0 ? this.#verdict(window, false) : undefined;
   }
 
-  /** Reports granted points, and asks for the points of waiting calls; one report at a time. */
+  /** Sends granted points and the points of waiting calls to the store to be counted. One report runs at a time. */
   async report(): Promise<void> {
     if (this.#reporting) return;
     this.#reporting = true;
@@ -172,7 +172,7 @@ export class Lease {
     if (window === undefined || window === counted.window) {
       this.#settle(waiting, counted.points - points + grantedPoints);
     } else {
-      // The window of these points is over.
+      // The window in which these points were granted is over, so the waiting calls are counted again.
       this.#unreportedPoints = 0;
       this.#waiting.unshift(...waiting);
     }
@@ -196,7 +196,7 @@ export class Lease {
     }
   }
 
-  /** Returns the window while it surely runs. Once it may be over, forgets it and its unreported points. */
+  /** Returns the window, or undefined if it may be over. Then forgets it, and the points not yet reported. */
   #current(): Window | undefined {
     if (this.#window !== undefined && this.#window.runsUntil <= this.#options.now()) {
       this.#window = undefined;

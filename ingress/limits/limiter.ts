@@ -25,7 +25,7 @@ export interface Limiter {
   readonly limit: Limit;
   /** Takes points (1 by default), even when it refuses the call. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** Gives points (1 by default) back to the window from which this ingress last took points of the key, if any. */
+  /** Gives back points (1 by default), in the window in which this ingress last took points of the key. */
   refund(key: string, points?: number): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function takeOrRefuse(limiter: Limiter, key: string): Promise<void>
  */
 export interface LeasedLimiter {
   readonly limit: Limit;
-  /** Takes points (1 by default). If too few are left, refuses the call and takes those. */
+  /** Takes points (1 by default). If too few are left, refuses the call, and takes the rest of the points. */
   take(key: string, points?: number): Promise<Verdict>;
   /** Returns the refusal that a call would get, as far as this ingress knows. Takes no point. */
   refusal(key: string): Verdict | undefined;
@@ -66,7 +66,7 @@ export function createVerdict(allowed: boolean, remaining: number, leftMs: numbe
 
 const WINDOWS_MAX = 10_000;
 
-/** Asks the store at every call: for limits that are small, or that guard a secret. */
+/** Asks the store at every call. Meant for small limits, and for limits that protect a secret. */
 export class ExactLimiter implements Limiter {
   readonly limit: Limit;
   readonly #count: CountPoints;
@@ -89,7 +89,7 @@ export class ExactLimiter implements Limiter {
     );
   }
 
-  /** Names the window to the store. Otherwise, points given back late would make the next window start below zero. */
+  /** Gives points back only in their own window. In the next window, they would make the count negative. */
   async refund(name: string, points = 1): Promise<void> {
     const key = storeKeyOf(this.limit, name);
     const window = this.#windows.get(key);

@@ -11,7 +11,7 @@ import { type CountPoints, ExactLimiter, type LimiterFactory } from './limiter.t
 
 const BREAKER_OPEN_MS = 1000;
 const STORE_TIMEOUT_MS = 1000;
-/** Without shared statements, the calls of a busy app would queue for the lock on its row. */
+/** Counts many calls in one statement. Otherwise the calls of a busy app would queue for the lock on its row. */
 const BATCH = { maxItems: 200 };
 
 /** Opens limiters on Redis if configured, else on the table `rate_limits`. Does not wait for a connection. */
@@ -102,7 +102,7 @@ export class CircuitBreaker {
 /** Maximum keys that a process counts by itself; beyond it, the least recently used are dropped. */
 const KEYS_MAX = 100_000;
 
-/** Counts points in memory. Its window ids, times since the start of the process, never equal a store's Unix times. */
+/** Counts points in memory. Its window ids, times since the process started, never equal ids of the store. */
 export class MemoryCounts {
   readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
   readonly #now: () => number;
@@ -124,7 +124,8 @@ export class MemoryCounts {
 }
 
 /**
- * Arguments of each key: points, length of a new window in ms, and end of the points' window (0 for the current one).
+ * Takes three arguments per key: the points to add, the length of a new window in ms, and the end of the window in
+ * which the points count (0 for the current window).
  */
 const COUNT_SCRIPT = `
   local time = redis.call('time')
