@@ -48,7 +48,10 @@ export function isUnavailable(error: unknown): boolean {
 const LOST_ANSWER_MESSAGES = /^(Query read timeout|Connection terminated)/;
 const LOST_ANSWER_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
-/** Checks whether a statement may have been committed although no answer came. True for some failed connects too. */
+/**
+ * Checks whether a statement may have been committed although no answer came. Also true for some failed attempts to
+ * connect.
+ */
 export function isAnswerLost(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>

@@ -10,9 +10,9 @@ export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + QUERY_GRACE_MS;
 export const HOT_PATH_LOCK_TIMEOUT_MS = 500;
 
 /**
- * Planner settings that make all of the service's statements use indexes: a plan made while a table was nearly empty,
- * after a quiet night for example, would otherwise read the whole table until the next analyze. JIT is off because it
- * would take the artificial costs of `enable_seqscan = off` at face value.
+ * Planner settings that make all of the service's statements use indexes. Without them, a plan made while a table was
+ * nearly empty, after a quiet night for example, would read the whole table until the next analyze. JIT is off because
+ * `enable_seqscan = off` gives plans artificial costs, which would trigger it.
  */
 const PLANNER = { enable_seqscan: 'off', jit: 'off' };
 
@@ -23,7 +23,7 @@ const SETTINGS = {
   ...PLANNER,
 };
 
-/** Start-up options that give `SETTINGS` to a session that is not lent by a pooler. */
+/** Start-up options that apply `SETTINGS` to a connection without a pooler. */
 export const SESSION_OPTIONS = assignments(SETTINGS)
   .map((setting) => `-c ${setting}`)
   .join(' ');
@@ -37,9 +37,9 @@ export const LOCAL_SETTINGS = assignments(SETTINGS)
   .join('; ');
 
 /**
- * Settings attached to the hot path's functions, because a session that a pooler lends has none of our settings. They
- * make each look-up use an index, whatever the tables contained when it was planned, and plan it once per session:
- * planning a look-up takes longer than running it.
+ * Settings of the hot path's functions, attached to each because a pooler's sessions do not have `SETTINGS`. They make
+ * each look-up use an index, even if it was planned while the table was nearly empty. Each look-up is planned once per
+ * session, because planning takes longer than running.
  */
 export const FUNCTION_SETTINGS = assignments({
   lock_timeout: HOT_PATH_LOCK_TIMEOUT_MS,

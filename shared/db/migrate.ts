@@ -9,8 +9,8 @@ import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
 import { MIGRATIONS_FOLDER, ormOptions } from './orm.ts';
 
 /**
- * Shorter than the waits of the service's statements, because every later statement on a table waits behind a migration
- * that waits for its lock, even a read. The migration then tries again.
+ * Shorter than the lock timeouts of the service's statements: while a migration waits for the lock on a table, all
+ * later statements on that table wait behind the migration, even reads. After the timeout, the migration tries again.
  */
 const LOCK_TIMEOUT_MS = 0.6 * HOT_PATH_LOCK_TIMEOUT_MS;
 const BACKOFF = { firstMs: 1000, longestMs: 1000 };
@@ -19,7 +19,7 @@ const APPLICATION_NAME = 'forecue migrate';
 
 /** While another process migrates, a migration waits without a limit, unless `signal` aborts. */
 export interface Patience {
-  /** Time to keep trying while others hold the tables: in each of the three steps, 2 minutes by default. */
+  /** Time to keep trying each of the three steps while other transactions lock the tables; 2 minutes by default. */
   patienceMs?: number | undefined;
   /** Ends the waits for others, and makes the call reject. A step that has begun is finished, and no other begins. */
   signal?: AbortSignal | undefined;
@@ -93,7 +93,10 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const isLockNotAvailable = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 
-/** Repeats `work` while others hold the tables. Committed steps stay done: the next attempt continues after them. */
+/**
+ * Repeats `work` while other transactions lock the tables. Parts that an attempt has committed stay done: the next
+ * attempt continues after them.
+ */
 async function retryWhileLocked(
   work: () => Promise<unknown>,
   { patienceMs = 120_000, signal }: Patience,

@@ -9,10 +9,11 @@ const ROLLBACK_RESULT = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: []
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 
 /**
- * Makes a pool drop connections that die inside a transaction. The query builder under the ORM never releases them
- * (kysely issue 1990), so after `max` such deaths every query would hang. Therefore a failed rollback counts as done,
- * and a failed begin releases its connection here. A connection is ended if it stops answering or its server takes no
- * more writes; the pool drops ended clients, and makes no connection to a server that takes no writes.
+ * Makes a pool drop connections that break inside a transaction. The query builder under the ORM never releases such a
+ * connection (kysely issue 1990), so after `max` of them every query would hang. Therefore a failed rollback is
+ * reported as done, and a failed begin releases its connection here. A connection is also closed if it stops answering
+ * or its server takes no more writes. The pool drops closed connections, and opens none to a server that takes no
+ * writes.
  */
 export function dropBrokenConnections(pool: Pool): void {
   pool.options.onConnect = assertTakesWrites;
@@ -73,7 +74,7 @@ export function adaptToPooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: nu
   });
 }
 
-/** Fraction of `query_timeout` after which a statement is cancelled. After all of it, the connection is ended. */
+/** Fraction of `query_timeout` after which a statement is cancelled. After all of it, the connection is closed. */
 const CANCEL_FRACTION = 0.9;
 
 function timeoutOf(statement: unknown): number {

@@ -7,9 +7,9 @@ import { every, type Repetition } from '../timing/every.ts';
 import { query } from './statement.ts';
 
 /**
- * `since` is when the current unbroken run of heartbeats began. Only a process whose run is at least a lease long may
- * declare others dead. A silence of half a lease ends the run: after an outage of nearly a lease, others may not have
- * had time for their next heartbeat yet.
+ * `since` is the time since which the process's heartbeats have had no gap of half a lease or more. Only a process
+ * without such a gap for at least a lease may declare others dead: just after an outage, other processes may not have
+ * had time for a heartbeat yet.
  */
 const STORE_HEARTBEAT = {
   name: 'beat_v6',
@@ -31,10 +31,10 @@ const END_LEASE = {
 const HEARTBEATS_PER_LEASE = 7;
 const HEARTBEAT_INTERVAL_MAX_MS = 700;
 
-/** Pools that a worker serves: its slots in each, and the number of pieces that it has claimed since it started. */
+/** Pools that a worker serves. `claimed` counts the work that the worker has claimed since it started. */
 export type ServedPools = Record<string, { slots: number; claimed: number }>;
 
-/** The lease on everything that this process runs. When the process stops or dies, others take over its work. */
+/** Renews the lease on this process's work. When the process stops or dies, other processes take its work over. */
 export class Heartbeat {
   readonly id = newId();
   readonly #pool: Pool;
@@ -59,7 +59,7 @@ export class Heartbeat {
     this.#log = options.log;
   }
 
-  /** Resolves when the row is stored: only then may the process admit or claim anything. */
+  /** Resolves when the process's row is stored. The process must not admit or claim work before. */
   async start(): Promise<void> {
     await this.#beat();
     const intervalMs = Math.min(this.#leaseMs / HEARTBEATS_PER_LEASE, HEARTBEAT_INTERVAL_MAX_MS);
@@ -141,8 +141,8 @@ export class Heartbeat {
 }
 
 /**
- * Returns the milliseconds by which this machine's clock is at least ahead of another clock: negative if it is behind,
- * 0 if the two may agree. The other clock showed `other` when this one was between `before` and `after`.
+ * Returns the minimum number of milliseconds by which this machine's clock is ahead of another clock; negative if it is
+ * behind, 0 if both may agree. The other clock showed `other` when this one was between `before` and `after`.
  */
 export function clockAheadMs(before: number, other: number, after: number): number {
   return Math.max(before - other, 0) + Math.min(after - other, 0);

@@ -11,9 +11,9 @@ export interface SqlStatement {
 
 /**
  * Runs a statement and returns its rows. Retries after a conflict with another transaction, and once after a lost
- * connection. If only the answer to a commit was lost, the second run finds the effect of the first, so the statement
- * must be safe to repeat; if the second run fails as well, its error has that of the first as its cause. With
- * `withinMs`, each try gives up after that time, and none follows a lost connection.
+ * connection. The statement must be safe to repeat, because the first run may have been committed although its answer
+ * was lost. If the second run fails as well, its error has the first error as its cause. With `withinMs`, each run is
+ * limited to that time, and a lost connection is not retried.
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Maximum number of rows that a step ends or deletes, so that it holds its locks only for milliseconds. */
+/** Maximum number of rows that one transaction ends or deletes, so that its locks are held only for milliseconds. */
 export const ROWS_AT_ONCE = 1000;
 
 /** Pause after a step, as a multiple of its duration. It leaves disk and cores to callers who wait for an answer. */

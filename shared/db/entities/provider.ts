@@ -55,9 +55,8 @@ export const ProviderCircuit = defineEntity({
     model: p.text().primary(),
     /** Number of failures since the last success. */
     failures: p.integer().default(0),
-    /** Hashes of the parties whose calls have failed since the last success. */
+    /** Hashes of the apps and accounts whose calls have failed since the last success. */
     parties: p.type(TextArray).$type<string[]>(),
-    /** Reason of the last failure. */
     fault: p.text(),
     /** End of the pause that the provider has asked for. */
     pausedUntil: p.datetime(3).nullable(),

@@ -12,9 +12,9 @@ export const RecordingSession = defineEntity({
     sourceDetail: p.text().nullable(),
     endedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
-    /** `arrival` of its latest event. */
+    /** `arrival` of the session's latest event. */
     lastArrival: p.bigint('number'),
-    /** `arrival` up to which memory has taken in its events. */
+    /** Memory contains the session's events up to this `arrival`. */
     syncedArrival: p.bigint('number').default(0),
   },
   indexes: [
@@ -37,7 +37,10 @@ export const RecordingEvent = defineEntity({
   properties: {
     accountId: p.uuid().primary(),
     id: p.text().primary(),
-    /** Grows in the order in which an account's events are committed: a reader of one event has missed none before. */
+    /**
+     * Grows in the order in which an account's events are committed: after an event, none with a lower number can
+     * appear.
+     */
     arrival: p.bigint('number').autoincrement(),
     sessionId: p.text(),
     type: p.text(),
@@ -47,8 +50,8 @@ export const RecordingEvent = defineEntity({
     body: p.text(),
   },
   indexes: [
-    // Both start with the session, which belongs to one account: if another index started with the account, the planner
-    // might look an event up by that index, and read all events of the account.
+    // Both indexes start with the session, which belongs to one account. With an index that starts with the account,
+    // the planner might read all events of the account to find one.
     { name: 'recording_events_arrival', properties: ['sessionId', 'arrival'] },
     { name: 'recording_events_session', properties: ['sessionId', 'occurredAt', 'arrival'] },
   ],

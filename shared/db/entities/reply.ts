@@ -3,9 +3,9 @@ import type { Candidate } from '../../domain/replies/decide.ts';
 import type { ReplyContext } from '../../schemas/replies.ts';
 
 /**
- * A prediction of what an account's person would reply to an agent. Its id is that of its work: the triggers
- * `reply_admitted` and `reply_ended` create and complete the row in the transactions that admit and end the work. There
- * is no foreign key to the account, because its check would wait for a lock on the account.
+ * A prediction of what an account's owner would reply to an agent. The prediction and its work have the same id: the
+ * triggers `reply_admitted` and `reply_ended` create and complete this row in the transactions that admit and end the
+ * work. There is no foreign key to the account, because its check would wait for a lock on the account.
  */
 export const Reply = defineEntity({
   name: 'Reply',
@@ -18,16 +18,19 @@ export const Reply = defineEntity({
     sessionId: p.text().nullable(),
     k: p.integer(),
     threshold: p.double().$type<number>(),
-    /** Model that was asked for; after the answer, the model that gave it. */
+    /** The requested model; once answered, the model that gave the answer. */
     model: p.text().default(''),
     status: p.text().default('pending'),
-    /** The code with which its work ended. */
+    /** Error code with which the prediction's work ended. */
     error: p.text().nullable(),
     response: p.text().default(''),
     confidence: p.double().$type<number>().default(0),
     reasoning: p.text().default(''),
     candidates: p.json<Candidate[]>().defaultRaw(`'[]'`),
-    /** Numbers from which the first candidate's confidence was calibrated; null if a decision on it teaches nothing. */
+    /**
+     * Inputs from which the first candidate's confidence was calibrated; null if nothing can be learned from a decision
+     * on this prediction.
+     */
     features: p.json<object>().nullable(),
     latencyMs: p.integer().default(0),
     inputTokens: p.integer().default(0),
@@ -63,7 +66,7 @@ export const ReplyCalibrator = defineEntity({
     accountId: p.uuid().primary(),
     /** Number of changes of the account's labels. */
     revision: p.bigint('number'),
-    /** The revision to whose labels `weights` were fitted; null before the first fit. */
+    /** The `revision` of the labels to which `weights` were fitted; null before the first fit. */
     fitted: p.bigint('number').nullable(),
     weights: p.json<object>().nullable(),
   },

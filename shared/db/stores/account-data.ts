@@ -72,7 +72,7 @@ export async function* accountData(
 
 /**
  * Yields the ids of a table's rows in pages of limited rows and bytes. `order` must be a column that never changes and
- * comes right after the account in an index; otherwise a page may read past the rows of all other accounts.
+ * follows the account in an index; otherwise the planner may read the rows of all other accounts for a page.
  */
 async function* sizedPages(
   em: () => EntityManager,

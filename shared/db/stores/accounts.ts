@@ -26,7 +26,10 @@ export async function findActiveAccounts(pool: Pool, ids: string[]): Promise<(Ac
   return ids.map((id) => byId.get(id));
 }
 
-/** Characters of URL syntax. `domainToUnicode` would cut them off, or decode them, as other parts of a URL. */
+/**
+ * Characters with a meaning in URLs. `domainToUnicode` would take the text behind them for another part of a URL, and
+ * cut it off or decode it.
+ */
 const URL_SYNTAX = /[/?#\\%]/;
 
 /** Returns the form in which addresses are compared: Punycode and other spellings become equal (UTS #46). */
@@ -149,7 +152,7 @@ export function changeAccount(
 
 /** Ends all log-ins of the account, and revokes its access tokens and password reset links. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
-  // Comes first: a concurrent log-in waits for this update, and then belongs to the new generation.
+  // This update comes first: a concurrent log-in waits for it, and then gets the new generation.
   await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });

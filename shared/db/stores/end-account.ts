@@ -20,8 +20,8 @@ import { revokeServiceKeys } from './service-keys.ts';
 
 /**
  * Ends an account's log-ins and revokes its connections; undefined if it does not exist or is being erased. After the
- * first transaction, nobody can begin to approve or exchange a connection attempt for the account; the second waits for
- * the attempts that are being exchanged. Sends no wake-ups: workers poll once a second, ingresses twice a second.
+ * first transaction, no approval or exchange of a connection attempt can begin for the account. The second transaction
+ * waits for exchanges in progress. Sends no wake-ups: workers poll once a second, ingresses twice a second.
  */
 export async function disableAccount(
   em: EntityManager,

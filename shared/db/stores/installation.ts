@@ -5,7 +5,7 @@ export interface Installation {
   erasing: number;
   /** 0 if no account is being erased. */
   oldestErasureS: number;
-  /** Units of this month of all apps: reserved now, and charged. */
+  /** Units of all apps in this month: `reserved` for predictions that have not ended, `settled` for charged ones. */
   reserved: number;
   settled: number;
   /** Includes the sessions of autovacuum, which an ordinary role cannot recognize in pg_stat_activity. */

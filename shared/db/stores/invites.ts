@@ -33,7 +33,7 @@ export async function redeemInvite(tx: EntityManager, code: string): Promise<voi
   if (changedRows === 0) throw new AppError('invite_required');
 }
 
-/** Compared with autovacuum's estimate of the number of entries: an exact count for every call would be too slow. */
+/** Maximum number of entries. Compared with PostgreSQL's estimate, because an exact count would be too slow. */
 const WAITLIST_MAX = 1_000_000;
 /** Retry delay while the waitlist is full. An operator has to make room. */
 const FULL_WAITLIST_RETRY_S = 3600;

@@ -16,13 +16,16 @@ const TAKE_LEASE = {
          returning holder`,
 };
 
-/** Rounds of a lease's holder, by name: their interval, and the end of the last one in Unix milliseconds. */
+/**
+ * Recurring tasks of the process that holds a lease, by name: their interval, and the end of the last run in Unix
+ * milliseconds.
+ */
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**
- * Takes or renews a lease for `ms`, and stores the holder's rounds; false while another process holds it. `renews` says
- * that this process has just held it. A lease is a row rather than an advisory lock, because such a lock belongs to a
- * session, which a pooler shares among clients.
+ * Takes or renews a lease for `ms`, and stores the times of the holder's recurring tasks (`rounds`). Returns false
+ * while another process holds the lease. `renews` says that this process has just held it. A lease is a row rather than
+ * an advisory lock, because such a lock belongs to a session, which a pooler shares among clients.
  */
 export async function takeLease(
   pool: Pool,

@@ -14,9 +14,9 @@ interface LoginToken {
 }
 
 /**
- * Issues a token of the table `kind`; undefined if the password has changed since the account was read, or the account
- * is disabled or gone: no log-in with an old password outlives the change. Deletes the oldest tokens beyond
- * `TOKENS_MAX`; each concurrent log-in may leave one more.
+ * Issues a token, and stores its hash in the table `kind`. Undefined if the account is disabled or gone, or its
+ * password has changed since it was read, so that no log-in with an old password outlives the change. Deletes the
+ * oldest tokens beyond `TOKENS_MAX`; each concurrent log-in may leave one more.
  */
 async function issueLoginToken(
   em: EntityManager,
@@ -123,8 +123,8 @@ export async function issuePasswordReset(
 }
 
 /**
- * Finds the account of a valid password reset link. Reads link and password hash in one statement: between two, the
- * link could be used, and the hash would already be that of the new password.
+ * Finds the account of a valid password reset link. Reads the link and the password hash in one statement: between two
+ * statements, the link could be used, and the hash would already be that of the new password.
  */
 export async function findPasswordReset(
   em: EntityManager,

@@ -13,7 +13,7 @@ export interface Failures {
   /** True if `count` is a minimum, because not all failures of the kind were counted. */
   isMore: boolean;
   agoS: number;
-  /** Id of the piece of work that failed last. */
+  /** Id of the work that failed last. */
   example: string;
 }
 
@@ -30,7 +30,7 @@ export interface Circuit {
 export interface RecentOverview {
   failures: Failures[];
   circuits: Circuit[];
-  /** The longest erasure first. */
+  /** Accounts that are being erased, the longest-running erasure first. */
   erasing: { id: string; forS: number }[];
 }
 
@@ -98,7 +98,10 @@ const ledgerPage = (direction: 'asc' | 'desc') => ({
 });
 const LEDGER_PAGES = { asc: ledgerPage('asc'), desc: ledgerPage('desc') };
 
-/** Sums the calls with ids between `from` and `to`, by hour and model, on the first page or, with `desc`, the last. */
+/**
+ * Sums up to `LEDGER_PAGE` calls with ids between `from` and `to` by hour and model: the first calls or, with `desc`,
+ * the last.
+ */
 export function readLedger(
   pool: Pool,
   from: string,

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** Maximum number of pieces of a kind that are read, besides one for each slot of its pool. */
+/** Maximum number of rows of live work that are read per kind, besides one per slot of the kind's pool. */
 const LIVE_WORK_MAX = 2000;
 const LISTED_PARTIES_MAX = 12;
 
@@ -11,13 +11,13 @@ export interface LiveKind {
   running: number;
   /** True if these counts are minimums, because not all of the kind's work was read. */
   isMore: boolean;
-  /** Seconds that the oldest queued piece has waited. */
+  /** Seconds that the oldest queued work has waited; null if none is queued. */
   oldestS: number | null;
 }
 
 export interface LiveParty {
   party: string;
-  /** Name of the app; null for an account. */
+  /** Name of the app; null if the party is an account. */
   app: string | null;
   queued: number;
   running: number;
@@ -34,7 +34,7 @@ export interface LiveProcess {
   /** Seconds for which its heartbeats have been unbroken. */
   steadyS: number | null;
   pools: Record<string, { slots: number; claimed: number }>;
-  /** Number of pieces of work that it runs. */
+  /** Number of rows of work that the process is running. */
   holds: number;
   leads: boolean;
 }

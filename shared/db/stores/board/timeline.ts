@@ -18,7 +18,10 @@ export interface TracedWork {
   startedAt: number | null;
   endedAt: number | null;
   deadlineAt: number | null;
-  /** Number of ingresses whose callers wait for live work; `leftAt`: time at which the last of them left. */
+  /**
+   * Number of ingresses whose callers wait for this work; `leftAt` is the time at which the last ingress stopped
+   * waiting. Both are null once the work has ended.
+   */
   callers: number | null;
   leftAt: number | null;
 }

@@ -13,7 +13,7 @@ export interface NewAttempt {
   ttlS: number;
 }
 
-/** Maximum number of an app's attempts that wait for a decision. Concurrent starts may exceed it by a few. */
+/** Maximum number of an app's undecided connection attempts. Concurrent starts may exceed it by a few. */
 const PENDING_MAX = 10_000;
 
 /**

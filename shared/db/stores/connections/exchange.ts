@@ -82,8 +82,8 @@ async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
 }
 
 /**
- * The attempt's expiry limits the decision, the code's expiry the first exchange. An exchange can be repeated until
- * both have passed.
+ * Reports whether an exchange comes too late. An approved attempt can be exchanged until its code expires. After the
+ * first exchange, it can be repeated until both the code and the attempt have expired.
  */
 function isOver({ status, attempt_over, code_over }: AttemptRow): boolean {
   switch (status) {
@@ -143,8 +143,8 @@ async function firstExchange(
 }
 
 /**
- * Locks the key of an active account, so that it is not erased before the transaction ends. Does not wait for a change
- * of its memory, which may take long.
+ * Takes a key-share lock on the row of an active account, so that the account is not erased before the transaction
+ * ends. This lock does not wait for changes of the account's memory, which may take long.
  */
 async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
   const lockedAccounts = await tx.execute<object[]>(
@@ -200,8 +200,8 @@ async function makeGrant(
 }
 
 /**
- * Records the grants that a connection's present account loses to a new one. A later erasure of the present account
- * needs them: afterwards the connection no longer shows whose they were.
+ * Records the past grants of a connection before another account takes the connection over. A later erasure of the
+ * former account needs them, and the connection itself no longer shows whose they were.
  */
 async function recordLostGrants(tx: EntityManager, id: string, newAccountId: string): Promise<void> {
   await tx.execute(

@@ -20,9 +20,9 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 }
 
 /**
- * Finds a connection, and counts those of its latest `CONNECTION_USES_MAX` predictions that were made under its present
- * grant. The limit applies before the grants are compared: otherwise predictions of past grants would be read without
- * bound.
+ * Finds a connection, and counts the predictions under its present grant among its latest `CONNECTION_USES_MAX`
+ * predictions. Limits the predictions before it compares their grants, so that not all predictions of past grants are
+ * read.
  */
 export async function findConnection(
   em: EntityManager,

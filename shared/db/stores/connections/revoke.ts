@@ -10,9 +10,9 @@ export interface RevokeResult {
 }
 
 /**
- * Revokes the connection of an app's user, and ends the work under its grant: up to `ROWS_AT_ONCE` pieces in the same
- * transaction, the rest by `endRevokedWork`. Throws `not_found` if the connection is unknown or another app's,
- * `access_denied` if it is another user's.
+ * Revokes the connection of an app's user, and ends the predictions under its grant: up to `ROWS_AT_ONCE` in the same
+ * transaction, the rest later by `endRevokedWork`. Throws `not_found` if the app has no such connection,
+ * `access_denied` if the connection belongs to another user.
  */
 export function revokeConnection(
   em: EntityManager,
@@ -89,8 +89,8 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
 }
 
 /**
- * Ends the work under connections whose rows the caller has locked, and returns its ids. What one step does not end is
- * recorded for `endRevokedWork`.
+ * Ends the predictions under connections whose rows the caller has locked, and returns their ids. If some predictions
+ * are left, records the connections for `endRevokedWork`.
  */
 export async function endPredictionsOf(
   tx: EntityManager,
@@ -111,8 +111,8 @@ export async function endPredictionsOf(
 }
 
 /**
- * Ends the work that revocations have left over. Takes the connections in random order, because the rows of one may be
- * locked for long. Any number of processes may call it.
+ * Ends the predictions that were left after revocations. Takes the connections in random order, because the rows of one
+ * may be locked for long. Any number of processes may call it.
  */
 export function endRevokedWork(
   em: EntityManager,
@@ -140,8 +140,9 @@ export function endRevokedWork(
 }
 
 /**
- * Ends work admitted under ended grants, in one step. `grants` is a query of `connection_id` and `ended_at`. The guard
- * names the attempt, because a request that has ended may run again under a new grant.
+ * Ends up to `ROWS_AT_ONCE` predictions that were admitted under ended grants. `grants` is a query of `connection_id`
+ * and `ended_at`. Ends only the attempts that it has read, because a request that has ended may run again under a new
+ * grant.
  */
 export async function endWorkUnder(
   tx: EntityManager,

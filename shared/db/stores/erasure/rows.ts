@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Deletes an account's rows of a table or partition. `condition` selects these rows by an index. */
+/** Deletes an account's rows of a table or partition, in steps. An index must support `condition`. */
 export function eraseRows(
   em: EntityManager,
   accountId: string,
@@ -74,7 +74,7 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
   }
 }
 
-/** Each step starts where the previous one ended: the index lists dead rows until a vacuum. */
+/** Each step continues after the last deleted event, because the index still contains deleted rows until a vacuum. */
 function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const arrivals = new Map(sessionIds.map((id) => [id, 0]));
   return repeatStep(async () => {
@@ -85,8 +85,8 @@ function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<vo
 }
 
 /**
- * Commits do not wait for the disk: rows that a crash of the server restores are deleted again. The plan suits sessions
- * of any length; one for an average session would sort a long session at each step.
+ * Commits do not wait for the disk: rows that a crash of the server restores are deleted again. The planner settings
+ * suit sessions of any length: a plan for an average session would sort all events of a long session at each step.
  */
 const DELETION_SETTINGS = `
   select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),

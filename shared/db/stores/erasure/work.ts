@@ -7,9 +7,9 @@ import { completeWithin, type Subject } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
 export interface EndingOptions {
-  /** In seconds, for the ended work. */
+  /** Seconds for which the outcome of ended work is kept. */
   windowS: number;
-  /** By kind, in the order in which kinds are cancelled. */
+  /** Error code for the cancelled work of each kind. The kinds are cancelled in this order. */
   cancelCodes: ReadonlyMap<string, ErrorCode>;
   /** Wakes the processes that wait for the ended work or run it. */
   announceEnded(ids: readonly string[]): void;
@@ -39,7 +39,8 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
   const weeks = await em.execute<{ name: string }[]>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'history'::regclass`,
   );
-  // Work of accounts costs no unit, so it has no month: the index `history_party` contains only such work.
+  // Work of accounts costs no unit, so its `month` is null. The index `history_party` contains only rows without a
+  // month.
   const ofAccount = 'party = ? and month is null';
   for (const { name } of weeks) {
     yield* eraseRows(em, accountId, 'answers', `id in (select id from ${name} where ${ofAccount})`);
@@ -48,9 +49,9 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 }
 
 /**
- * Revokes an account's connections and removes the account from them. Records the grants whose predictions are to be
- * ended and erased, because the user may connect again and reuse the connection at once. Does not lock the account: a
- * long upload may hold that lock, and predictions would wait behind both.
+ * Revokes an account's connections and removes the account from them. First records their grants, whose predictions
+ * must still be ended and erased: the user may connect again and reuse the connection at once. Does not lock the
+ * account, because a long upload may hold that lock, and predictions would have to wait as well.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
@@ -73,8 +74,8 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's attempts to connect. If a process of an older version gave a connection to another account,
- * only these attempts show which grants were this account's; these grants are recorded for the erasure.
+ * Deletes the account's connection attempts. First records their grants for the erasure: if a process of an older
+ * version gave a connection to another account, only the attempts show the former grants.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {
@@ -111,12 +112,12 @@ export function endRunningPredictions(
   return repeatStep(async () => {
     const step = await transaction(em, (tx) => endWorkUnder(tx, grants, [accountId, accountId], windowS));
     announceEnded(step.ended);
-    // Work that a step finds but does not end was taken over meanwhile: the next step finds its new attempt.
+    // If work was found but not ended, it has meanwhile begun a new attempt, which the next step ends.
     return step.ended.length < step.found ? ROWS_AT_ONCE : step.found;
   });
 }
 
-/** Few, so that a request for one of the predictions hardly waits. */
+/** Maximum number of predictions that one step erases: few, so that a request for one of them hardly waits. */
 const PREDICTIONS_AT_ONCE = 500;
 
 /** Erases the answers and profile revisions of the predictions under the account's ended grants. */

@@ -6,14 +6,16 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Length of the end of a question that memory is searched for, in UTF-16 units. */
+/**
+ * Maximum length of the text that memory is searched for, in UTF-16 units. Of a longer question, only the end is used.
+ */
 const QUESTION_MAX = 2000;
 
 const READ_TIMEOUT_MS = 500;
 
 /** Maximum bytes of one tier's rows as JSON; `max` is for unusually large rows. */
 const TIER_BYTES = { usual: 256 * KIB, max: 4 * MIB, none: 0 };
-/** Facts, episodes and raw rows, and the profile, which takes less. */
+/** The tiers are facts, episodes, raw rows, and the profile, which takes less than the others. */
 const TIER_COUNT = 4;
 
 export interface ContextReadLimits {
@@ -32,7 +34,7 @@ const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 /**
  * Reads the rows of memory for a question, as one snapshot, with at most as many of each tier as the query asks for. If
  * the rows are unusually large, and `limits` is given, reads them again with more room. Throws `not_authenticated` if
- * the account is gone, and what `limits` throws.
+ * the account is gone, and passes on the errors of `limits`.
  */
 export async function assembleContext(
   em: EntityManager,
@@ -88,8 +90,8 @@ export async function assembleConnectedContext(
 }
 
 /**
- * Reads one row with an offer: the rows of memory from which a bundle is chosen. If that takes longer than
- * `READ_TIMEOUT_MS`, reads the row again without rows of memory.
+ * Reads one row with the column `offer`, which contains the rows of memory to choose a context from. If that takes
+ * longer than `READ_TIMEOUT_MS`, reads it again without rows of memory.
  */
 async function readCandidateRows<Row extends object>(
   em: EntityManager,
@@ -148,7 +150,7 @@ const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   backlog: { raw: 0, episodes: 0 },
 };
 
-/** An offer as the database returns it: with all tiers or none, and with times as text. */
+/** The column `offer` as the database returns it: with all tiers or none, and with times as text. */
 type StoredOffer = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
 
 /** Parses columns only: keys in the metadata of a row come from clients and may have the same names. */

@@ -59,7 +59,7 @@ async function readRowAndDerived(tx: EntityManager, accountId: string, id: strin
   return { ids, textsBefore: await textsOf(tx, accountId, ids) };
 }
 
-/** Redacts predictions that may repeat the deleted texts, or the texts that derived rows lost with them. */
+/** Redacts predictions that may repeat deleted texts: `texts`, and those of `textsBefore` that are no longer stored. */
 async function redactDerived(
   tx: EntityManager,
   accountId: string,
@@ -74,8 +74,8 @@ async function redactDerived(
 }
 
 /**
- * Deletes a fact and its former wordings; promotion makes no fact from its quotes again. Facts that it superseded hold
- * again, or pass to its successor. Throws `not_found`.
+ * Deletes a fact and its former wordings, and keeps promotion from making a fact from its quotes again. Facts that it
+ * superseded become current again, or are superseded by its successor. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {

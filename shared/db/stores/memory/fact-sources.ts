@@ -3,20 +3,20 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Maximum number of raw rows that are read of one source: the person's own first, then the oldest. */
+/** Maximum number of raw rows that are read for each source: the person's own rows come first, then the oldest. */
 const ROWS_MAX = 100;
 /** In code points; a person rarely types more. */
 const CONTENT_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
-/** The times apply to episodes only, not to facts without text. */
+/** `since` and `promotedBefore` apply to episodes only, not to facts that have lost their text. */
 export interface SourceFilter {
   /** In RFC 3339; takes only episodes that ended then or later. */
   since: string | undefined;
   /** Also takes episodes that were promoted before this moment; undefined takes only those that never were. */
   promotedBefore: string | undefined;
-  /** Leaves out sources that are set aside for now. */
+  /** Leaves out sources that wait for a retry after a failed promotion. */
   settledOnly: boolean;
 }
 

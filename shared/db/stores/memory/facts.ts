@@ -91,9 +91,9 @@ export function changeFact(
       await storePreviousWording(tx, row, now);
       row.recordedAt = now;
     }
-    // The text is the person's own now, so promotion must not change it.
+    // The person has written the text, so promotion must not change it.
     if (values.text !== undefined) {
-      // The former slot belongs to the former meaning.
+      // The slot names the topic of the text.
       if (values.text !== row.text) row.slot = slotOf(values.text);
       Object.assign(row, { origin: 'human', staleAt: null });
     }

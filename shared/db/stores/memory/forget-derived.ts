@@ -18,8 +18,9 @@ interface DeletedRow {
 }
 
 /**
- * Deletes the rows that were derived only from a deleted row. Erases the texts of other derived rows that may repeat
- * it, and of all episodes that lost a raw row and were not written by the person: these are stale until rewritten.
+ * Deletes the rows that were derived only from a deleted row. Erases the texts of other derived rows if they may repeat
+ * its text. An episode that lost a raw row loses its text in any case, unless the person wrote it. A row without a text
+ * is stale until its text is rewritten.
  */
 export async function forgetDerived(
   tx: EntityManager,
@@ -86,8 +87,9 @@ async function unlinkUnquotedEpisodes(tx: EntityManager, accountId: string, { fa
 }
 
 /**
- * Facts that begin when a deleted row was said now begin with the earliest remaining row that they quote, or at their
- * end if that is earlier. The facts that they superseded end then too, but not before their own beginning.
+ * Postpones the beginning of facts that began when a deleted row was said. They now begin with the earliest remaining
+ * row that they quote, or at their end if that is earlier. The facts that they superseded now end at that time, but not
+ * before their own beginning.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
@@ -107,7 +109,7 @@ async function postponeBeginnings(tx: EntityManager, accountId: string, facts: s
   );
 }
 
-/** Returns the episodes among these that have no raw row left. */
+/** Returns the ids of those episodes that have no raw row left. */
 async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): Promise<string[]> {
   const orphans = await tx.execute<{ id: string }[]>(
     `select e.id from episodes e
@@ -120,8 +122,8 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 }
 
 /**
- * Erases the texts of episodes that lost a raw row; of those that the person wrote, only texts that may repeat the
- * deleted ones. Returns the number of erased episodes.
+ * Erases the texts of episodes that lost a raw row. Texts that the person wrote are erased only if they may repeat
+ * deleted texts. Returns the number of erased episodes.
  */
 async function forgetEpisodes(
   tx: EntityManager,
@@ -181,8 +183,8 @@ interface FactEvidence {
 }
 
 /**
- * Deletes facts that nothing attests any more, and erases the texts of others that may repeat deleted texts. A fact
- * that lost a quote is attested only by a raw row that the person wrote, others by any remaining source.
+ * Deletes facts that have lost their evidence, and erases the texts of the others if they may repeat deleted texts. For
+ * a fact that lost a quote, only raw rows that the person wrote are evidence; for other facts, any remaining source.
  */
 async function forgetFacts(
   tx: EntityManager,
@@ -204,7 +206,7 @@ async function forgetFacts(
   return { deleted: deleted.length, stale, restored };
 }
 
-/** Returns the number of facts whose texts it erased, without former wordings. */
+/** Returns the number of facts whose texts it erased, not counting former wordings. */
 async function eraseRepeating(
   tx: EntityManager,
   accountId: string,
@@ -242,8 +244,9 @@ interface DeletedFact {
 }
 
 /**
- * Deletes facts, their former wordings, and their links except `FORGOTTEN` ones. Facts that they superseded hold again,
- * or pass to the next successor. `deleted` leaves out former wordings; `restored` counts the facts that hold again.
+ * Deletes facts, their former wordings, and their links except `FORGOTTEN` ones. Facts that they superseded become
+ * current again, or get the next successor. `deleted` leaves out former wordings; `restored` is the number of facts
+ * that are valid again.
  */
 export async function deleteFacts(
   tx: EntityManager,
@@ -274,9 +277,9 @@ export async function deleteFacts(
 }
 
 /**
- * Passes facts whose successor is deleted to the next remaining one, or makes them current. An end of validity that
- * equals the beginning of the deleted successor moves to the announced beginning of the next one, or is removed.
- * Returns the number of facts that hold again.
+ * Gives each fact with a deleted successor the next remaining successor, or makes the fact current again. If the fact
+ * ended when the deleted successor began, its end is removed, or moved to the future beginning of another successor.
+ * Returns the number of facts that are valid again.
  */
 async function restoreSuperseded(
   tx: EntityManager,
@@ -294,7 +297,10 @@ async function restoreSuperseded(
   return restored;
 }
 
-/** Selects facts whose successor in this column is deleted, each with its next remaining successor, if not itself. */
+/**
+ * Selects facts whose successor in this column is deleted, each with its next remaining successor unless that is the
+ * fact itself.
+ */
 const changesOf = (column: 'superseded_by' | 'ended_by') => `(
   select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
          case when s.valid_from < f.valid_from then f.valid_from else s.valid_from end as ended_at
@@ -302,7 +308,7 @@ const changesOf = (column: 'superseded_by' | 'ended_by') => `(
     join facts s on s.id = c.id join facts f on f.${column} = s.id
     left join facts n on n.id = nullif(c.successor, f.id)) c`;
 
-/** Condition for facts that hold, with or without a text. */
+/** Condition for facts that are valid now, with or without a text. */
 const HOLDS = `f.superseded_by is null
   and coalesce(f.valid_from <= now(), true) and coalesce(f.valid_to > now(), true)`;
 
@@ -330,8 +336,8 @@ const RESTORE_ENDED = `
   returning ${HOLDS} and c.ended_at <= now() as holds`;
 
 /**
- * Follows a chain of successors to the first fact that is not being deleted; null if there is none, or if the chain is a
- * circle, which promotion can close by `ended_by`.
+ * Follows a chain of successors to the first fact that is not being deleted. Null if there is none, or if the chain
+ * leads back to its start, which promotion can cause by `ended_by`.
  */
 function remainingSuccessor(successors: Map<string, string | null>, id: string): string | null {
   const visitedIds = new Set<string>();

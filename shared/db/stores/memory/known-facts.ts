@@ -16,12 +16,15 @@ export interface RelatedFact {
 const WORDS_MAX = 200;
 const WORD_MIN = 3;
 
-/** Ranking takes longer than finding, and common words find nearly all facts. */
+/**
+ * Maximum number of found facts that are ranked. Ranking takes longer than finding, and common words match nearly all
+ * facts.
+ */
 const RANKED_MAX = 1000;
 
 /**
- * Query for texts that have all words of one of several lists: `grey cat or dog`. Like the index, rewrites letters such
- * as ß with `search_text`.
+ * Query for texts that contain all words of at least one of several lists, such as `grey cat or dog`. Like the index,
+ * rewrites letters such as ß with `search_text`.
  */
 const ANY_OF = `websearch_to_tsquery('english', search_text(?))`;
 
@@ -61,7 +64,7 @@ export function currentFacts(
   );
 }
 
-/** Maximum number of facts that are found by likeness, by slot, and by words, each. */
+/** Maximum number of facts that each of three searches finds: by similar text, by slot, and by words. */
 const CANDIDATES_MAX = 30;
 
 /** Finds the facts that may repeat or contradict a statement: former wordings too, but no stale facts. */

@@ -6,7 +6,7 @@ import { MemoryLink } from '../../entities/memory.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/** Links a fact that the person deleted to the row that it quoted: no fact is made from the quoted words again. */
+/** Relation of a deleted fact to a raw row that it quoted. No fact is made from the quoted words again. */
 export const FORGOTTEN = 'forgotten';
 
 export interface RowWithSources<Row extends { id: string }> {

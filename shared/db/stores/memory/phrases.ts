@@ -7,9 +7,12 @@ import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
-/** Maximum number of phrases that are read for one tail of a draft; sometimes one more. */
+/** Maximum number of phrases that are read for each tail (the last words of a draft). Some look-ups return one more. */
 const RECALLED_MAX = 48;
-/** In UTF-16 units. A stored phrase must also have room for the words after the tail. */
+/**
+ * Maximum length of a tail, in UTF-16 units. A stored phrase is little longer, and must contain the tail and the words
+ * after it.
+ */
 const TAIL_MAX = 48;
 
 type NewRawRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
@@ -65,8 +68,8 @@ const RECALL_OWN = {
 };
 
 /**
- * Reads what the person behind a connection wrote after the last words of a draft (`tails`), or a sample of it. Leaves
- * out what they wrote in other apps that are or were connected.
+ * Reads how the person behind a connection has continued the last words of a draft (`tails`) in earlier texts; a sample
+ * if there are many. Leaves out texts from other apps that are or were connected.
  */
 export function recallPhrases(
   pool: Pool,
@@ -76,7 +79,10 @@ export function recallPhrases(
   return recall(pool, RECALL, connectionId, tails);
 }
 
-/** Reads what an account's owner wrote in any app after the last words of a draft (`tails`), or a sample of it. */
+/**
+ * Reads how an account's owner has continued the last words of a draft (`tails`) in earlier texts from any app; a
+ * sample if there are many.
+ */
 export function recallOwnPhrases(
   pool: Pool,
   accountId: string,

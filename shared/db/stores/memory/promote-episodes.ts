@@ -9,13 +9,13 @@ import { type AffectedRows, clearFailures } from './set-aside.ts';
 
 export type Piece = { rows: readonly RawToPromote[] } & (
   | { kind: 'new' }
-  /** All rows of an episode that is rewritten. */
+  /** All raw rows of an existing episode, which is rewritten from them. */
   | { kind: 'again'; episode: EpisodeVersion }
-  /** Rows that already belong to an episode, so they are only marked. */
+  /** Raw rows that already belong to an episode. They are only marked as processed. */
   | { kind: 'summarised' }
 );
 
-/** Thrown if the rows or the episode of a piece have changed while a model wrote about them. */
+/** Thrown if a piece's rows or its episode have changed since they were read. */
 class PieceChanged extends Error {
   override readonly name = 'PieceChanged';
 }
@@ -67,8 +67,8 @@ export async function storePiece(
 }
 
 /**
- * Returns the rows that record a failed promotion of a piece. An episode records it only while it is stale; at other
- * times its `failures` count failures to distil facts from it.
+ * Returns the rows in which a failed promotion of a piece is counted. An episode counts it only while stale; at other
+ * times its `failures` are failed promotions of the episode to facts.
  */
 export function affectedRowsOf(piece: Piece): AffectedRows {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };
@@ -76,8 +76,8 @@ export function affectedRowsOf(piece: Piece): AffectedRows {
 }
 
 /**
- * Marks rows as processed. Rows that a client added to a rewritten episode stay unmarked: they are marked later, as
- * smaller pieces of kind `summarised`.
+ * Marks the piece's rows as processed. If an episode is rewritten, rows that a client has added to it stay unmarked.
+ * They are marked later, in pieces of kind `summarised`.
  */
 async function markProcessed(
   tx: EntityManager,

@@ -19,7 +19,7 @@ export interface ExtractedStatements {
   statements: readonly (readonly Statement[])[];
   /** Null if the statements were found by patterns. */
   model: string | null;
-  /** Maximum number of new facts, and of passages of one source that new facts come from. */
+  /** `inAll` is the maximum number of new facts; `ofSource`, of passages of one source that new facts are made from. */
   limits: { inAll: number; ofSource: number };
 }
 
@@ -30,7 +30,10 @@ export interface StoreResult {
   ids: string[];
 }
 
-/** Thrown if memory has changed since the sources were read: statements may repeat texts deleted meanwhile. */
+/**
+ * Thrown if a source, or a fact that a model was shown, has changed since it was read: the statements may repeat
+ * deleted texts.
+ */
 export class SourcesChanged extends Error {
   override readonly name = 'SourcesChanged';
 }
@@ -47,7 +50,7 @@ export function storeStatements(
   inTransaction: (tx: EntityManager, stored: StoreResult) => Promise<void>,
 ): Promise<void> {
   const { sources, statements } = extracted;
-  // A stale fact without a statement is deleted.
+  // Sources of tier `fact` are stale facts, which are rewritten or deleted in any case.
   const changesFacts =
     sources.some(({ tier }) => tier === 'fact') || statements.some(({ length }) => length > 0);
   return changeMemory(
@@ -112,7 +115,8 @@ class StatementStorage {
 
   async store(source: FactSource, statements: readonly Statement[]): Promise<void> {
     const isFact = source.tier === 'fact';
-    // Facts that the stale fact superseded hold again until a statement that contradicts them supersedes them again.
+    // Deletes the stale fact, so that facts that it superseded become current again. A statement that contradicts them
+    // supersedes them again.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
     const limit = isFact ? 1 : this.#limits.ofSource;
     // Statements from one passage count once towards the limit, to leave room for other passages of the source.
@@ -144,13 +148,15 @@ class StatementStorage {
       case 'known':
         return 'nothing';
       case 'evidence':
-        // A fact stored without quotes attests itself. A quote would make it end together with the quoted row.
+        // A fact stored without quotes needs no evidence. With a quote, it would be deleted together with the quoted
+        // row.
         if (decision.fact.quotes.length === 0) return 'nothing';
         return (await addEvidence(tx, accountId, decision.fact.id, evidence))
           ? this.#update(decision.fact.id)
           : 'nothing';
       case 'rewording':
-        // This batch created the fact from an earlier, and so more important, statement: keeps that wording.
+        // Keeps the wording of a fact that this batch created: it comes from an earlier, and so more important,
+        // statement.
         if (this.#createdIds.has(decision.fact.id)) return 'nothing';
         await reword(tx, accountId, decision.fact.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.fact.id, evidence);

@@ -48,9 +48,12 @@ const DELETED_LENGTH_MAX = 64 * KIB;
 const SOURCES_MAX = { total: 200, atOnce: 20 };
 /** Budget of a deletion, in pairs of characters: `word_similarity` takes about a nanosecond per pair, so about 10 s. */
 const BUDGET_PAIRS = 8 * KIB * MIB;
-/** Pairs of characters that one statement compares, unless a single row has more: less than 0.1 s. */
+/**
+ * Maximum number of pairs of characters that one statement compares, which takes less than 0.1 s. A row with more is
+ * compared alone.
+ */
 const PAIRS_AT_ONCE = 64 * MIB;
-/** Cost of reading a source, in pairs of characters: its length plus `row`, times at least `character`. */
+/** Cost of reading a source, in pairs of characters: the sum of its length and `row`, times at least `character`. */
 const READING_COST = { row: 500, character: KIB };
 
 export function newBudget(): ComparisonBudget {
@@ -58,8 +61,8 @@ export function newBudget(): ComparisonBudget {
 }
 
 /**
- * Prepares a comparison with deleted texts; undefined if they are too many or too long: then every text counts as
- * repeating them. With `ofFewWords`, a text that is too short for a shingle counts as one.
+ * Prepares a comparison with deleted texts. Returns undefined if there are too many or too long texts; then every text
+ * counts as repeating them. With `ofFewWords`, a text with too few words for a shingle is one shingle.
  */
 export function compareWith(
   texts: readonly string[] | undefined,
@@ -120,7 +123,7 @@ function* inGroups(rows: readonly DerivedRow[], deletedTexts: DeletedTexts): Gen
   if (group.length > 0) yield group;
 }
 
-/** Returns the rows that share wording with deleted texts, and those that the budget does not suffice to compare. */
+/** Returns the rows that share wording with deleted texts, and the rows for which the budget is too small. */
 async function findSuspects(
   tx: EntityManager,
   rows: readonly DerivedRow[],
@@ -197,7 +200,10 @@ const PARTS = `
      select from json_array_elements_text(?::json) lost (text)
       where word_similarity(search_text(r.text), search_text(lost.text)) >= ?)`;
 
-/** Finds raw sources of rows: their own, those of their sources and, for a prediction, those that it was made from. */
+/**
+ * Finds the raw rows that each row was derived from, directly or through other rows. A prediction counts as derived
+ * from the rows in its context.
+ */
 const SOURCE_IDS = `
   with recursive source (of, id) as (
     (select value::uuid, value::uuid from json_array_elements_text(?::json)

@@ -7,7 +7,10 @@ export interface RowFilter {
   limit: number;
   /** Also takes rows that were promoted before this moment. */
   promotedBefore: string | undefined;
-  /** Leaves out rows that are set aside; a promotion then also leaves out clusters that may still grow. */
+  /**
+   * Leaves out rows that wait for a retry after a failed promotion. A promotion then also leaves out clusters of rows
+   * that may still grow.
+   */
   settledOnly: boolean;
 }
 
@@ -47,7 +50,7 @@ export async function databaseNowText(em: EntityManager): Promise<string> {
 const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
   and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
 
-/** Reads the rows that match the filter, oldest first, and last those whose promotion has failed before. */
+/** Reads the rows that match the filter, oldest first. Rows whose promotion has failed before come last. */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
@@ -94,7 +97,7 @@ export async function countSetAside(
   return count;
 }
 
-/** Reads stale episodes, longest stale first, and last those whose promotion has failed before. */
+/** Reads stale episodes, longest stale first. Episodes whose promotion has failed before come last. */
 export async function staleEpisodes(
   em: EntityManager,
   accountId: string,

@@ -78,8 +78,8 @@ export async function readEpisode(
 }
 
 /**
- * Changes the given fields. Throws `not_found`, or a `ValidationError` if the episode would end before it starts, have
- * unknown sources, or have neither a whole text nor sources after its text was erased.
+ * Changes the given fields. Throws `not_found`. Throws a `ValidationError` if the episode would end before it starts or
+ * have unknown sources, or if its text was erased and it would have no source to be rewritten from.
  */
 export function changeEpisode(
   em: EntityManager,
@@ -95,7 +95,7 @@ export function changeEpisode(
     tx.assign(row, { ...values, updatedAt: new Date() });
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
     await checkSources(tx, accountId, EPISODE_LINK.to, [{ sources, faults }]);
-    // The whole text is the person's own now, so promotion must not change it.
+    // The person has written the whole text, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
       Object.assign(row, { origin: 'human', staleAt: null });
     // Without rows, promotion would find the stale episode forever, and have nothing to write it from.

@@ -3,19 +3,19 @@ import { AppError } from '../../../errors/app-error.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** SQL by which a tier is searched. Its expressions are those of the indexes. */
+/** SQL for searching a tier of memory. The expressions must be those of the indexes. */
 export interface SearchedTier {
   table: string;
   time: string;
-  /** Expression that is compared by characters. */
+  /** Expression in which substrings and similar words are searched for. */
   text: string;
-  /** Expression that is compared by words. */
+  /** Expression in which word stems are searched for. */
   words: string;
   /** Function that finds the rows about a question: see `sql/tiers-about.sql`. */
   about: string;
 }
 
-/** A part of a statement about the row `r`, or a query of rows, with its parameters. */
+/** A piece of SQL with its parameters: a condition on the row `r`, or a query of rows. */
 export interface Condition {
   sql: string;
   values: unknown[];
@@ -33,7 +33,7 @@ export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]
   return { sql: `select r.*, ${MATCH_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
 
-/** Limit of each statement: it compares each row that the indexes find with each word. */
+/** Time limit of each search statement. A statement compares each word with each row that the indexes find. */
 const SEARCH_TIMEOUT_MS = 3000;
 
 /** Throws `overloaded` if a statement takes too long. */
@@ -70,9 +70,9 @@ export function afterPosition({ time }: SearchedTier, { at, id }: Position): Con
 }
 
 /**
- * Selects rows that meet the conditions, after a position: the latest `limit` rows with the words of a search
- * (`matchCondition`), and rows about its subject. The latter are searched among the rows that meet the conditions or,
- * if there are too many, among all rows of the account.
+ * Returns a query of the rows that match a search, meet the conditions and come after a position: the latest `limit`
+ * rows with the searched words (`matchCondition`), and rows about their subject. The latter are looked up among the
+ * rows that meet the conditions or, if there are too many, among all rows of the account.
  */
 export async function matchesOf(
   em: EntityManager,
@@ -128,8 +128,8 @@ function rowsAbout(
 }
 
 /**
- * Condition for rows that contain the search text literally, the stems of all its words, or something similar to each
- * word. The cheapest check comes first.
+ * Condition for rows that contain the search text literally, or the stems of all its words, or a word similar to each
+ * of its words. The cheapest check comes first.
  */
 function matchCondition({ text, words }: SearchedTier, q: string): Condition {
   const searchWords = q.split(/\s+/u).filter(Boolean);
@@ -139,7 +139,7 @@ function matchCondition({ text, words }: SearchedTier, q: string): Condition {
   return condition(sql, q, q, ...searchWords);
 }
 
-/** Escapes after `search_text`, which turns a full-width per cent sign into an ordinary one. */
+/** Escapes the wildcards of `like` after `search_text`, which turns a full-width per cent sign into an ordinary one. */
 const LITERAL_PATTERN = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
 
 function joinConditions(conditions: readonly Condition[]): Condition {
