@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from '../schemas/accounts.ts';
 export interface Login {
   /** Unix seconds. */
   readonly loggedInAt: number;
-  /** Number of times that the account's log-ins had all been ended when this one began. */
+  /** How often all log-ins of the account had been ended before this one began. */
   readonly generation: number;
 }
 
@@ -26,15 +26,15 @@ export function passwordResetLink(publicUrl: string, token: string): string {
 const FRESH_LOGIN_MAX_S = 10 * 60;
 
 /**
- * Throws `access_denied` for a key, and `fresh_login_required` if the log-in is too old. Stops strangers who found a
- * credential from creating keys or destroying the account.
+ * Throws `access_denied` if the caller used a key, and `fresh_login_required` if the log-in is too old. So a stranger
+ * who found a credential can neither create keys nor destroy the account.
  */
 export function requireFreshLogin(user: UserPrincipal): void {
   const { loggedInAt } = requireLogin(user);
   if (Date.now() / 1000 - loggedInAt > FRESH_LOGIN_MAX_S) throw new AppError('fresh_login_required');
 }
 
-/** Throws `access_denied` for a key. */
+/** Throws `access_denied` if the caller used a key. */
 export function requireLogin({ login }: UserPrincipal): Login {
   if (login === undefined) throw new AppError('access_denied');
   return login;

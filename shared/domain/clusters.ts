@@ -13,11 +13,11 @@ const CLUSTER_ROWS_MAX = 40;
 const CLUSTER_TOKENS_MAX = 6000;
 /** Number of rows compared on either side of a possible topic shift. */
 const WINDOW_ROWS = 4;
-/** Cosine similarity of the two sides below which the topic has shifted. */
+/** Cosine similarity of the rows before and after a place, below which the topic has shifted there. */
 const SHIFT_COSINE = 0.08;
 /** Minimum number of rows in a cluster before a topic shift may end it. */
 const ROWS_BEFORE_SHIFT = 6;
-/** UTF-16 units at the beginning of a text. */
+/** Length of the beginning of a row that is compared, in UTF-16 units. */
 const TOPIC_CHARS = 1000;
 
 /**

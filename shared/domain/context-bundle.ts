@@ -22,7 +22,7 @@ export interface ContextBundle {
   facts: FactRow[];
   episodes: EpisodeRow[];
   raw: RawRow[];
-  /** Ids of the rows, the most valuable first. A caller with less room leaves out the last ones. */
+  /** Ids of the rows, the most valuable first. A caller with less room drops rows from the end. */
   byWorth: { facts: string[]; episodes: string[]; raw: string[] };
   /** Facts chosen regardless of the question: pinned first, then the newest. */
   lasting: FactRow[];
@@ -32,7 +32,7 @@ export interface ContextBundle {
 const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 3 * 24 * HOUR_MS };
 const RAW_SALIENCE = { own: 1, other: 0.5 };
-/** UTF-16 units at the beginning of a text. */
+/** Length of the beginning of a text that is compared with other texts, in UTF-16 units. */
 const COMPARED_CHARS = 2000;
 
 export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
@@ -83,7 +83,7 @@ export function withoutSecrets<Value>(value: Value): Value {
 
 const idOf = ({ id }: { id: string }) => id;
 
-/** Ids are in the order of creation. */
+/** Ids sort by time of creation. */
 const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 const pinnedFirst = (a: FactRow, b: FactRow) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b);
 

@@ -9,7 +9,10 @@ export interface PredictionTask {
   mode: PredictionRequest['mode'];
   /** The whole draft, or only its end if the whole draft exceeds the budget. */
   draft: string;
-  /** The draft's beginning, which the model does not see. A completion in the mode `next_prompt` starts with it. */
+  /**
+   * The beginning of the draft, if it was cut off `draft` and so is unknown to the model. A completion in the mode
+   * `next_prompt` starts with it.
+   */
   draftHead: string;
   /** Oldest first. */
   messages: readonly Message[];
@@ -23,7 +26,7 @@ export interface PredictionTask {
 }
 
 export interface LocalHints {
-  /** Text that the person wrote earlier after words like the draft's last ones. */
+  /** Places in the person's earlier texts whose preceding words match the end of the draft. */
   phrases: readonly RecalledPhrase[];
   minConfidence: number;
   /** Number of suggestions that the person recently accepted or edited in this app. */
@@ -32,12 +35,15 @@ export interface LocalHints {
   dismissed: number;
 }
 
-/** A place in the person's earlier writing at which the preceding words match the end of a draft. */
+/**
+ * A place in the person's earlier texts. The words before it match the end of the draft; `following` is the text after
+ * it.
+ */
 export interface RecalledPhrase {
   following: string;
   /** Number of whole words before `following` that match the draft. */
   words: number;
-  /** Number of places that this one represents, since only a sample of the matches is read. */
+  /** Number of matching places for which this one stands, because only a sample of them is read. */
   scale: number;
   /** Age in days. */
   days: number;
@@ -49,12 +55,12 @@ export interface Memory {
   profile: { summary: string; data: Record<string, unknown> } | null;
   /** Lasting facts: the same for every draft until memory changes. */
   facts: string[];
-  /** Memory that relates to the end of the conversation. */
+  /** The memory that is relevant to the end of the conversation. */
   recalled: {
     facts: string[];
     /** Newest first. */
     episodes: { title: string; summary: string }[];
-    /** Raw rows, newest first. `own` is true for the person's own words. */
+    /** Raw rows, newest first. `own` is true if the person wrote the text. */
     said: { role: string | null; own: boolean; content: string }[];
   };
 }
@@ -78,15 +84,16 @@ export function envelopeSize(request: RequestTexts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** Lengths of the ends of the draft and of each message, in UTF-16 units. */
+/** A question contains only the end of the draft's part and of each message. Lengths are in UTF-16 units. */
 const QUESTION_MAX = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
-/** Number of a draft's first words in the question. It doubles as the draft grows. */
+/** Number of the draft's words in the first question. It doubles as the draft grows. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
- * Returns a request's question to memory: the ends of the last messages, and the draft up to its 4th, 8th, 16th, …
- * word. So most keystrokes recall the same rows, and a provider's prompt cache stays valid.
+ * Returns the text with which memory is searched: the ends of the last messages, and the draft up to its 4th, 8th,
+ * 16th, … word. Most keystrokes do not change this text. So they recall the same rows, and a provider's prompt cache
+ * stays valid.
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
   const messageEnds = messages
@@ -103,7 +110,7 @@ export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'me
 const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
-/** Step by which the room for the older messages shrinks as the draft grows, as a share of the budget. */
+/** As the draft grows, the room for the older messages shrinks in steps of this share of the budget. */
 const STEP_SHARE = 1 / 32;
 
 /**
@@ -128,7 +135,10 @@ export function fitContext(
   return { task: { ...fitted.task, memory }, truncated: fitted.truncated, used };
 }
 
-/** Rounds the tokens of all other texts up to a multiple of `step`. The older messages get the rest. */
+/**
+ * Gives the older messages the tokens that all other texts leave, after rounding the number for the other texts up to a
+ * multiple of `step`.
+ */
 function fitTexts(request: PredictionContext, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
   const draft = room.takeEnd(request.draft.text);
@@ -158,16 +168,16 @@ function fitMessage(room: TokenBudget, message: Message): Message[] {
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 
-/** Share of memory's tokens for the profile and the lasting facts. */
+/** The profile and the lasting facts get at most this share of the tokens for memory. */
 const KNOWN_SHARE = 1 / 2;
-/** Share for the recalled facts, of the tokens that the profile and the lasting facts leave. */
+/** The recalled facts get at most this share of the tokens that the profile and the lasting facts leave. */
 const FACTS_SHARE = 1 / 4;
-/** Share for the episodes, of the tokens that the recalled facts leave. The raw rows get the rest. */
+/** The episodes get at most this share of the tokens that are left after the recalled facts. Raw rows get the rest. */
 const EPISODES_SHARE = 1 / 2;
 
 /**
- * Takes whole texts, the most valuable first. `tokens` is the number taken. `reserved` is the number to set aside; it
- * does not depend on which rows are recalled.
+ * Takes whole texts, the most valuable first. `tokens` is the number of tokens taken. `reserved` is the number to set
+ * aside for memory, which stays the same whichever rows are recalled.
  */
 export function fitMemory(
   bundle: ContextBundle,
@@ -217,7 +227,10 @@ export function fitMemory(
   return { memory, used, tokens, reserved: tokens > knownBudget.taken ? room : tokens };
 }
 
-/** Tries the rows in the order of `byWorth`, and returns those that fit in the order of `rows`. */
+/**
+ * Takes rows in the order of `byWorth`, leaving out those that no longer fit. Returns the taken rows in the order of
+ * `rows`.
+ */
 function pick<Row extends { id: string }>(
   budget: TokenBudget,
   rows: readonly Row[],

@@ -39,8 +39,8 @@ export interface Ranked<Row> {
 }
 
 /**
- * Returns at most `max` rows: pinned ones first, then by worth. A row that nearly repeats a better one is chosen only
- * when nothing else is left.
+ * Returns at most `max` rows: pinned ones first, then by worth. Rows that nearly repeat a better one are chosen only if
+ * there are too few others.
  */
 export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number): Promise<Row[]> {
   const orderedRows = rows.toSorted(
@@ -67,7 +67,7 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number)
   return [...chosenRows, ...repeats].slice(0, max);
 }
 
-/** Maximum number of chosen rows with which each other row is compared, to bound the time. */
+/** A row is compared with at most this many chosen rows, to bound the time. */
 const COMPARED_MAX = 100;
 const SLICE_MS = 5;
 

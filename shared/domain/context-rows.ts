@@ -69,7 +69,10 @@ export interface ProfileRow {
   updatedAt: Date;
 }
 
-/** All rows of a tier that match the filters, or only those that are pinned, new, or about the question. */
+/**
+ * The rows of one tier (facts, episodes or raw rows) that may be chosen: all that match the filters, or only the pinned
+ * ones, the new ones and those about the question.
+ */
 export interface TierCandidates<Row> {
   rows: WithRelevance<Row>[];
   /** Number of rows that match the filters, counted up to a limit. */

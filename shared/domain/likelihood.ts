@@ -1,4 +1,7 @@
-/** Models judge words better than numbers (Tian et al. 2023, "Just Ask for Calibration"). */
+/**
+ * Models answer with one of these words, because they judge words better than numbers (Tian et al. 2023, "Just Ask for
+ * Calibration").
+ */
 export const LIKELIHOOD_PROBABILITIES = {
   almost_certain: 0.93,
   likely: 0.78,

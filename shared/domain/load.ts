@@ -1,15 +1,15 @@
 /**
- * The load of the pool that serves a kind of work, from one read. A pool serves two classes of parties, apps and
- * accounts; the kind's own class is the class of its parties.
+ * Load of the pool of workers that serves a kind of work, as read at one time. Work comes from two classes of parties,
+ * apps and accounts. The kind's own class is the one that sends this kind.
  */
 export interface KindLoad {
   /** From `performance.now()`. */
   at: number;
-  /** Parties of the kind's own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`. */
+  /** Number of parties of the own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
-  /** Queue length of each party of the kind's own class whose oldest queued piece has waited less. */
+  /** Queue length of each party of the own class whose oldest queued piece has waited less than that. */
   queues: readonly number[];
-  /** Number of queued pieces of the other class. A read counts at most some thousands. */
+  /** Number of queued pieces of the other class, counted up to some thousands. */
   others: number;
   /** Number of queued pieces of both classes. */
   queued: number;
@@ -26,39 +26,42 @@ export interface KindLoad {
   slots: number;
 }
 
-/** Age above which a read is ignored. */
+/** A load that was read longer ago than this is ignored. */
 const STALE_MS = 2000;
-/** Minimum wait of the oldest piece at which its queue counts as standing. Shorter waits are normal. */
+/** A queue counts as standing if its oldest piece has waited at least this long. Shorter waits are normal. */
 export const STANDING_QUEUE_WAIT_MS = 150;
-/** Minimum share of slots in use in a full pool. The fair order withholds some free slots from busy parties. */
+/**
+ * A pool counts as full if at least this share of its slots is in use. The fair order withholds some free slots from
+ * busy parties.
+ */
 const FULL_SHARE = 0.5;
 /** Average service time before any answer has been measured. */
 const ASSUMED_SERVICE_MS = 500;
 /** Weight of the latest answer in the average service time. */
 const SERVICE_WEIGHT = 0.1;
-/** Number of service times over which the rate is measured, so that bursts of claims even out. */
+/** The rate of claims is measured over this many service times, so that bursts of claims even out. */
 const RATE_WINDOW_SERVICE_TIMES = 4;
 const RATE_WINDOW_MIN_MS = 2000;
 const RATE_WINDOW_MAX_MS = 10_000;
 /** Minimum time over which a rate is measured: a shorter time would only measure the interval of the heartbeats. */
 const SPAN_MIN_MS = 500;
 /**
- * Number of service times without a claim that count as a collapse. Slots that were filled together become free
- * together, so shorter pauses are normal.
+ * If no work is claimed for this many service times, workers count as stuck. Shorter pauses are normal, since slots
+ * that were filled together become free together.
  */
 const SILENT_SERVICE_TIMES = 1.25;
 const SILENT_MIN_MS = 500;
-/** Rule of three: if there was no claim for some time, then with 95 % confidence the rate is at most 3 in that time. */
+/** Rule of three: if nothing was claimed for a time, the rate is at most 3 claims in that time (95 % confidence). */
 const UNSEEN_CLAIMS_MAX = 3;
 
 /**
  * Estimates the time until a new piece of work would be answered: the work ahead of it, divided by the workers' rate.
  *
  * - Work ahead: parties take turns. The new piece's own party gets one turn for each of its queued pieces, and one for
- *   the new piece. A party whose queue stands is assumed to keep its queue filled, so it gets equally many turns. Any
- *   other party gets a turn for each of its queued pieces, but no more turns than these. The other class of parties
- *   gets every second slot while it has work.
- * - Rate: the rate of recent claims while slots were full and work waited. Until it is measured, the number of queued
+ *   the new piece. A party whose queue stands is assumed to keep its queue filled, so it gets as many turns as the
+ *   new piece's party. Any other party gets a turn for each of its queued pieces, up to the same number. The other
+ *   class of parties gets every second slot while it has work.
+ * - Rate: the rate of recent claims while slots were full and work waited. Before it is measured, the number of queued
  *   pieces divided by the wait of the oldest (Little's law): a new piece waits about as long as the oldest has.
  * - After a time without a claim, the rate is at most 3 in that time. So a collapse shows at once; yet once the queue
  *   has drained, a few pieces are still admitted as probes.
@@ -90,7 +93,7 @@ export class LoadEstimate {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 
-  /** Returns the number of queued pieces from which on a party's next piece would take longer than `withinMs`. */
+  /** Returns the number of queued pieces at which a party's next piece would be answered later than `withinMs`. */
   maxQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
     const latest = this.#latest;
@@ -107,15 +110,15 @@ export class LoadEstimate {
   }
 
   /**
-   * Returns Infinity without a worker, and 0 if the latest read is too old or shows no wait for this party. `own` is
-   * the number of pieces that the party has queued.
+   * Estimates when the next piece of a party with `own` queued pieces is answered, in milliseconds from now. Returns
+   * Infinity without a worker, and 0 if the latest read is too old or shows no wait for the party.
    */
   answerMs(own: number, now: number): number {
     const latest = this.#latest;
     if (latest === undefined || now - latest.at > STALE_MS) return 0;
     if (latest.workers === 0) return Number.POSITIVE_INFINITY;
     if (!isStanding(latest) || !isFull(latest)) return 0;
-    // The fair order keeps free slots only from parties that have their full share.
+    // The party gets a free slot: the fair order withholds slots only from parties that have their full share.
     if (own === 0 && latest.running < latest.slots) return 0;
     const others = Math.max(0, latest.standing - (own > 0 ? 1 : 0));
     let turnsUpToIt = (own + 1) * (1 + others);

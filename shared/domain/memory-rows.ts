@@ -119,7 +119,7 @@ export type NewFact = ReturnType<typeof newFact>;
 export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
 export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
 
-/** Names the end in the fault or, if the client sent no end, the beginning. */
+/** Adds a fault if `from` is later than `to`: for the end or, if the client sent no end, for the beginning. */
 export function checkSpan(
   from: Date | null | undefined,
   to: Date | null | undefined,

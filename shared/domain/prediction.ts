@@ -8,7 +8,7 @@ export function predictionKey(appId: string, requestId: string): string {
   return requestKey('predict', appId, requestId);
 }
 
-/** Returns the key of a line: the drafts that one user types in one session of an app. */
+/** Returns the key that the drafts of one user in one session of an app have in common. */
 export function lineKey(appId: string, userId: string, sessionId: string): string {
   return requestKey(`draft ${userId}`, appId, sessionId);
 }
@@ -37,7 +37,9 @@ export interface PredictionReport {
   contextTruncated: boolean;
   /** Null if no provider was asked. */
   providerMs: number | null;
-  /** Id of the earlier prediction whose completion the person is typing, if this one only suggests the rest of it. */
+  /**
+   * Id of an earlier prediction, if the person is typing its completion and this prediction suggests the rest of it.
+   */
   continues?: string;
 }
 

@@ -6,7 +6,7 @@ import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
 import type { PredictionEventRequest, PredictionRequest } from '../../schemas/predictions.ts';
 import { query } from '../statement.ts';
 
-/** Concurrent requests may exceed it by a few. */
+/** Maximum number of events of a prediction. Concurrent requests may exceed it by a few. */
 const PREDICTION_EVENTS_MAX = 100;
 
 const RECORD_EVENT = {
@@ -67,7 +67,7 @@ export async function recordEvent(
     if (row?.outcome === 'recorded') return;
     if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
     if (row?.outcome) throw new AppError(row.outcome);
-    // An event with this id was stored concurrently, which only the next statement sees.
+    // A concurrent request has just stored an event with this id. The next try of the statement sees it.
   }
 }
 
@@ -75,7 +75,7 @@ export interface Verdicts {
   /** Number of accepted or edited suggestions. */
   taken: number;
   dismissed: number;
-  /** Completions that the person has dismissed in the message being typed. */
+  /** Dismissed completions of the message that the person is typing. */
   refused: string[];
 }
 

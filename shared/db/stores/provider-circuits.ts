@@ -1,10 +1,13 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** Time limit of a statement that a provider call waits for. After it, the worker decides without the result. */
+/** Provider calls wait for the statements in this file. After this time, the worker decides without their results. */
 const STATEMENT_TIMEOUT_MS = 1000;
 
-/** One more than the number up to which workers blame single parties, so that workers see when there are more. */
+/**
+ * A worker blames single parties (apps or accounts) while at most 100 have failed calls. Storing one more shows that
+ * there are more than 100.
+ */
 const STORED_PARTIES_MAX = 101;
 
 export interface CircuitSettings {
@@ -56,7 +59,7 @@ const REPORT_CIRCUIT = {
     returning failures`,
 };
 
-/** Adds what a worker has seen to the circuit. Returns the number of consecutive failures over all workers. */
+/** Adds a worker's report to the circuit. Returns the number of consecutive failures that all workers have reported. */
 export async function reportCircuit(
   pool: Pool,
   { provider, failuresToOpen, probeEveryMs }: CircuitSettings,
@@ -103,7 +106,7 @@ const CLAIM_PROBE = {
     returning model`,
 };
 
-/** Claims the probe of an open circuit. Returns true to one worker in each interval. */
+/** Claims the probe of an open circuit. Returns true to only one worker in each interval. */
 export async function claimProbe(pool: Pool, settings: CircuitSettings, model: string): Promise<boolean> {
   const values = [settings.provider, model, settings.probeEveryMs];
   return (await query(pool, CLAIM_PROBE, values, { withinMs: STATEMENT_TIMEOUT_MS })).length > 0;

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** By the database's clock, so that the clocks of the ingresses need not agree. */
+/** The database's time in Unix milliseconds. The clocks of the ingresses may differ from each other. */
 const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
  * Locks the rows in key order, as every statement on this table must, so that no two deadlock. Points for a window that
- * is over are dropped; for a key without a row, they insert a row with 0 points, which expires at once.
+ * has ended are not counted. If their key has no row, a row with 0 points is inserted, which expires at once.
  */
 const COUNT_POINTS = {
   name: 'count_points_v2',
@@ -35,22 +35,22 @@ export interface Points {
   key: string;
   /** Negative for a refund. */
   points: number;
-  /** Length of the window that these points begin, if they begin one. */
+  /** Length of the new window, if the key has no current one. */
   windowMs: number;
   /** Id of the only window in which the points count. Once that window is over, they are dropped. */
   window?: number | undefined;
 }
 
 export interface KeyWindow {
-  /** Points so far, including the entry's own, unless those were for another window. */
+  /** Points counted in the window so far, including this entry's points unless they were dropped. */
   points: number;
   /** Time until the window ends; 0 or less if there is no window. */
   leftMs: number;
-  /** End of the window by the database's clock. It identifies the window among those of the key. */
+  /** End of the window in Unix milliseconds, by the database's clock. Serves as the window's id. */
   window: number;
 }
 
-/** Returns, for each entry, the count of its key after this entry and those before it. */
+/** Counts the entries in order. Returns for each entry the window of its key directly after that entry. */
 export async function countPoints(
   pool: Pool,
   batch: readonly Points[],
@@ -64,7 +64,8 @@ export async function countPoints(
   ];
   const rows = await query<KeyWindow & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
-  // Goes from last to first, and subtracts the points of each entry from the count for the entry before it.
+  // The statement returns the totals after the last entry. Subtracting entries from last to first gives the totals
+  // before.
   return batch
     .toReversed()
     .map(({ key, points, window }) => {

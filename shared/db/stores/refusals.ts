@@ -19,7 +19,7 @@ const ADD_REFUSALS = {
        set calls = r.calls + excluded.calls, last_at = excluded.last_at`,
 };
 
-/** The statement is not repeated if its answer is lost, because it might count twice. */
+/** After this time, the statement fails and is not retried: its counts may have been added. */
 const ADD_TIMEOUT_MS = 2000;
 
 export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): Promise<void> {

@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** A process that has taken a page holds it for this long. Then another process may take it. */
+/**
+ * A process that takes a page of accounts holds the job's round for this long. Then another process may take it over.
+ */
 const HOLD_MS = 5000;
 
 /** Times are by the database's clock. */
@@ -11,7 +13,7 @@ export interface ScheduleRow {
   /** Unix milliseconds. */
   nextTick: number;
   untilTickMs: number;
-  /** Time until any process may continue the open round; null if no round is open. */
+  /** Time until any process may continue the unfinished round over all accounts; null if no round is unfinished. */
   untilFreeMs: number | null;
 }
 
@@ -54,7 +56,7 @@ const DATABASE_NOW = {
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 };
 
-/** Reads the database's clock, by which ticks are due, in Unix milliseconds. */
+/** Reads the database's clock, in Unix milliseconds. By this clock, ticks are due. */
 export async function databaseNow(pool: Pool): Promise<number> {
   const [row] = await query<{ now: number }>(pool, DATABASE_NOW, []);
   if (row === undefined) throw new Error('the database answered nothing');
@@ -74,8 +76,8 @@ const SET_SCHEDULE = {
 };
 
 /**
- * Sets the pattern of a recurring job; null turns it off and ends its round. Changes nothing if the job has this
- * pattern already, unless the clock was ahead when its latest tick was fired or its next one stored.
+ * Sets the pattern of a recurring job; null turns the job off and ends its round. Changes nothing if the job has this
+ * pattern already, unless its stored times are wrong because the clock was ahead.
  */
 export async function setSchedule(
   pool: Pool,
@@ -98,8 +100,8 @@ const FIRE_TICK = {
 };
 
 /**
- * Opens a round, or lets an open round go on. Each tick is fired at most once, and never after a later tick. Returns
- * whether this call fired it; false also if it did in a try whose answer was lost.
+ * Starts a round over all accounts, or continues the unfinished one. Each tick is fired at most once, and never after a
+ * later tick. Returns whether this call fired the tick; false also if an earlier try fired it and its answer was lost.
  */
 export async function fireTick(
   pool: Pool,
@@ -108,13 +110,13 @@ export async function fireTick(
   return (await query(pool, FIRE_TICK, [name, tick, nextTick, pattern])).length > 0;
 }
 
-/** The next page of a round: the accounts after `position`. One process at a time works on it. */
+/** Next page of a round over all accounts: the accounts after `position`. One process at a time works on the round. */
 export interface Page {
-  /** The latest tick, which opened the round or let it go on, in Unix milliseconds. */
+  /** Latest tick, in Unix milliseconds. It started the round, or came during it. */
   tick: number;
   step: number;
   position: string;
-  /** Time until the tick after `tick`. */
+  /** Time until the next tick. */
   untilTickMs: number;
 }
 
@@ -128,7 +130,7 @@ const TAKE_PAGE = {
                    (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
 };
 
-/** Undefined if no round is open or another process holds it. */
+/** Returns undefined if no round is unfinished, or another process holds it. */
 export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
   const [page] = await query<Page>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
   return page;
@@ -144,8 +146,8 @@ const TURN_PAGE = {
 };
 
 /**
- * Moves a round to its next page, which begins after a pause; a null position ends the round. Returns false if another
- * process has taken the round over, or it has ended.
+ * Moves a round to its next page, which begins after a pause; a null position ends the round. Returns false if the
+ * round has already ended, or another process has taken it over.
  */
 export async function turnPage(
   pool: Pool,

@@ -70,7 +70,7 @@ export function issueServiceKey(
   const { key, hash, prefix } = newServiceKey();
   const { id: accountId } = user;
   return transaction(em, async (tx) => {
-    // Another call that issues a key to this account waits here, and then counts this key.
+    // Locks the account. A concurrent call for the account waits here, and then counts this key.
     const [account] = await tx.execute<{ generation: number }[]>(
       `select login_generation as generation from accounts where id = ? and active for no key update`,
       [accountId],

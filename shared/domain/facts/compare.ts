@@ -76,9 +76,9 @@ const CHANGE_WORDS =
   /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
- * Reports whether two statements that fill the same slot name the same value. All words of one statement must be in the
- * other, in the same order, except `COMMON_WORDS`, words of the slot and given-up values. If either statement names a
- * change, both must have the same words, since the former value may stand anywhere.
+ * Reports whether two statements give the slot the same value. All words of one statement must be in the other, in the
+ * same order. `COMMON_WORDS`, words of the slot and phrases about a former value do not count. If a statement mentions
+ * a change, both must have exactly the same words, because one of them may be the former value.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
@@ -101,7 +101,7 @@ function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
-/** Words for liking: a person who no longer uses something may still like it. */
+/** Words for liking. They are not ignored, since a person who no longer uses something may still like it. */
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
 /** Returns `npm` for `moved from npm to pnpm`, and nothing for a mere preference for one thing over another. */
@@ -126,13 +126,16 @@ function isNegated(text: string): boolean {
   return [...detailsOf(text)].some((word) => NEGATION_WORDS.has(word));
 }
 
-/** Returns the value that a statement gives to a slot, to compare with `givenUpIn`; empty for a negation. */
+/**
+ * Returns the words of the value that a statement gives to a slot; none for a negation. They can be compared with the
+ * result of `givenUpIn`.
+ */
 export function ownValueOf(text: string, slot: string | null): Set<string> {
   const left = withoutGivenUpPhrases(text);
   return isNegated(left) ? new Set() : ownWordsIn(left, slot);
 }
 
-/** Returns the meaningful words of a text and words for liking, without negations and the words of a slot. */
+/** Returns the words of a text, without `COMMON_WORDS` (except words for liking), negations and words of the slot. */
 export function ownWordsIn(text: string, slot: string | null): Set<string> {
   const topic = new Set(wordsOf(slot ?? '').map(stemOf));
   const isCommon = (word: string) => COMMON_WORDS.has(word) && !LIKING_WORDS.has(word);

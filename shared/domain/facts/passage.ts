@@ -1,12 +1,12 @@
 import { normalForm, type PlacedWord, placedWords, wordNgrams, wordsOf } from '../../text/words.ts';
 
-/** Minimum share of a quote's word trigrams in an inexact passage. */
+/** An inexact passage must have at least this share of the quote's word trigrams. */
 const CONTAINED_SHARE = 0.8;
 
-/** Limits of the part of a quote that is looked up. */
+/** Only this much of the beginning of a quote is looked up. */
 const QUOTE_MAX = { units: 1000, words: 250 };
 
-/** Splits a text into words once, however many quotes are looked up in it. */
+/** A text in which quotes are looked up. It is split into words only once. */
 export class QuotedText {
   readonly #text: string;
   readonly #placedWords: readonly PlacedWord[];
@@ -21,8 +21,8 @@ export class QuotedText {
   }
 
   /**
-   * Returns the passage in this text's spelling: exactly the quote's words, or else an equally long run of words with
-   * nearly all of the quote's word trigrams.
+   * Finds a quote in the text, and returns the passage as the text spells it. If the quote's exact words do not occur,
+   * finds an equally long run of words with nearly all of the quote's word trigrams.
    */
   passageOf(quote: string): string | undefined {
     const wantedWords = placedWords(quote.slice(0, QUOTE_MAX.units))
@@ -35,7 +35,10 @@ export class QuotedText {
   }
 }
 
-/** Searching the joined text avoids quadratic time for repeated words. No word contains a line break. */
+/**
+ * Searches the joined text, because comparing word by word would take quadratic time if words repeat. No word contains
+ * a line break.
+ */
 function findExact(wanted: readonly string[], words: readonly string[]): number | undefined {
   if (wanted.length === 0) return undefined;
   const text = `\n${words.join('\n')}\n`;
@@ -43,7 +46,7 @@ function findExact(wanted: readonly string[], words: readonly string[]): number 
   return at < 0 ? undefined : text.slice(0, at).split('\n').length - 1;
 }
 
-/** Takes linear time, since it counts the matching trigrams before each place once. */
+/** Takes linear time: `matching` has, for each position, the number of matching trigrams before it. */
 function findNear(wanted: readonly string[], present: readonly string[]): number | undefined {
   const trigrams = new Set(wordNgrams(wanted, 3));
   if (trigrams.size === 0) return undefined;
@@ -60,7 +63,7 @@ function findNear(wanted: readonly string[], present: readonly string[]): number
   return best?.from;
 }
 
-/** Minimum share of common trigrams at which two passages of one text count as the same. */
+/** Two passages of one text count as the same if they share at least this part of the trigrams of the shorter one. */
 const OVERLAP_SHARE = 0.5;
 
 export function passagesOverlap(a: string, b: string): boolean {

@@ -30,8 +30,8 @@ interface Supersession {
 }
 
 /**
- * The outcome for a statement. `end` is the time at which the superseded one stops being valid: the fact in
- * `supersedes`, the statement itself in `former`. If it is null, the superseded one keeps its own end.
+ * What becomes of a statement. `end` is the time at which the superseded fact or, in `former`, the statement stops
+ * being valid; null leaves its end unchanged.
  */
 type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
@@ -74,8 +74,8 @@ function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): 
 }
 
 /**
- * A fact that has ended does not become valid again because it is said again. A fact that the model calls replaced is
- * repeated only by the same words.
+ * A fact that has ended does not become valid again because it is said again. If the model says that the statement
+ * replaces the fact, the statement repeats it only in the same words.
  */
 function canRepeat(statement: Statement, fact: KnownFact): boolean {
   const { text, target } = statement;
@@ -96,7 +96,10 @@ function isSlotValue({ text, slot }: Statement, fact: KnownFact): boolean {
 /** Minimum similarity at which two statements made from one passage are about the same thing. */
 const REWORDING_SIMILARITY = 0.4;
 
-/** Returns the fact most similar to a statement among those made from the same passage, if both have the same topic. */
+/**
+ * Of the facts made from the same passage as the statement, returns the one most similar to it, if it is about the same
+ * topic.
+ */
 function rewordedFact(statement: Statement, facts: readonly KnownFact[]): KnownFact | undefined {
   const alike = facts
     .filter((fact) => haveSamePassage(statement, fact))
@@ -141,21 +144,26 @@ function givesUp(one: { text: string }, other: { text: string; slot: string | nu
 
 type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;
 
-/** An open end lasts forever. */
+/** A null `validTo` means that the span has no end. */
 function haveCommonTime(a: Span, b: Span): boolean {
   const beginsBefore = (one: Span, other: Span) =>
     other.validTo === null || beginningOf(one) < other.validTo.getTime();
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
 
-/** A statement of which only the end is known has the same beginning and end; it counts as valid just before. */
+/**
+ * If only the end of a statement is known, its beginning equals its end. It then counts as valid just before that time.
+ */
 function beginningOf({ validFrom, validTo }: Span): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;
   const from = validFrom.getTime();
   return from === validTo?.getTime() ? from - 1 : from;
 }
 
-/** Supersedes the earlier of two statements, whichever was stored first, but never a protected fact. */
+/**
+ * Of two contradicting statements, the earlier one is superseded, whichever was stored first. A protected fact never
+ * is.
+ */
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const { validFrom, validTo } = statement;
   const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;

@@ -18,12 +18,12 @@ export function hasEvidence({ rows }: FactSource): boolean {
   return rows.some(isEvidence);
 }
 
-/** Code points at the beginning of a row by others, which the person may have answered. */
+/** Rows by others are cut to this number of code points. They are kept because the person may have answered them. */
 const OTHERS_CHARS_MAX = 400;
 
 /**
- * Returns as many of the first sources as fit into `room` UTF-16 units; if none does, the first alone, without its last
- * rows by others and then without the person's last rows.
+ * Returns as many of the first sources as fit into `room` UTF-16 units together. If the first alone is too long,
+ * returns it without its last rows by others and, if still too long, without the person's last rows.
  */
 export function fitSources(sources: readonly FactSource[], room: number): FactSource[] {
   const short = sources.map(withShortRows);
@@ -67,7 +67,7 @@ const PASTED_TEXTS = [
 /** Marks a place where text was cut out, so that no quote spans it. */
 const CUT_MARK = '\f';
 
-/** Leaves out pasted text, which is somebody else's. */
+/** Cuts out pasted text, which the person did not write. */
 export function spokenParts(content: string): string[] {
   const cut = PASTED_TEXTS.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);
   return cut.split(CUT_MARK).filter((part) => part.trim() !== '');

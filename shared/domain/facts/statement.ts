@@ -17,7 +17,7 @@ export interface CheckedQuote extends Quote {
 export interface Statement {
   text: string;
   kind: string | null;
-  /** Topic of which the statement gives the value, such as `tool.editor`. Each topic has one value at a time. */
+  /** The statement gives the value of this topic, such as `tool.editor`. Each topic has one value at a time. */
   slot: string | null;
   origin: 'model' | 'extractive';
   /** From 0 to 1. */

@@ -3,10 +3,12 @@ import { transaction } from '../../transaction.ts';
 
 export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
-/** Time for which the scheduler's promotions skip rows. Doubles with each failure, up to a day. */
+/**
+ * How long the scheduler skips rows after a failed promotion: 10 minutes, doubled by each further failure, up to a day.
+ */
 const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
-/** Records that a promotion of these rows has failed, which puts them after all other rows. */
+/** Records that a promotion of these rows has failed. Later promotions take other rows first. */
 export async function setAside(
   em: EntityManager,
   accountId: string,

@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 
 /*
- * A fact is superseded by another (`superseded_by`), or will end when another begins (`ended_by`). Deletions, which
- * pass facts on to the next successor, are in `forget-derived.ts`.
+ * `superseded_by` is the fact that has replaced a fact; `ended_by` is the fact that will replace it at a future time.
+ * `forget-derived.ts` changes both when that fact is deleted.
  */
 
 /**
- * Adds a fault unless `id` is another fact of the account, neither superseded nor a former wording. Also adds one if
- * `self` already follows `id`, which would make a circle.
+ * Adds a fault unless `id` is a fact of the account that is neither superseded nor a former wording of another. Also
+ * adds one if `self` is `id` or one of its successors, since a chain of successors must have no circle.
  */
 export async function checkSuccessor(
   tx: EntityManager,
@@ -58,9 +58,9 @@ export async function supersede(
 }
 
 /**
- * When the beginning of fact `id` changes, moves the ends of the facts that it supersedes or will end, if they equal
- * the old beginning. No fact ends before it begins, and a fact that will end keeps its end if the new beginning is
- * unknown.
+ * Call this when fact `id` begins at another time. Its predecessors that ended at the old time now end at the new time,
+ * but never before they begin. If the new time is unknown, superseded facts lose their end, and facts that are still to
+ * be superseded keep it.
  */
 export async function moveEnds(
   tx: EntityManager,

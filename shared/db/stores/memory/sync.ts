@@ -21,7 +21,7 @@ export interface SyncPage {
   events: { arrival: number; occurredMs: number; body: string }[];
   /** True if the session has no further events to sync. */
   last: boolean;
-  /** Arrival of the session's latest event; undefined unless the sync takes all new events. */
+  /** Arrival number of the session's latest event; undefined if the request names a session or a time. */
   latest?: number;
 }
 
@@ -29,15 +29,15 @@ export interface SyncCursor extends Pick<SyncPage, 'session' | 'last' | 'latest'
   arrival: number;
 }
 
-/** Returns the end of a page. A session's latest event may have been deleted, so its last page ends at `latest`. */
+/** Returns the position after a page. The last page ends at `latest`, even if that event has been deleted. */
 export function endOfPage({ session, events, last, latest }: SyncPage): SyncCursor {
   const arrival = events.at(-1)?.arrival ?? 0;
   return { session, arrival: last ? Math.max(arrival, latest ?? 0) : arrival, last, latest };
 }
 
 /**
- * Reads the next events that memory has not taken in, from the session whose latest event is the oldest. The page that
- * ends at the cursor need not have been stored yet.
+ * Reads the next events that are not in memory yet, from the session whose latest event is the oldest. `after` is the
+ * end of the page before, which need not be stored yet.
  */
 export async function readUnsyncedPage(
   em: EntityManager,
@@ -68,7 +68,7 @@ async function nextUnsynced(
   return next;
 }
 
-/** Counts the sessions that a sync goes through. With `since`, sessions without an event since then count as well. */
+/** Counts the sessions that a sync reads. With `since`, also counts sessions that have no event since then. */
 export async function countSessionsToSync(
   em: EntityManager,
   accountId: string,
@@ -82,7 +82,7 @@ export async function countSessionsToSync(
   return count;
 }
 
-/** Reads the next events that a request chooses, whether or not memory has already taken them in. */
+/** Reads the next events for a request that names a session or a time, including events that memory already has. */
 export async function readChosenPage(
   em: EntityManager,
   accountId: string,
@@ -119,8 +119,8 @@ async function nextChosen(
 }
 
 /**
- * Reads a session's events after a position. No index serves `is not distinct from`: with old statistics, the planner
- * would otherwise also read the index of all events of the account.
+ * Reads a session's events after an arrival number. The condition on the account uses `is not distinct from` to exclude
+ * the index on the account: with old statistics, the planner would read all of that index.
  */
 async function readPage(
   em: EntityManager,
@@ -185,9 +185,9 @@ const STORE_SYNC_PAGE = {
 };
 
 /**
- * Stores a page's raw rows, in one transaction with the progress of the sync, except for events whose row memory has,
- * or had and deleted. Returns how many rows the sync has created so far. Throws `not_authenticated` if the account is
- * gone, disabled or being erased, and `ClaimLost`.
+ * Stores a page's raw rows and the progress of the sync in one transaction. Skips events whose raw row exists or was
+ * deleted. Returns how many rows the sync has created so far. Throws `ClaimLost`, or `not_authenticated` if the account
+ * is gone, disabled or being erased.
  */
 export async function storeSyncPage(
   pool: Pool,

@@ -1,17 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { RecordingSession } from '../../entities/recording.ts';
 
-/** Omits a body that is larger than the reader's limit; `readBody` reads it. */
 export interface EventRow {
   id: string;
   receivedAt: Date;
   /** Size of the body, in bytes. */
   size: number;
-  /** JSON text, as in `RecordingEvent.body`; undefined if it was omitted. */
+  /** JSON text, as in `RecordingEvent.body`; undefined if it is larger than the caller's `sizeMax`. */
   body: string | undefined;
 }
 
-/** Omits the body if it has more than `sizeMax` bytes. */
+/** Leaves out the body if it has more than `sizeMax` bytes; `readBody` reads it whatever its size. */
 export async function findEvent(
   em: EntityManager,
   accountId: string,
@@ -55,7 +54,7 @@ export async function findSession(
   return (await em.findOne(RecordingSession, { accountId, id })) ?? undefined;
 }
 
-/** End of a page. The next page starts after it, whatever has been stored since. */
+/** Position of the last event of a page. The next page starts after it. */
 export interface Cursor {
   /** Time of the last event, in Unix milliseconds. */
   occurredMs: number;
@@ -86,7 +85,7 @@ interface PageOptions {
 }
 
 /**
- * Reads a page of a session's events, oldest first, and those of the same time in order of arrival. An event larger
+ * Reads a page of a session's events in order of time; events of the same time are in order of arrival. An event larger
  * than `sizeMax` is a page of its own, without its body.
  */
 export async function pageOfEvents(

@@ -15,7 +15,10 @@ const RECORD_BATCH = {
 /** Longer than the server's `statement_timeout`, so that the server ends the statement first. */
 const ANSWER_TIMEOUT_MS = 12_000;
 
-/** Number of stored events, and indexes of events whose session is another account's. The others are duplicates. */
+/**
+ * `accepted` is the number of stored events. `foreign` has the indexes of the events whose session belongs to another
+ * account. All other events were duplicates.
+ */
 export interface RecordResult {
   accepted: number;
   foreign: number[];
@@ -24,7 +27,7 @@ export interface RecordResult {
 /**
  * Stores the new events of a batch and updates their sessions, in one transaction. Throws `not_authenticated` if the
  * account is gone or disabled, and `quota_exceeded`. Does not retry after a lost connection, since the second try would
- * find the events of the first and report them as duplicates.
+ * report the events of the first as duplicates.
  */
 export async function recordBatch(
   pool: Pool,

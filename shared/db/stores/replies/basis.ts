@@ -20,8 +20,8 @@ const BATCH_BUNDLE = {
 };
 
 /**
- * Reads the live batch's bundle and the present revision of memory; undefined unless the batch has this part. A batch
- * that failed and runs again has new parts, while parts of its first run may still be queued.
+ * Reads the bundle of a live batch and the current revision of memory. Returns undefined if the batch does not have
+ * this part: a batch that runs again after a failure has new parts, while old parts may still be queued.
  */
 export async function readBatchBundle(
   pool: Pool,
@@ -64,9 +64,9 @@ export async function readBatchMemory(
   return row ?? { profile: null, facts: [], episodes: [], raw: [] };
 }
 
-/** Maximum number of replies, the latest ones, that a prediction learns from. */
+/** A prediction learns from at most this many of the latest replies. */
 const PAIRS_MAX = 500;
-/** Maximum number of preceding rows of the session that are searched for the prompt of a reply. */
+/** Number of rows before a reply that are searched for its prompt. */
 const PROMPT_SEARCH_ROWS = 100;
 
 /** Reads the person's latest replies in their own words, each with the end of the prompt that it answers. */
@@ -95,12 +95,12 @@ const READ_PAIRS = `
    where coalesce(named.content, latest.content) is not null
    order by r.occurred_at desc, r.id desc`;
 
-/** Maximum number of decisions, the latest ones, that may support a reply. */
+/** At most this many of the latest decisions may support a reply. */
 const DECISIONS_MAX = 500;
 
 /**
- * Reads the person's latest decisions on predictions, without those that teach nothing, such as one on a reply that the
- * prompt dictated, and those whose texts were erased.
+ * Reads the person's latest decisions on predictions. Leaves out decisions without a label, since they teach nothing,
+ * and decisions whose texts were erased.
  */
 export function readDecisions(em: EntityManager, accountId: string): Promise<PersonDecision[]> {
   return em.execute<PersonDecision[]>(
@@ -121,8 +121,8 @@ interface StoredCalibrator {
 }
 
 /**
- * Fits the account's calibrator again, and stores it, if labels have changed. It depends only on the labels, so it does
- * not matter which process fits it, or how often.
+ * Returns the account's calibrator. If labels have changed, fits and stores it again. The result depends only on the
+ * labels, so it does not matter which process fits it, or how often.
  */
 export async function readCalibrator(em: EntityManager, accountId: string): Promise<CalibratorModel> {
   const [stored] = await em.execute<StoredCalibrator[]>(

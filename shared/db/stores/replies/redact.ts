@@ -52,9 +52,9 @@ const SELECT_TEXTS = `
   select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
 
 /**
- * Erases the texts of predictions that were made from these rows of memory, if they may repeat the deleted `texts`; if
- * `texts` is undefined, erases all of them. Their numbers stay, so that statistics and calibration do not change.
- * Deletes the stored answers of drafts in any case, because they contain rows as they were sent.
+ * Erases those texts of predictions made from these rows that may repeat the deleted `texts`; erases all their texts if
+ * `texts` is undefined. Keeps the predictions' numbers, so that statistics and calibration do not change. Deletes the
+ * stored answers of drafts made from these rows, because they contain the rows' texts.
  */
 export async function redactPredictions(
   tx: EntityManager,
@@ -67,12 +67,12 @@ export async function redactPredictions(
   await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
 }
 
-/** Deletes the answers of drafts that were made from the profile, because they contain it as it was sent. */
+/** Deletes the answers of drafts that were made from the profile, because the answers contain the profile. */
 export async function redactProfile(tx: EntityManager, accountId: string): Promise<void> {
   await tx.execute(`${FORGET_DRAFTS} and h.report::json #>> '{context,profile}' = 'true'`, [accountId]);
 }
 
-/** Answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
+/** Looks back only two days, because answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
 const FORGET_DRAFTS = `
   delete from answers a using history h
    where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id`;

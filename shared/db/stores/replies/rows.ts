@@ -9,7 +9,7 @@ import { query } from '../../statement.ts';
 import { transaction } from '../../transaction.ts';
 
 const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
-/** Columns that can make a prediction in a list large. */
+/** Columns by which the size of a listed prediction is measured; its other columns are small. */
 const LARGE_COLUMNS =
   'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
 
@@ -49,7 +49,7 @@ const ENDED_REPLIES = {
           where r.status <> 'pending' or r.error is not null`,
 };
 
-/** Returns the ids of the ended predictions among these, whatever their accounts. */
+/** Returns the ids of those predictions that have ended. Does not check which account they belong to. */
 export async function findEndedIds(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(pool, ENDED_REPLIES, [ids]);
   return new Set(rows.map(({ id }) => id));
@@ -70,8 +70,8 @@ export async function measureReplies(
 }
 
 /**
- * `inTurn` calls `read`, which goes through all rows of the account, when its turn comes; `reserve` resolves when there
- * is room for the page.
+ * `inTurn` waits for its turn, then calls `read`, which reads all rows of the account. `reserve` waits until that many
+ * bytes of memory are free for the page.
  */
 interface PageReadLimits {
   inTurn<T>(read: () => Promise<T>): Promise<T>;
@@ -79,8 +79,8 @@ interface PageReadLimits {
 }
 
 /**
- * Lists a page of predictions, without prompts, context and features, and counts all that match. Throws what `inTurn`
- * and `reserve` throw.
+ * Lists a page of predictions without prompts, context and features. `total` is the number of all matching predictions.
+ * Throws what `inTurn` and `reserve` throw.
  */
 export async function listReplies(
   em: EntityManager,
@@ -141,8 +141,8 @@ function conditionsOf(
 }
 
 /**
- * The last decision wins; repeating it changes nothing. Throws `not_found`, `request_in_flight` while the prediction
- * runs, or a `ValidationError` if the person's reply is missing.
+ * Stores the person's decision on a prediction. A later decision replaces an earlier one. Throws `not_found`,
+ * `request_in_flight` while the prediction runs, or a `ValidationError` if the person's reply is missing.
  */
 export function recordFeedback(
   em: EntityManager,
@@ -193,7 +193,7 @@ export async function countReplies(em: EntityManager, accountId: string, period:
 
 const OUTCOMES_MAX = 2000;
 
-/** Reads the account's latest decisions that say whether a prediction was right, each with the confidence shown. */
+/** Reads the confidence of the latest predictions that the person has judged, and whether each was right. */
 export function readOutcomes(em: EntityManager, accountId: string): Promise<ConfidenceOutcome[]> {
   return em.execute<ConfidenceOutcome[]>(
     `select confidence, label as "right" from replies

@@ -5,19 +5,25 @@ import { query } from '../../statement.ts';
 import type { Subject } from './complete.ts';
 import { outcomeOf, type RequestRow, requestJsonSql } from './find.ts';
 
-/** A validated request that asks to be admitted. Fingerprints are HMACs under the party's key. */
+/**
+ * A validated request that asks to be admitted. `party` is the app or account that sent it. `fingerprint` is an HMAC of
+ * the request under the party's key.
+ */
 export interface Admission<Facts = unknown> {
-  /** Id of this call, and of the work if that is new. By it, a repeated statement recognizes its own effect. */
+  /**
+   * Id of this call, and of the work if the call creates it. A repeated statement recognizes by this id what its first
+   * try stored.
+   */
   id: string;
   party: string;
   /** The request's `requestKey`. */
   key: string;
   fingerprint: Buffer;
-  /** User of the app; the connection must be this user's. */
+  /** Id of the app's user. The connection must belong to this user. */
   userId: string;
   connectionId: string | null;
   line: Line | null;
-  /** True to join the same request's live work, even while other callers wait for it (`Prefer: wait`). */
+  /** True (`Prefer: wait`) to join the work of an identical request even if other callers wait for it. */
   wait: boolean;
   cancelOnDisconnect: boolean;
   facts: Facts;
@@ -25,12 +31,15 @@ export interface Admission<Facts = unknown> {
   input: string;
 }
 
-/** Place of a request in its line. Only the latest request of a line counts, such as the latest revision of a draft. */
+/**
+ * Position of a request in a line. A line is a series of requests of which only the latest counts, such as the
+ * revisions of a draft.
+ */
 export interface Line {
   key: string;
   revision: number;
   textHash: Buffer;
-  /** True if the request supersedes earlier requests of its line, and later ones supersede it. */
+  /** True if the request supersedes earlier requests of its line, and can be superseded by later ones. */
   supersedable: boolean;
 }
 
@@ -46,8 +55,9 @@ export interface AdmissionTerms {
 }
 
 /**
- * `attached`: the same request is live. `ended`: the history has the answer. Any other value is the code of a refusal,
- * which stored nothing; as a thrown error, it would fail the other requests of the batch.
+ * `attached`: the request joined the live work of an identical request. `ended`: the history has the outcome of an
+ * identical request. All other values except `admitted` are error codes of refused requests, for which nothing was
+ * stored. A thrown error would fail the other requests of the batch too.
  */
 export type AdmissionDecision =
   | 'admitted'
@@ -75,9 +85,9 @@ export interface AdmissionResult {
   /** Milliseconds to the attempt's deadline, by the database's clock. */
   leftMs: number;
   superseded: string[];
-  /** Number of queued pieces of the party and kind; null if no limit is set. */
+  /** Number of pieces of work of this kind that the party has queued; null if no limit is set. */
   queued: number | null;
-  /** Only of a request that has ended. */
+  /** Set only if `decision` is `ended`. */
   outcome?: Outcome;
 }
 
@@ -92,9 +102,9 @@ const ADMIT = {
 type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 
 /**
- * Admits one party's requests, in one transaction and in this order. Refuses a request as `overloaded` if its party has
- * `maxQueued` queued pieces of its kind already. A cap is never exceeded, and a request never runs twice at the same
- * time.
+ * Admits one party's requests in the given order, in one transaction. Refuses a request as `overloaded` if the party
+ * already has `maxQueued` queued pieces of this kind. Never exceeds a monthly cap, and never lets a request run twice
+ * at the same time.
  */
 export async function admit(
   pool: Pool,
@@ -154,18 +164,18 @@ const DETACH = {
   text: 'select key, id, party, month from detach_v2($1::uuid[], $2::uuid[], $3::uuid)',
 };
 
-/** A request that none of an ingress's callers waits for any more. */
+/** A request for which no caller of this ingress waits any more. */
 export interface Detachment {
   party: string;
   key: string;
-  /** True if the connection of the last of these callers closed; false if the caller was answered. */
+  /** True if the last caller disconnected; false if that caller was answered. */
   disconnected: boolean;
 }
 
 /**
- * Records that no caller of this ingress waits for the requests any more. Returns, in the place of each, the work to
- * cancel: no ingress waits for it now, its last caller disconnected, and its latest caller asked for cancelling in that
- * case.
+ * Records that no caller of this ingress waits for the requests any more. Returns for each request the work to cancel,
+ * if any: no ingress waits for the work, its last caller disconnected, and its latest caller asked for it to be
+ * cancelled in that case.
  */
 export async function detach(
   pool: Pool,

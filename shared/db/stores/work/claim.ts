@@ -2,42 +2,45 @@ import type { Pool } from 'pg';
 import { Box } from '../../../box.ts';
 import { query } from '../../statement.ts';
 
-/** A party's work of one kind. */
+/** The queue of one party (an app or account) for one kind of work. */
 export type Flow = { readonly kind: string; readonly party: string };
 
-/** A piece of work that this process now runs, under its lease. */
+/** A piece of work that a worker process has claimed and now runs. */
 export interface Claim<Facts = unknown> extends Flow {
   id: string;
   month: string | null;
   attempt: number;
   worker: string;
   connectionId: string | null;
-  /** JSON. The attempt takes it from the box, so that the claim does not keep it in memory. */
+  /** JSON text. The attempt takes it out of the box, so that the claim does not keep it in memory. */
   input: Box<string>;
   facts: Facts;
-  /** From the admission to the claim, by the database's clock; `leftMs`: from the claim to the deadline. */
+  /** Time from admission to claim, by the database's clock; `leftMs` is the time from the claim to the deadline. */
   queuedMs: number;
   leftMs: number;
-  /** Time by which the pieces of its flow are ordered, in Unix milliseconds. */
+  /** Time that decides the order in the queue, in Unix milliseconds: the earliest is claimed first. */
   queuedAtMs: number;
-  /** The latest answer of its line, while that is kept, as JSON (`latest_answer_v1`). */
+  /** Latest answer in the request's line (see `Line`) that is still stored, as JSON (`latest_answer_v1`). */
   latest: string | null;
 }
 
 export interface FlowAsk extends Flow {
   readonly count: number;
-  /** Time from which to search, in Unix milliseconds: older pieces were claimed before. Null: from `reachMs` ago. */
+  /**
+   * Searches only work queued since this time (Unix milliseconds), because older work was claimed before. Null searches
+   * back for `reachMs`.
+   */
   readonly sinceMs: number | null;
 }
 
 export interface ClaimTerms {
   worker: string;
-  /** The flows to serve, in this order. */
+  /** Queues to claim from, in this order. */
   asks: readonly FlowAsk[];
   slots: number;
   /** Kinds of which each party has at most one piece running, over all workers. */
   oneAtATime: readonly string[];
-  /** Time span to search: no queued piece of these kinds entered its flow earlier. */
+  /** How far back a search without `sinceMs` goes. No queued work of these kinds is older. */
   reachMs: number;
 }
 
@@ -56,13 +59,13 @@ const CLAIM = {
 
 const CLAIM_TIMEOUT_MS = 5000;
 
-/** A row of a claim. A row without an id names a flow in which the claim left work. */
+/** A claimed piece of work or, without an id, a queue in which the claim left work. */
 export type ClaimRow =
   | (Omit<Claim, 'facts' | 'input' | 'worker'> & { facts: string; input: string })
   | (Flow & { id: null });
 
 /**
- * Claims the oldest queued work of these flows. An attempt runs in one process only. Never retried: if the answer is
+ * Claims the oldest work of the given queues. Only one process can claim an attempt. Is never retried: if the answer is
  * lost, `readHeldWork` finds what was claimed.
  */
 export async function claim(pool: Pool, terms: ClaimTerms): Promise<ClaimResult> {
@@ -100,14 +103,14 @@ const QUEUED_FLOWS = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** Reads the flows of the oldest and the newest queued work of these kinds: up to 250 pieces of a kind at each end. */
+/** Returns the queues of the 250 oldest and the 250 newest queued pieces of each kind. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }
 
 const RELEASE_WORK = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
-/** Puts claimed work back into the queue, without consuming an attempt. Returns the flows of the work. */
+/** Puts claimed work back into its queues without using up an attempt. Returns the queues. */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
   return query<Flow>(pool, RELEASE_WORK, [ids, worker]);
 }
@@ -116,13 +119,15 @@ const HELD_WORK = {
   name: 'held_v3',
   text: `select id, attempt from work where id = any ($2::uuid[]) and state = 'running' and worker = $1::uuid`,
 };
-/** Reads all live work, because no index names a column that a claim changes. */
+/**
+ * Scans all live work. The table has no index on `state` or `worker`, since each claim would have to update that index.
+ */
 const ALL_HELD_WORK = {
   name: 'all_held_v1',
   text: `select id, attempt from work where state = 'running' and worker = $1::uuid`,
 };
 
-/** Reads the work that a process holds, among these ids or all of it, as a map from id to attempt. */
+/** Reads which work a process holds, as a map from id to attempt. With `ids`, reads only these. */
 export async function readHeldWork(
   pool: Pool,
   worker: string,
@@ -148,7 +153,7 @@ const RECLAIM_WORK = {
   text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
 };
 
-/** Takes back attempts whose claim a crash of the database has undone. Returns the ids of their work. */
+/** Claims attempts again whose claim was lost in a crash of the database. Returns the ids of their work. */
 export async function reclaim(
   pool: Pool,
   attempts: ReadonlyMap<string, number>,

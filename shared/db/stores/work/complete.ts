@@ -30,7 +30,7 @@ export type Guard =
   | { guard: 'live'; attempt?: number }
   | { guard: 'overdue' | 'abandoned' | 'detached' };
 
-/** `month` is the month in which the work's unit was reserved; null if it costs none. */
+/** Identifies a piece of work. `month` is the month in which its unit was reserved; null if it costs none. */
 export interface Subject {
   id: string;
   party: string;
@@ -53,9 +53,9 @@ const COMPLETE_AND_CLAIM = {
 };
 
 /**
- * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
- * effect in this try; false also if it did in an earlier try, whose answer was lost. Each admission has one end and one
- * settlement: the late answer of a worker that has lost its attempt fails the guard.
+ * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether this try
+ * ended it; false also if an earlier try ended it and its answer was lost. Work is ended and settled only once, because
+ * the guard refuses a late answer of a worker that has lost its attempt.
  */
 export async function complete(
   pool: Pool,

@@ -3,7 +3,7 @@ import type { Fate, Outcome } from '../../../domain/work.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
-/** Time for which an ended request can be found: by callers that have waited for it, as a job, or in any way. */
+/** How long a request can be found after its end: by callers that waited for it, as a job, or at all. */
 const FINDABLE_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
 const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
@@ -27,7 +27,9 @@ export type RequestRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
     report: string | null;
   };
 
-/** Finds the outcomes of ended requests whose callers still wait, by their keys; `gone` for a key without a request. */
+/**
+ * Finds the outcomes of ended requests for callers that still wait. The outcome is `gone` for a key without a request.
+ */
 export async function outcomesOf(
   pool: Pool,
   keys: readonly string[],
@@ -58,10 +60,10 @@ export async function factsBefore(pool: Pool, key: string, attempt: number): Pro
   return row && JSON.parse(row.facts);
 }
 
-/** A piece of work as its party sees it. */
+/** A piece of work as the app or account that owns it sees it. */
 export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
   kind: string;
-  /** Stored by the handler of a live job; `report` is what the handler reported at its end. */
+  /** Stored by the handler while the job runs; `report` is stored by the handler when the job ends. */
   progress: unknown;
   report: unknown;
   admittedMs: number;
@@ -73,7 +75,10 @@ export interface JobRef {
   key: string;
 }
 
-/** Finds work by party and key; undefined if it is of none of the kinds, or ended more than 24 hours ago. */
+/**
+ * Finds jobs by party and key. Returns undefined for a job that has another kind or party, or ended more than 24 hours
+ * ago.
+ */
 export async function findJobs(
   pool: Pool,
   refs: readonly JobRef[],

@@ -5,9 +5,8 @@ import { ROWS_AT_ONCE, repeatStep, takeSteps } from '../../steps.ts';
 import { deleteOldCalls } from '../provider-calls.ts';
 
 /**
- * An id begins with the time of its admission (UUID version 7), so the statement reads only the answers that it
- * deletes, and the few whose work was admitted before the recovery window and ended within it. Selects by `ctid`,
- * because no plan turns that into a join that reads the whole table.
+ * Ids begin with the time of admission (UUID version 7), so the condition on `id` skips nearly all answers that have
+ * not expired. Selects rows by `ctid`, because the planner cannot turn that into a join that reads the whole table.
  */
 const ERASE_ANSWERS = {
   name: 'erase_answers_v1',
@@ -29,7 +28,10 @@ export async function eraseAnswers(
   await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS], stopping);
 }
 
-/** Days after a grant's end until its last prediction is gone: one may end an hour later, and history goes by weeks. */
+/**
+ * Number of days after which no prediction made under an ended grant is left. A prediction may end an hour after its
+ * grant, and history is dropped by whole weeks.
+ */
 const GRANT_DAYS = TOMBSTONE_DAYS + 8;
 
 const DELETE_EXPIRED_ROWS = [
@@ -61,7 +63,10 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
-/** Also makes the partitions of the next weeks. A failed statement does not keep the others from running. */
+/**
+ * Deletes expired rows and old history, and creates the partitions of the next weeks. If a statement fails, the others
+ * still run.
+ */
 export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Promise<void> {
   const deletions = [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)];
   const tasks: (() => Promise<unknown>)[] = [

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { STANDING_QUEUE_WAIT_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
-/** Maximum number of pieces of a kind that are read, the most urgent ones. `load_v1` reads one more for each slot. */
+/** Number of pieces read of each kind, those with the earliest deadlines. `load_v1` reads one more for each slot. */
 const PIECES_MAX = 1000;
 
 export interface LoadRow {
@@ -10,7 +10,7 @@ export interface LoadRow {
   queued: number;
   /** Number of parties whose oldest queued piece has waited for at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
-  /** Queue lengths of the other parties. */
+  /** Queue length of each party whose oldest queued piece has waited less. */
   queues: number[];
   running: number;
   oldestMs: number;
@@ -43,8 +43,8 @@ const COUNT_WAITING_PARTIES = {
 };
 
 /**
- * Counts the parties that have only queued work among the `PIECES_MAX` most urgent pieces of a kind, once for each
- * kind. A party with running work is not counted, because most kinds run one piece of a party at a time.
+ * Counts for each kind the parties that have queued but no running work, among the `PIECES_MAX` most urgent pieces. A
+ * party with running work is not counted, because most kinds run one piece of a party at a time.
  */
 export async function countWaitingParties(pool: Pool, kinds: readonly string[]): Promise<number> {
   const [row] = await query<{ n: number }>(pool, COUNT_WAITING_PARTIES, [kinds]);

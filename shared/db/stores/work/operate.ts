@@ -134,7 +134,7 @@ export interface DrainCounts {
   locked: number;
 }
 
-/** Ends and refunds queued work admitted up to `before` (Unix milliseconds), as `service_unavailable`. */
+/** Ends queued work as `service_unavailable` and refunds it, if it was admitted up to `before` (Unix milliseconds). */
 export async function drainQueued(
   pool: Pool,
   kinds: readonly string[],
@@ -159,7 +159,7 @@ export async function drainQueued(
   return counts;
 }
 
-/** An account's latest job of a kind, which has failed. */
+/** A failed job that is the account's latest job of its kind. */
 export interface FailedJob {
   id: string;
   party: string;
@@ -183,15 +183,15 @@ const JOBS_TO_RETRY = {
           order by f.party`,
 };
 
-/** A page of the accounts for which a job of a kind has failed in the last 24 hours. */
+/** One page of the accounts for which a job of one kind has failed in the last 24 hours. */
 export interface RetryPage {
-  /** Jobs of active accounts that have no later job of the kind, neither ended nor live. */
+  /** Jobs to retry. Their accounts are active and have no later job of the kind. */
   jobs: FailedJob[];
-  /** Undefined on the last page. */
+  /** Id of the page's last account; undefined on the last page. */
   last: string | undefined;
 }
 
-/** Reads the page after an account, in the order of account ids. */
+/** Reads the page of accounts whose ids follow the account `after`. */
 export async function readJobsToRetry(
   pool: Pool,
   kind: string,

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Claim } from './claim.ts';
 
-/** Thrown to a worker that has lost its claim. Nothing that it does for the work from now on may have an effect. */
+/** Thrown in a worker that has lost its claim. The worker may store nothing more for the work. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
 type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
-/** Undefined if no earlier attempt has stored any. */
+/** Returns undefined if no attempt has stored progress. */
 export async function readProgress<Progress>(
   em: EntityManager,
   { id }: Pick<Holder, 'id'>,
@@ -20,8 +20,8 @@ export async function readProgress<Progress>(
 }
 
 /**
- * Stores progress in the transaction that makes it, so that a later attempt continues from here. Throws `ClaimLost` if
- * the work was cancelled or is another worker's by now.
+ * Stores progress in the caller's transaction, so that a later attempt continues from here. Throws `ClaimLost` if the
+ * work was cancelled, or is now run by another worker.
  */
 export async function storeProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
   const changedRows = await tx.execute<object[]>(

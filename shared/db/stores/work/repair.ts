@@ -5,16 +5,16 @@ import { query } from '../../statement.ts';
 import type { Flow } from './claim.ts';
 import type { Subject } from './complete.ts';
 
-/** Live work that has to end without an answer or, if `orphaned`, has lost its worker. */
+/** Live work that has to end without an answer or, if `orphaned`, has to run again because its worker died. */
 export interface Casualty extends Subject {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
-/** Place before all work, in the order of deadlines. */
+/** Start of a search through the work of a kind, in the order of deadlines. */
 const FIRST_PLACE = { deadlineMs: 0, id: LOWEST_ID };
 
-/** A casualty, or the last row of a full page. */
+/** A row without a verdict is no casualty. It is the last row of a full page, after which the next page starts. */
 interface CasualtyRow extends Subject {
   kind: string;
   verdict: Casualty['verdict'] | null;
@@ -38,8 +38,8 @@ export function findOverdueWork(
 }
 
 /**
- * Finds work of a kind that has lost its worker or its callers with a process that died. Finds nothing unless the
- * heartbeats of the asking process, `judge`, have been unbroken for a lease.
+ * Finds work of a kind whose worker has died, or whose callers were waiting at an ingress that has died. Finds nothing
+ * unless the calling process, `judge`, has kept up its own heartbeats for the whole time of a lease.
  */
 export function findCasualties(
   pool: Pool,
@@ -75,8 +75,8 @@ const ABANDONED_WORK = {
 };
 
 /**
- * Finds up to 1,000 queued pieces whose callers all left at least `ABANDON_AFTER_MS` ago and, unless `reachMs` is null,
- * at most `reachMs` ago.
+ * Finds up to 1,000 queued pieces whose last caller left at least `ABANDON_AFTER_MS` ago. With `reachMs`, finds only
+ * those whose last caller left at most `reachMs` ago.
  */
 export async function findAbandonedWork(
   pool: Pool,
@@ -101,7 +101,7 @@ export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> 
 
 const TAKE_OVER = { name: 'take_over_v1', text: 'select kind, party from take_over_v1($1::uuid[])' };
 
-/** Queues orphaned work again, as a new attempt: a late answer of its former worker is refused. */
+/** Queues orphaned work again, as a new attempt. A late answer of the former worker is then refused. */
 export function takeOver(pool: Pool, ids: readonly string[]): Promise<Flow[]> {
   return query<{ kind: string; party: string }>(pool, TAKE_OVER, [ids]);
 }
