@@ -25,7 +25,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     ...base,
     ...readListening(env, base.production),
     port: env.integer('PORT', PORT, { min: 0, max: 65535 }),
-    /** Undefined: `localhost` and the port. */
+    /** Undefined means `localhost` with the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     signingKeys: signingKeys(env, base.production),
     adminToken: adminToken(env, base.production),
@@ -52,7 +52,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
 
 export type WorkerConfig = ReturnType<typeof workerConfig>;
 
-/** A process that serves no pool asks no model, and needs neither a model nor a key. */
+/** Without `asksModels`, neither a model nor a provider's key is required. */
 export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = {}) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
@@ -92,7 +92,7 @@ export function adminConfig(values: NodeJS.ProcessEnv) {
   const config = {
     ...storeConfig(env),
     production: isProduction(env),
-    // The commands that need this setting of the ingress validate it.
+    // Not validated here: only some commands need this setting, and they validate it.
     publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
@@ -175,7 +175,7 @@ function sandboxUnits(env: Env): number {
   return env.integer('SANDBOX_UNITS', 1000, { min: 0, max: 1_000_000_000 });
 }
 
-/** Only production requires strong secrets: elsewhere they belong to a developer or a test. */
+/** Requires strong secrets only in production, not in development and tests. */
 function signingKeys(env: Env, production: boolean): SigningKeys {
   const keys = env.parsed(
     'JWT_SECRET',
@@ -213,7 +213,7 @@ const TIMEOUT_RANGE = { min: 1000, max: 600_000 };
 
 export type Deadlines = ReturnType<typeof readDeadlines>;
 
-/** Reads the maximum duration of work, queueing included, in milliseconds. */
+/** Reads the maximum durations of work, including the time in the queue, in milliseconds. */
 export function readDeadlines(env: Env) {
   return {
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, TIMEOUT_RANGE),

@@ -39,7 +39,7 @@ function storedSecret(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Clears the direct address, which would lead to another database. */
+/** Clears `DATABASE_DIRECT_URL`, which may name another database. */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
   return {
     ...values,

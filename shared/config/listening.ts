@@ -17,7 +17,7 @@ export function readListening(env: Env, production: boolean) {
       atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
       perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
     },
-    /** Time after which a client that reads nothing of its answer is disconnected, in milliseconds. */
+    /** A client that reads nothing of its response is disconnected after this time, in milliseconds. */
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
   };
 }

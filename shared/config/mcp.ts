@@ -4,7 +4,7 @@ import { readListening, readOperator } from './listening.ts';
 
 export type McpConfig = ReturnType<typeof mcpConfig>;
 
-/** Configuration of a tool server, which has no store and no secrets. */
+/** Configuration of a tool server (MCP) over HTTP. It uses no database and no secrets. */
 export function mcpConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   const production = isProduction(env);
@@ -27,7 +27,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
   });
 }
 
-/** Configuration of a tool server on a stdio pipe. */
+/** Configuration of a tool server (MCP) over stdio. */
 export function stdioConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   env.require('FORECUE_KEY');

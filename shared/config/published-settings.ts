@@ -11,7 +11,10 @@ export interface PublishedSettings {
   version: string;
   /** Type of the queue's server and a hash of its address: equal for processes that share a queue. */
   queue: string;
-  /** Maximum number of connections to PostgreSQL itself, not to a pooler, without those of the board. */
+  /**
+   * Maximum number of direct connections to PostgreSQL, not counting connections to a pooler and those of the board at
+   * `/admin`.
+   */
   connections: number;
   /** Absent for a process that asks no model. */
   models?: string[];

@@ -46,7 +46,10 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Allows no more than a database after the host. In `redis:/h/14` the driver would use its default host. */
+/**
+ * Allows only a database number after the host. A host is required: for `redis:/h/14` the driver would use its default
+ * host.
+ */
 function isServer(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);

@@ -4,8 +4,8 @@ import { isLockTimeout, isUnavailable } from './faults.ts';
 /** Time after which a statement in flight counts as slow. It is most likely waiting for a lock. */
 const SLOW_MS = 200;
 /**
- * Maximum number of a party's items that are tried alone at the same time. After as many consecutive lock time-outs in
- * a lane, or without a lane, the other items that wait to be tried alone there fail too.
+ * Maximum number of one party's items that run alone (each in its own statement) at the same time. After this many
+ * consecutive lock time-outs, the party's other items that run alone and wait for the same lock fail too.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
@@ -13,9 +13,15 @@ const NAMES_MAX = 1000;
 
 export interface BatcherOptions<In> {
   maxItems: number;
-  /** A batch holds items of one party, and a slow party delays no other. By default, all items are of one party. */
+  /**
+   * Party of an item, such as an account. A batch contains items of one party, and a slow party does not delay others.
+   * By default, there is only one party.
+   */
   partyOf?: (item: In) => string;
-  /** All items of a party's lane take a lock that no other item takes. By default, or if null, an item has no lane. */
+  /**
+   * Lane of an item within its party. All items of a lane take the same database lock, which no other item takes. By
+   * default, or if null, an item has no lane.
+   */
   laneOf?: (item: In) => string | null;
   /** Size of an item, in bytes or characters. A batch holds at most `maxBytes` of them, or a single larger item. */
   bytesOf?: (item: In) => number;
@@ -27,7 +33,7 @@ export interface BatcherOptions<In> {
    * `partyOf`. Twice as many while some are stuck.
    */
   maxInFlight?: number;
-  /** While the process has other work to do, a statement waits for more items to share it. */
+  /** While this returns true, a statement waits until more items can share it. */
   isBusy?: () => boolean;
   /**
    * Maximum time that an item waits for others while `isBusy`; by default, to the end of the event loop's turn.
@@ -37,12 +43,13 @@ export interface BatcherOptions<In> {
 }
 
 /**
- * Lets callers that arrive while a statement of their party is in flight share the next one. A lone caller's statement
- * starts at once, unless `isBusy`. When `signal` aborts, an item that still waits is withdrawn.
+ * Combines the items of several callers into one statement. Callers that arrive while a statement of their party runs
+ * share the next one. A lone caller's statement starts at once, unless `isBusy`. If `signal` aborts, an item that still
+ * waits is withdrawn.
  *
  * `run` returns one output for each item, in the same order. When a shared statement fails, its items are retried
- * alone, so that the error of one fails no other. But if the database is unreachable, all of them fail at once, and
- * after `LONE_ITEMS_MAX` lock time-outs in a row, those not retried yet fail.
+ * alone, so that a bad item does not fail the others. If the database is unreachable, all of them fail at once. After
+ * `LONE_ITEMS_MAX` lock time-outs in a row, the items not retried yet fail.
  */
 export function createBatcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
@@ -59,7 +66,7 @@ interface WaitingItem<In, Out> {
   keys: readonly string[];
   /** Name of the item's lane, unique among the lanes of all parties. */
   lane: string | undefined;
-  /** True if it was in a shared statement that failed. */
+  /** True if the item was in a shared statement that failed. */
   failed: boolean;
   signal: AbortSignal | undefined;
   resolve: (out: Out) => void;
@@ -76,27 +83,27 @@ interface Party<In, Out> {
 interface Flight<In, Out> {
   party: Party<In, Out>;
   batch: WaitingItem<In, Out>[];
-  /** True for an item that is tried alone. */
+  /** True if the item in `batch` must run alone. */
   alone: boolean;
   slow: boolean;
 }
 
 /**
- * Lets parties take turns; each has at most one shared statement in flight. After a lock time-out, the items of the
- * lanes concerned are tried alone beside the party's next shared statements, one item of a lane at a time, until the
- * lane succeeds. So a locked lane delays the other lanes of its party by one time-out, and no more.
+ * Lets parties take turns. Each party has at most one shared statement in flight. After a lock time-out in a lane, the
+ * lane's items run alone, one at a time, beside the party's shared statements, until one of them succeeds. So a locked
+ * lane delays the party's other lanes by only one time-out.
  *
- * A statement counts as stuck if it is slow, if it tries an item alone, or if the party's latest statement ended in a
- * lock time-out. There are `maxInFlight` places for stuck statements, and as many for others. So a locked party,
- * however many lanes it has, takes one place from the others, and only until it is known to be locked.
+ * A statement counts as stuck if it is slow, if it runs an item alone, or if the party's latest statement ended in a
+ * lock time-out. There are `maxInFlight` places for stuck statements, and as many for others. So a party whose rows are
+ * locked takes only one place from other parties, and only until its first statement counts as stuck.
  */
 class Batcher<In, Out> {
   readonly #run: (items: In[]) => Promise<Out[]>;
   readonly #options: BatcherOptions<In>;
   readonly #maxInFlight: number;
-  /** The parties with items that wait or are in flight, next in turn first. */
+  /** Parties with waiting or running items. The party whose turn is next comes first. */
   readonly #parties = new Map<string, Party<In, Out>>();
-  /** The parties whose next statement may count as stuck, and possibly others; next in turn first. */
+  /** Parties whose next statement may count as stuck, and possibly others. The party whose turn is next comes first. */
   readonly #suspects = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
   readonly #timeouts = new LockTimeouts();
@@ -152,7 +159,7 @@ class Batcher<In, Out> {
     else this.#start();
   }
 
-  /** Called for each item, so it must not look at many parties that have nothing to start. */
+  /** Runs for each new item, so it must not check many parties that have nothing to start. */
   #start(): void {
     for (const stuck of [false, true]) {
       // A party whose statement starts moves to the end, where this loop meets it again.
@@ -177,10 +184,10 @@ class Batcher<In, Out> {
   #nextFlight(party: Party<In, Out>, alone: boolean, stuck: boolean): Flight<In, Out> | undefined {
     const next = { party, alone, batch: [], slow: false };
     if (this.#isStuck(next) !== stuck) return undefined;
-    // Each consecutive time-out allows one item fewer at the same time.
+    // Each consecutive lock time-out lowers the number of items that may run alone at the same time.
     const maxFlights = alone ? LONE_ITEMS_MAX - this.#timeouts.count(party.name) : 1;
     if (countOf(party.inFlight, (flight) => flight.alone === alone) >= maxFlights) return undefined;
-    // Skips the search in `#takeBatch` for most parties, which have nothing to try alone.
+    // Skips the search in `#takeBatch` for most parties, which have no item that must run alone.
     if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
     const batch = this.#takeBatch(party, alone);
     return batch.length === 0 ? undefined : { ...next, batch };
@@ -288,12 +295,15 @@ function isIdle<In, Out>({ waiting, inFlight }: Party<In, Out>): boolean {
   return waiting.length === 0 && inFlight.size === 0;
 }
 
-/** Returns the keys that an item reserves: an item tried alone reserves its lane as well. */
+/** Returns the keys of an item. The lane of an item that runs alone counts as a key. */
 function keysOf<In, Out>({ keys, lane }: WaitingItem<In, Out>, alone: boolean): readonly string[] {
   return alone && lane !== undefined ? [...keys, lane] : keys;
 }
 
-/** Returns the party and lanes for which a statement's outcome counts: only the lane for an item tried alone in one. */
+/**
+ * Returns the names to which a statement's outcome applies: the party and the lanes of the items, or only the lane if
+ * an item of a lane runs alone.
+ */
 function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
   const lanes = batch.flatMap(({ lane }) => lane ?? []);
   return alone && lanes.length > 0 ? lanes : [party.name, ...lanes];

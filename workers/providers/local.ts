@@ -11,8 +11,8 @@ import { evidenceFor, isWrittenByPerson } from './local/evidence.ts';
 import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
- * The built-in predictor, without key or network. It continues a draft the way the texts of the request and of memory
- * continue after the same words, or suggests a prompt that the person repeats.
+ * The built-in predictor, which needs no key and no network. Searches the request and the memory for the draft's last
+ * words, and suggests the words that follow them there. For an empty draft, suggests an earlier prompt of the person.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;
@@ -38,17 +38,20 @@ function guess(task: PredictionTask): Continuation {
   return { text: standsAlone ? task.draftHead + task.draft + text : text, confidence };
 }
 
-/** Length of a message's end that describes the situation, in UTF-16 units. */
+/** Number of UTF-16 units at the end of a message that are compared with another message. */
 const SITUATION_CHARS = 600;
-/** Weight of a prompt from an entirely different situation. A prompt from the same situation has the weight 1. */
+/**
+ * Weight of an earlier prompt if the message before it has no word in common with the latest message. If all words are
+ * the same, the weight is 1.
+ */
 const OTHER_SITUATION_WEIGHT = 0.2;
-/** Weight of the case that the next prompt is new, as nearly all prompts of real people are. */
+/** Weight of the possibility that the person types a new prompt. It lowers the confidence of earlier prompts. */
 const NEW_PROMPT_WEIGHT = 2;
 
 /**
- * Returns the prompt that the person is most likely to repeat. Each message of the person votes for itself, with more
- * weight if the message before it resembles the latest message. A prompt that occurred once wins only if the latest
- * message asks for an approval or a choice.
+ * Returns the earlier prompt that the person is most likely to type again. A prompt has more weight if it is frequent,
+ * and if the message before it resembles the latest message. A prompt that occurred only once is returned only if the
+ * latest message asks for an approval or a choice.
  */
 function repeatPrompt(messages: readonly Message[]): Continuation {
   const latestSituation = situation(messages.at(-1));

@@ -38,7 +38,10 @@ export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   return (request, call) => send(client, request, call);
 }
 
-/** The SDK's client without uploads, streams, retries and other credentials: it takes a third of the CPU time. */
+/**
+ * Leaves out the SDK's support for uploads, streams, retries and other credentials. A request then takes a third of the
+ * CPU time.
+ */
 class PlainClient extends OpenAI {
   override async buildRequest({
     method,
@@ -118,7 +121,7 @@ function bodyOf({ name, messages, schema, format }: ChatRequest): Body {
   }
 }
 
-/** Puts the schema into the rules, for servers that do not enforce one. */
+/** Appends the schema to the system message, for servers that do not enforce a schema. */
 function withShapeDescription(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
   const shape = `Answer with JSON only: one object that matches this JSON Schema.\n${JSON.stringify(schema)}`;
   const [rules, ...rest] = messages;
@@ -130,7 +133,7 @@ function withShapeDescription(messages: readonly ChatMessage[], schema: object):
 /** Maximum plausible number of tokens. A larger count is a bug of the provider. */
 const TOKENS_MAX = 100_000_000;
 
-/** Reads the body of a 200. Throws a `ProviderError` if it has no completion. */
+/** Reads the body of a response with status 200. Throws a `ProviderError` if it contains no completion. */
 function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');
@@ -153,7 +156,6 @@ function unusableAnswer(why: string, charged: Usage | null): ProviderError {
 
 const MODEL_NAME = /^[\w.:/@-]{1,100}$/;
 
-/** Ignores a text that cannot be the name of a model. */
 function readModel(model: unknown): { answeredBy?: string } {
   return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
 }
@@ -181,7 +183,7 @@ function field(value: unknown, name: string | number): unknown {
   return isRecord(value) ? value[name] : undefined;
 }
 
-/** Drops the SDK's message and cause, which may quote a text or the key. `dialect` is that of the request. */
+/** Drops the SDK's message and cause, which may quote a person's text or the key. */
 function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
   if (error instanceof ProviderError) return error;
   const refusedPart = refusedPartOf(error, dialect);
@@ -206,7 +208,9 @@ function isUnreadable(error: unknown): boolean {
 
 type RequestDialect = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
 
-/** Finds the part of the dialect that the server refused. There is no error code for this, only words. */
+/**
+ * Searches the error's text for the part of the dialect that the server refused, because there is no error code for it.
+ */
 function refusedPartOf(error: unknown, { format, limit, extras }: RequestDialect): RefusedPart | undefined {
   if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
   const words = `${error.param} ${error.message}`;
@@ -255,7 +259,7 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (NUMBER.test(value)) return boundedPause(Number(value) * 1000);
   const moment = momentOf(value);
   if (moment === undefined) return undefined;
-  // Compares with the provider's own clock if the answer has a date.
+  // Uses the provider's own clock if the response has a `Date` header.
   return boundedPause(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
 }
 
@@ -264,7 +268,7 @@ function momentOf(date: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Returns undefined if the pause is over already. */
+/** Returns undefined if the time to retry has already come. */
 function boundedPause(ms: number): number | undefined {
   return ms > 0 ? Math.min(ms, LONGEST_PAUSE_MS) : undefined;
 }

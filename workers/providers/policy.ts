@@ -10,16 +10,19 @@ import { Circuit } from './circuit.ts';
 import { DialectRefused } from './dialects.ts';
 import { type CallLimits, type Charge, ProviderError } from './provider.ts';
 
-/** Interval of polls for messages that were lost. */
+/** Interval at which a worker reads the shared state, since an announcement may be lost. */
 const POLL_EVERY_MS = 500;
-/** Time without a call after which a worker runs only one in `IDLE_POLLS` of its polls. */
+/** A worker without calls for this time runs only one of every `IDLE_POLLS` polls. */
 const IDLE_AFTER_MS = 10_000;
 const IDLE_POLLS = 4;
 const EXCHANGE_GAP_MS = 50;
 
-/** The state that all workers share. If a function fails, this worker decides alone. */
+/** State that all workers share. While the database cannot be reached, each worker uses only its own observations. */
 export interface SharedPolicyState {
-  /** Adds news. Resolves with the number of consecutive failures, including these. */
+  /**
+   * Adds the outcomes of this worker's calls. Resolves with the model's number of consecutive failures, including
+   * these.
+   */
   report(news: CircuitNews): Promise<number>;
   read(): Promise<CircuitState[]>;
   claimProbe(model: string): Promise<boolean>;
@@ -32,7 +35,7 @@ export interface PolicyOptions {
   settings: CircuitSettings;
   /** Maximum number of concurrent calls, over all workers. */
   concurrency: number | undefined;
-  /** Minimum time limit of a call whose timeout counts as a failure of the provider. */
+  /** A timeout counts as a failure of the provider only if the call had at least this time limit. */
   fairTimeoutMs: number;
   shared: SharedPolicyState;
   log: Log;
@@ -49,8 +52,8 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
       policy.noteSuccess(sentCall);
       return completion;
     } catch (error) {
-      // Counts as a success, because the server answers. Otherwise the probe of an open circuit would never reach the
-      // dialect that the server accepts.
+      // A refused dialect counts as a success, because the server has answered. As a failure, it would keep an open
+      // circuit open before the next dialect is tried.
       if (error instanceof DialectRefused) policy.noteSuccess(sentCall);
       else policy.noteFailure(sentCall, error);
       throw error;
@@ -61,16 +64,16 @@ export function withPolicy(chat: Chat, policy: ProviderPolicy): Chat {
 }
 
 /**
- * The policy of all workers towards a provider. A model gets no call during a pause that its provider asked for and,
- * after too many failures in a row, only one probe per interval from the parties whose calls failed. Without the
+ * Limits the calls of all workers to a provider. A model gets no call during a pause that its provider asked for. After
+ * too many failures in a row, apps and accounts whose calls failed may send only one probe per interval. Without the
  * database, each worker relies on its own observations.
  */
 export class ProviderPolicy {
   readonly #options: PolicyOptions;
   readonly #circuits = new Map<string, Circuit>();
-  /** All workers have equal shares of the calls, of at least one call. */
+  /** Gives this worker an equal share of `concurrency`, but at least one call. */
   readonly #limiter: ConcurrencyLimiter;
-  /** Runs one exchange at a time, so that no read overwrites the result of a later read. */
+  /** Runs one exchange at a time, so that an older state never replaces a newer one. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
   #isAlone = false;
@@ -102,13 +105,13 @@ export class ProviderPolicy {
   }
 
   /**
-   * Resolves when a call may be sent. Throws a `ProviderError` at once if the party may not call the model, and one
-   * with the fault `timeout` if the call's time ends before its turn.
+   * Resolves when the call may be sent. Rejects with a `ProviderError`: at once if the model is paused or its circuit
+   * is open for the caller; with the fault `timeout` if the call's time limit ends first.
    */
   async enter({ model, signal, charge, timeoutMs }: CallLimits): Promise<Permit> {
     this.#usedAt = performance.now();
     const party = partyOf(charge);
-    // A party that may not call should not wait first.
+    // A call that will be refused should not wait for a permit.
     this.#circuits.get(model)?.check(party);
     const permit = await this.#limiter.acquire({ party, gone: signal, waitMs: timeoutMs }).catch(() => {
       signal.throwIfAborted();
@@ -147,7 +150,7 @@ export class ProviderPolicy {
       return false;
     });
     if (isOurs) return;
-    // If the exchange failed, this worker probes without a claim.
+    // While the database is out of reach, each worker probes without a claim.
     if (this.#isAlone) return;
     if (circuit.check(party)) throw circuit.refusal();
   }

@@ -41,18 +41,18 @@ export interface StructuredQuestion<Answer> {
    * lists.
    */
   schema: TSchema;
-  /** Accepts longer lists than the schema allows. */
+  /** Validates an answer by the schema, but accepts longer lists. */
   check: Validator<Answer>;
   /** Maximum number of tokens of the answer, thoughts included. */
   maxTokens: number;
 }
 
-/** An answered value matches the schema, and its texts are displayable. */
+/** `value` matches the schema, and all its texts are displayable. */
 export type StructuredAnswer<Answer> =
   | { state: 'answered'; value: Answer; usage: Usage; model: string }
   | { state: 'refused'; usage: Usage; model: string };
 
-/** Names the party and the attempt to which the ledger books a call. */
+/** Names the account or app, and the attempt, for which the ledger records a call. */
 export interface Charge {
   accountId: string | null;
   appId: string | null;
@@ -61,16 +61,19 @@ export interface Charge {
   kind: string;
 }
 
-/** Minimum time for which a call is worth starting. */
+/** Minimum remaining time for starting another call. */
 export const SHORTEST_CALL_MS = 250;
 
-/** The limits of one call. `signal` aborts the call and closes its socket; `timeoutMs` includes repairs. */
+/**
+ * The limits of one call. An abort of `signal` closes the call's socket. `timeoutMs` includes the time to ask again
+ * after an unusable answer.
+ */
 export interface CallLimits {
   model: string;
   signal: AbortSignal;
   timeoutMs: number;
   charge: Charge;
-  /** Equal for calls whose prompts have the same beginning, so that they reach the same cache. Reveals no id. */
+  /** Sends calls whose prompts begin alike to the same cache of the provider. Reveals no id. */
   cacheKey?: string;
 }
 
@@ -80,8 +83,8 @@ export interface CallLimits {
  */
 export interface Provider {
   /**
-   * Asks each model once, except after a refused dialect or an answer that was cut off: a person is typing, so unusable
-   * answers are not repaired.
+   * Does not ask again after an unusable answer, because a person is typing. Asks again only after a refused dialect or
+   * a cut-off answer.
    */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
   /** Asks once more if the answer does not match the schema. Null if the provider is no language model (`local`). */
@@ -90,12 +93,12 @@ export interface Provider {
     | null;
 }
 
-/** Reason of a failure. Only after a `timeout` can another attempt within the same deadline help. */
+/** Reason of a failure. Within the same deadline, only a `timeout` is worth a retry. */
 export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'failed';
 
 /**
- * Maximum pause. A provider that asks for a longer pause is called again after this time, since quotas are raised and
- * headers can be wrong.
+ * Maximum pause. A provider that asks for a longer pause is called again after this time: its quota may have been
+ * raised, or its header may be wrong.
  */
 export const LONGEST_PAUSE_MS = 600_000;
 
@@ -141,7 +144,7 @@ const ERROR_CODES = {
   failed: 'provider_failed',
 } as const;
 
-/** Logs a provider's failure, and returns the end of the work. Rethrows any other error. */
+/** Logs a provider's failure, and returns it as the result of the work. Rethrows any other error. */
 export function providerFailureEnd(error: unknown, { codes }: Pick<Kind, 'codes'>, log: Log): End<never> {
   if (!(error instanceof ProviderError)) throw error;
   const { fault, message, retryAfterMs } = error;

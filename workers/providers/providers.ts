@@ -27,12 +27,14 @@ export type ProviderOf = (model: string) => Provider;
 
 export interface ProvidersOptions {
   openai: WorkerConfig['openai'];
-  /** Models to ask in this order during an outage of a model's provider; `local` only for drafts. */
+  /**
+   * Models to ask, in this order, during an outage of a model's provider. `local` replaces only `predict`, not `ask`.
+   */
   fallbackModels?: readonly string[];
   around?: (chat: Chat) => Chat;
 }
 
-/** Without a key, which only production requires, calls to the server fail with `not_configured`. */
+/** Without `openai`, calls to any model except `local` fail with `not_configured`. */
 export function createProviders({
   openai,
   fallbackModels = [],
@@ -65,7 +67,7 @@ export async function openProviders(
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai });
-  // The proxy is global, but of a worker's requests only those to providers use Node's global agent for `https`.
+  // Sets the proxy for the whole process. In a worker, only requests to providers use Node's global `https` agent.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
   const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);
   const channel = `${config.queuePrefix}_providers`;

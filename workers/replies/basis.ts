@@ -51,7 +51,7 @@ export async function readBasis(
   };
 }
 
-/** Orders facts and episodes by their value; raw rows stay in their order, the latest first. */
+/** Sorts facts and episodes by their worth. Raw rows keep their order, the latest first. */
 export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
   return {
     profile,

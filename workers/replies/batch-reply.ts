@@ -30,8 +30,8 @@ interface SharedBasis {
 }
 
 /**
- * Creates the handler of one reply of a batch. Replies that run in this process at the same time share one read of
- * memory; a reply is cancelled if its batch has ended or was restarted.
+ * Creates the handler for a reply of a batch. Concurrent replies of one batch in this process read the memory only
+ * once. A reply is cancelled if its batch has ended or was restarted.
  */
 export function createBatchReplyHandler(
   dependencies: BatchReplyDependencies,
@@ -46,10 +46,10 @@ export function createBatchReplyHandler(
     const until = performance.now() + limitedContext.leftMs();
     const batchBundle = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
     if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    // Has no `gone`, so that the read continues if this prediction is aborted: others may wait for it.
+    // Omits `gone`: other replies may wait for this read, so it must continue if this reply is aborted.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, batchBundle.bundle));
-    // The key has the memory's revision, so that a change causes a new read: deleted rows must not be used.
+    // The key contains the memory's revision, so that a changed memory is read again. Deleted rows must not be used.
     return sharedBases.use(`${batch} ${batchBundle.revision}`, read, (common) =>
       predict(claim, request, limitedContext, async () => basisOf(await common(), request, settings)),
     );
@@ -102,7 +102,7 @@ function basisOf(
   };
 }
 
-/** Makes a value once for all callers that use it at the same time. */
+/** Makes one value for all callers that use the same key at the same time. */
 class SharedWhileUsed<Value> {
   readonly #values = new Map<string, { promise: Promise<Value> | undefined; users: number }>();
 

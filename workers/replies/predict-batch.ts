@@ -11,12 +11,12 @@ import type { predictBatch } from '../../shared/work/kinds.ts';
 import type { ClaimOf, Handler, HandlerContext } from '../work/handler.ts';
 import { type BasisDependencies, materialOf } from './basis.ts';
 
-/** Maximum length of the search text for memory, in UTF-16 units. */
+/** Maximum length of the text with which the memory is searched, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
 /**
- * Creates the handler of a batch: chooses the memory that all its prompts share, and admits a part for each prompt. A
- * later attempt finds the parts that an earlier attempt admitted.
+ * Creates the handler for a batch. It chooses memory rows that all prompts share, and admits one part (a child job) per
+ * prompt. A retry finds the parts that an earlier attempt admitted.
  */
 export function createPredictBatchHandler(dependencies: BasisDependencies): Handler<typeof predictBatch> {
   return async (claim, context) => {
@@ -96,7 +96,10 @@ async function chooseBundle(
   };
 }
 
-/** Joins the ends of all prompts, where the questions mostly are, each with an equal share of `QUESTION_MAX`. */
+/**
+ * Joins the ends of all prompts, because a prompt usually ends with its question. All ends have the same maximum
+ * length.
+ */
 function questionOf(inputs: readonly string[]): string {
   const share = Math.floor(QUESTION_MAX / inputs.length) - 1;
   return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');

@@ -50,7 +50,7 @@ export function createReplyPredictor({
   providerOf,
   settings,
 }: Pick<ReplyDependencies, 'providerOf' | 'settings'>) {
-  /** Uses the person's own replies if there is no model, or if `local` is the fallback during an outage. */
+  /** Without a model, or if `local` is the fallback during an outage, predicts from the person's earlier replies. */
   const propose = async (
     call: ReplyCall,
     { vote, pairs }: Basis,
@@ -158,7 +158,7 @@ async function askModel(
   return { ...parsedReply, reason: '', model: answer.model, usage: answer.usage };
 }
 
-/** Lists every memory row whose text may be in the answer, so that its deletion finds the predictions made from it. */
+/** Lists every memory row that the answer may repeat, so that deleting a row finds the predictions made from it. */
 function contextOf(
   memoryRevision: number,
   { material, withheld }: ScreenedMaterial,
@@ -187,7 +187,10 @@ function contextOf(
 
 /** Maximum length of a reply that is reused, in code points. A longer reply fits only the prompt that it answered. */
 const REUSED_REPLY_MAX = 80;
-/** Weight of the votes of similar prompts. The rest is the weight of the reply's share among all replies. */
+/**
+ * Weight of a reply's share among the replies to similar prompts. The rest is the weight of its share among all
+ * replies.
+ */
 const VOTE_SHARE = 0.7;
 const PROBABILITY_MIN = 0.15;
 

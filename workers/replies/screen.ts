@@ -50,7 +50,7 @@ function withheldFrom(rows: readonly { id: string }[], remaining: readonly objec
 
 const isHarmless = (pair: PromptReply) => !isDictation(pair.prompt) && !isDictation(pair.reply);
 
-/** Includes the names of properties. */
+/** Returns all texts in a JSON value, including the names of properties. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

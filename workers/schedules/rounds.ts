@@ -14,7 +14,7 @@ import { reasonAgainstPage } from '../../shared/work/operate.ts';
 import { PAGE_ACCOUNTS } from '../../shared/work/pool-load.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
-/** Share of the time to the next tick over which pages are spread. */
+/** The pages of a round are spread over this share of the time until the next tick. */
 const SPREAD_SHARE = 0.8;
 const PAUSE_MS = { min: 250, max: 60_000 };
 const ROOM_CHECK_MS = 1000;
@@ -32,16 +32,16 @@ export interface RoundDependencies {
 type PageTurn = Parameters<typeof turnPage>[3];
 
 /**
- * Performs the rounds of recurring work: goes page by page through the accounts with something new, and admits a job
- * for each. The position of a round is stored, so that another process continues if this process dies.
+ * Runs recurring jobs. A round reads the accounts with new data page by page, and admits a job for each. The position
+ * of a round is stored, so that another process continues if this process dies.
  */
 export class Rounds {
   readonly #dependencies: RoundDependencies;
   readonly #stopController = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
-  /** Pause between two pages of a step, by schedule; computed once per tick and step. */
+  /** Pause between two pages, by schedule. Computed once for each tick and step. */
   readonly #pauses = new Map<string, { tick: number; step: number; pauseMs: number }>();
-  /** Time at which a step began to wait for the previous step, by schedule. */
+  /** Time at which a step of the round began to wait for the jobs of the previous step, by schedule. */
   readonly #waitingSince = new Map<string, number>();
 
   constructor(dependencies: RoundDependencies) {
@@ -70,7 +70,7 @@ export class Rounds {
 
   async #run(name: string): Promise<void> {
     const { database, heartbeat } = this.#dependencies;
-    // An earlier round that broke off may have left an entry.
+    // An earlier round that failed may have left an entry.
     this.#waitingSince.delete(name);
     while (!this.#stopController.signal.aborted) {
       const page = await takePage(database.pool, name, heartbeat.id);

@@ -12,12 +12,12 @@ import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
 import { type RoundDependencies, Rounds } from './rounds.ts';
 
-/** Maximum random delay, so that not all processes look at the same time. */
+/** Maximum random delay, so that processes do not all read the schedules at the same time. */
 const JITTER_MS = 50;
-/** Maximum time between two looks, since a pattern may change, or a process with a round may die. */
+/** Maximum time between two reads of the schedules: a pattern may change, or a process may die during a round. */
 const LOOK_EVERY_MS = 5000;
 const RETRY_MS = 500;
-/** Age up to which missed ticks fire one by one. Older ticks fire once, together. */
+/** Missed ticks up to this age fire one by one. All older ones together fire once. */
 const CATCH_UP_MS = 60_000;
 
 export interface SchedulerDependencies {
@@ -28,8 +28,8 @@ export interface SchedulerDependencies {
 }
 
 /**
- * Fires the ticks of recurring work. Firing replaces the tick in the schedule's row by the following one, so each tick
- * fires once, however many processes there are.
+ * Starts recurring jobs at the times of their cron patterns (ticks). Firing a tick stores the next tick in the
+ * schedule's row, so each tick fires once, however many processes run.
  */
 export class Scheduler {
   readonly #dependencies: SchedulerDependencies;
@@ -40,7 +40,7 @@ export class Scheduler {
     this.#dependencies = dependencies;
   }
 
-  /** Stores the schedules for all processes. If their configurations differ, the latest start decides. */
+  /** Stores the schedules for all processes. If their configurations differ, the process that started last decides. */
   async start(): Promise<void> {
     const { pool, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);
@@ -85,7 +85,7 @@ export class Scheduler {
     const { pool, rounds, log } = this.#dependencies;
     const now = first - untilTickMs;
     const soonest = nextTick(pattern, now);
-    // The clock may have been ahead when the next tick was stored.
+    // The stored tick is too late if the database's clock was ahead when the tick was stored.
     if (soonest !== undefined && soonest < first)
       await setSchedule(pool, name, { pattern, nextTick: soonest });
     let tick = first;

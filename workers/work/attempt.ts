@@ -25,7 +25,7 @@ import type { PartsRoom } from './parts.ts';
 import type { RunningAttempts } from './running.ts';
 
 export interface AttemptDependencies {
-  /** The kinds that this process serves. */
+  /** The kinds of work that this process performs. */
   kinds: Kinds;
   handlers: Handlers<Kinds>;
   complete: Completer;
@@ -53,7 +53,7 @@ export class AttemptRunner {
 
   /**
    * Performs one attempt and completes its row; never rejects. Calls `freeSlot` when the attempt begins to wait for its
-   * parts.
+   * parts (child jobs).
    */
   perform(claim: Claim, freeSlot: () => void): Promise<void> {
     return inAttemptSpan(claim, () => this.#perform(claim, freeSlot));
@@ -89,7 +89,7 @@ export class AttemptRunner {
     }
   }
 
-  /** Resolves with the end of the work; undefined if the work was taken from this attempt. */
+  /** Resolves with how the work ended, or with undefined if this attempt has lost the work. */
   async #runHandler(
     claim: Claim,
     signal: AbortSignal,
@@ -105,14 +105,14 @@ export class AttemptRunner {
       freeSlot();
     };
     try {
-      // The type of the table requires a handler for each kind.
+      // The cast is safe: the type `Handlers` requires a handler for each kind.
       const handler = handlers[kind.name] as Handler<Kind>;
       const input = new Box(this.#inputOf(claim));
       const endPromise = handler(
         { ...claim, input },
         { signal, leftMs, log, parts: parts.partsOf({ claim, kind, signal, leftMs, park }) },
       );
-      // A handler that ignores its signal must not delay the end.
+      // Does not wait for a handler that ignores its signal.
       return await rejectOnAbort(signal, endPromise);
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
@@ -135,7 +135,7 @@ export class AttemptRunner {
   }
 
   /**
-   * Retries during a short database outage, since the provider's answer was paid for. If the database refuses the
+   * Retries during a short database outage, since the provider's answer has been paid for. If the database refuses the
    * result, ends the work with `DEFECT`.
    */
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {

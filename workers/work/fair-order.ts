@@ -2,49 +2,49 @@ import type { Claim, Flow, FlowAsk } from '../../shared/db/stores/work/claim.ts'
 import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/work/kind.ts';
 
 export interface ClaimRequest extends FlowAsk {
-  /** Number of slots set aside. The flow gets more only if other flows have fewer pieces than slots. */
+  /** Number of slots set aside for this flow. It may get more if other flows leave theirs unused. */
   readonly reserved: number;
   readonly seq: number;
 }
 
 interface KnownFlow extends Flow {
   readonly declaration: Kind;
-  /** Number of the flow's running pieces here, and of slots set aside for it. */
+  /** Number of slots that run the flow's work in this process, or are set aside for it. */
   held: number;
   /** True if the flow is known to have queued work. */
   isReady: boolean;
   /** Value of `FairOrder.#seq` after the latest `noteQueued` call for the flow. */
   seq: number;
-  /** Earliest time of queued pieces that a claim looks for, in Unix milliseconds; null for no limit. */
+  /** A claim skips work queued before this time, in Unix milliseconds; null for no limit. */
   sinceMs: number | null;
 }
 
 /**
- * Slots that a flow may hold for each slot that stays free: a dynamic threshold (Choudhury and Hahne 1998). A single
- * flow gets all slots except a sixteenth, rounded up.
+ * A flow may hold at most this many slots per free slot: a dynamic threshold (Choudhury and Hahne 1998). Alone, it gets
+ * all slots except a sixteenth, rounded up.
  */
 const HELD_PER_FREE_MAX = 15;
-/** In a pool with fewer slots, a flow may hold all of them. */
+/** In a pool with fewer slots than this, one flow may hold all of them. */
 const SHARED_SLOTS_MIN = 4;
-/** Maximum number of flows that a claim asks for in addition to those with slots set aside. */
+/** Maximum number of spare flows in a claim. A spare flow gets a slot only if another flow has too little work. */
 const SPARE_FLOWS_MAX = 256;
-/** Maximum time by which a slow commit makes a piece visible after a younger piece of its flow. */
+/** A row may become visible up to this much later than rows queued after it, because its transaction commits late. */
 const LATE_COMMIT_MS = 1000;
 
 /**
- * The slots of one pool in this process, and the order in which flows get them. A free slot goes to the class of
- * parties that holds fewer slots, then to the flow that holds fewest, then to the flow that has waited longest. Other
- * workers may have drained a flow that is known here; then a claim finds nothing in it.
+ * Decides which flow gets the next free slot of a pool. A flow is the queued work of one kind for one app or account.
+ * Of apps and accounts, the group that holds fewer slots goes first; within it, the flow that holds the fewest slots;
+ * among equals, the flow that has waited longest. A flow may be empty, because other workers may have claimed its work.
  */
 export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
   readonly #flows = new Map<string, KnownFlow>();
-  /** Ready flows of each class by number of held slots; in each set, the flow that has waited longest comes first. */
+  /** Flows with queued work, by number of held slots. In each set, the flow that has waited longest comes first. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #heldSlots = { apps: 0, accounts: 0 };
   #seq = 0;
-  /** Number of flows to ask for without a slot set aside. It grows while other workers drain the flows known here. */
+  /** Number of spare flows in the next claim. It grows while claims find less work than expected. */
   #spare = 0;
 
   constructor(slots: number, kinds: Kinds) {
@@ -85,7 +85,7 @@ export class FairOrder {
     }
   }
 
-  /** Returns requests for the next flows in order, and sets at most `max` slots aside for them. */
+  /** Chooses the flows for the next claim, and sets at most `max` slots aside for them. */
   ask(max: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
     for (let left = max; left > 0; ) {
@@ -103,8 +103,8 @@ export class FairOrder {
   }
 
   /**
-   * Notes a claim's answer: the claimed pieces, and the flows with pieces left. If nothing was claimed, returns the
-   * flows whose rows other transactions hold.
+   * Updates the flows after a claim. `claimed` is the claimed work; `left` are the flows with more work. If nothing was
+   * claimed, returns the flows whose rows were locked by other transactions.
    */
   noteAnswer(
     asks: readonly ClaimRequest[],
@@ -116,12 +116,13 @@ export class FairOrder {
     const blockedFlows: Flow[] = [];
     for (const ask of asks) {
       const name = flowKey(ask);
-      // The flow may have been forgotten as idle meanwhile.
+      // `refresh` may have removed the flow meanwhile.
       const flow = this.#flows.get(name) ?? this.#addFlow(name, ask.kind, ask.party);
       const claimedPieces = pieces.get(name) ?? [];
       for (const { queuedAtMs } of claimedPieces)
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
-      // A flow that runs one piece at a time is not in `left` while a piece runs, though its next piece may wait.
+      // Some flows run only one row at a time. `left` omits such a flow while a row runs, though its next row may be
+      // queued.
       const mayHaveNext = flow.declaration.oneAtATime && claimedPieces.length > 0;
       if (!leftNames.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
@@ -156,7 +157,7 @@ export class FairOrder {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
     const firsts = classes.flatMap((partyClass) => this.#lowest(partyClass) ?? []);
-    // If any flow may take a free slot, the order decides which flow gets it.
+    // If one of these flows may hold another slot, the first flow gets it, even above its own limit.
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 

@@ -24,9 +24,9 @@ export interface HandlerContext extends AttemptContext {
   parts: PartsOfWork;
 }
 
-/** Parts of a piece of work: work of the same party, whose kind is `Kind.parts`. */
+/** The parts of the handler's work: child jobs for the same account, of the kind `Kind.parts`. */
 export interface PartsOfWork {
-  /** Admits the parts that are not admitted yet. Their deadline is shortly before that of this work. */
+  /** Queues the parts that are not queued yet. Their deadline is shortly before the deadline of the handler's work. */
   admit(parts: readonly Part[]): Promise<void>;
   /** Resolves when these parts have ended. Gives the handler's slot back, because the parts need slots. */
   waitForEnd(ids: readonly string[]): Promise<void>;
@@ -38,9 +38,9 @@ export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'
 }
 
 /**
- * An `AppError` ends the work with its code, a transient database fault as `service_unavailable`, and any other
- * rejection as `internal_error`. After `ClaimLost`, nothing is stored: the work has ended or belongs to another
- * attempt.
+ * A rejection ends the work with an error code: that of an `AppError`, `service_unavailable` for a transient database
+ * fault, and otherwise `internal_error`. After `ClaimLost`, nothing is stored, because the work has ended or belongs to
+ * another attempt.
  */
 export type Handler<K extends Kind, Context = HandlerContext> = (
   claim: ClaimOf<K>,

@@ -18,7 +18,7 @@ import { PartsRoom } from './parts.ts';
 import { QueuePoller, WorkerPool } from './pool.ts';
 import { type HeldRows, RunningAttempts } from './running.ts';
 
-/** Time after a database outage during which workers claim no other work, so that owners reclaim their work first. */
+/** For this time after a database outage, workers claim no new work, so that processes can first reclaim their own. */
 const RECLAIM_FIRST_MS = 1200;
 
 export interface WorkDependencies {
@@ -54,7 +54,7 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   };
   const running = opening.adopt(new RunningAttempts(rows, log), closePart);
   heartbeat.onRecovered(() => {
-    // A claim that was given up during the outage may have been committed.
+    // A claim that failed during the outage may still have been committed.
     running.claimLost();
     running.look();
   });
@@ -91,7 +91,8 @@ function openPool(
 ): { name: PoolName; slots: WorkerPool } {
   const kinds = kindsOfPool(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
-  // Superseding work takes the older work's place in the queue, which is earlier by one time limit at most.
+  // Claims search work queued within this time. Work that supersedes older work keeps its place in the queue, which is
+  // at most one time limit earlier.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
   const slots = new WorkerPool(config.slots[name], kinds, {
     terms: { worker: heartbeat.id, oneAtATime, reachMs },
@@ -104,7 +105,9 @@ function openPool(
   return { name, slots };
 }
 
-/** Returns the claim of the first pool that has one, to be made in the statement that ends these attempts. */
+/**
+ * Returns the next claim of the first pool that has one. It runs in the statement that ends the attempts in `ended`.
+ */
 function nextAfter(pools: readonly WorkerPool[], ended: readonly Completion[]): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
   for (const slots of pools) {

@@ -13,9 +13,9 @@ import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { HandlerContext, PartsOfWork } from './handler.ts';
 
-/** Time by which parts end before their parent, so that the parent can report how they ended. */
+/** The deadline of parts is this much before their parent's, so that the parent can report how they ended. */
 const MARGIN_MS = 500;
-/** Interval of the polls, since wake-ups may be lost. */
+/** Interval at which a waiting parent checks its parts, since wake-ups may be lost. */
 const POLL_EVERY_MS = 1000;
 /** Delay before the next check whether the database's clock has reached the deadline. */
 const CLOCK_GRACE_MS = 50;

@@ -16,11 +16,11 @@ import { type ClaimRequest, FairOrder } from './fair-order.ts';
 
 /** Interval at which a worker looks at the queue, since wake-ups may be lost. */
 const LOOK_EVERY_MS = 1000;
-/** Delay before asking again for flows whose rows other transactions held. */
+/** Delay before claiming again from flows whose rows were locked by other transactions. */
 const BLOCKED_RETRY_MS = 50;
 /** Delay after a failed claim, or while claims are not allowed. */
 const FAILED_RETRY_MS = 500;
-/** Maximum number of running attempts of a pool that does not count as busy. */
+/** A pool with more running attempts than this counts as busy. */
 const FEW_ATTEMPTS_MAX = 8;
 
 export interface PoolSteps {
@@ -28,16 +28,18 @@ export interface PoolSteps {
   claim(terms: ClaimTerms): Promise<ClaimResult>;
   /** Returns false while the pool is paused, and shortly after a database outage. */
   mayClaim(): boolean;
-  /** Performs a claim to its end; never rejects. `freeSlot` gives the slot back when the work only waits for parts. */
+  /**
+   * Runs claimed work to its end; never rejects. `freeSlot` gives the slot back when the work only waits for its parts.
+   */
   attempt(claim: Claim, freeSlot: () => void): Promise<void>;
-  /** Notes that a claim failed but may have taken effect. */
+  /** Called when a claim failed but may have been committed. */
   claimLost(): void;
   log: Log;
 }
 
 /**
- * Claims in fair order whenever queued work is announced or a slot becomes free, until no slot is free or no known work
- * may be taken.
+ * Runs queued work in a limited number of slots, which apps and accounts share fairly. Claims work whenever work is
+ * announced or a slot becomes free.
  */
 export class WorkerPool {
   readonly #order: FairOrder;
@@ -65,12 +67,12 @@ export class WorkerPool {
     return this.#order.kinds;
   }
 
-  /** Number of pieces claimed since the start. */
+  /** Number of rows claimed since the start. */
   get claimed(): number {
     return this.#claimedCount;
   }
 
-  /** True if enough attempts end for them to share statements: work waits for slots, or many attempts run. */
+  /** True if work waits for a slot or many attempts run. Then it pays to end several attempts in one statement. */
   get isBusy(): boolean {
     return this.#order.isReady || this.#holders.size > FEW_ATTEMPTS_MAX;
   }
@@ -82,15 +84,15 @@ export class WorkerPool {
     void this.#fill.run();
   }
 
-  /** Makes the next claims search the whole queue of each flow, not only new pieces. */
+  /** Makes the next claims search the whole queue of each flow, not only new rows. */
   noteLook(flows: readonly Flow[]): void {
     this.#order.refresh();
     this.noteQueued(flows);
   }
 
   /**
-   * Returns a claim to be made in the statement that ends these attempts, for their slots. Returns undefined if nothing
-   * may be claimed now, or another claim is running.
+   * Returns a claim for the slots of the attempts in `ended`, to run in the statement that ends them. Returns undefined
+   * if nothing may be claimed now, or another claim is running.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#isClosed || this.#fill.isRunning || !this.#steps.mayClaim())
@@ -108,7 +110,7 @@ export class WorkerPool {
     };
   }
 
-  /** Resolves when a running claim has been answered, unless its statement also ends attempts. */
+  /** Waits for a running claim, except a claim in a statement that ends attempts. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#fill.run();
@@ -155,8 +157,8 @@ export class WorkerPool {
   }
 
   async #run(claim: Claim): Promise<void> {
-    // Released work, and work whose claim a crash of the database undid, is claimed again under the same attempt
-    // number.
+    // The attempt may already hold a slot: released work is claimed again under the same attempt number, and so is work
+    // whose claim was lost in a crash of the database.
     this.#vacate(claim);
     const flow = { kind: claim.kind, party: claim.party };
     this.#holders.set(attemptKey(claim), flow);
@@ -168,7 +170,7 @@ export class WorkerPool {
     freeSlot();
   }
 
-  /** Returns false if the attempt no longer holds a slot for `flow`; by default, for any flow. */
+  /** Gives a slot back. Returns false if the attempt holds no slot, or if a later run of the attempt holds it. */
   #vacate(
     attempt: Pick<Claim, 'id' | 'attempt'>,
     flow: Flow | undefined = this.#holders.get(attemptKey(attempt)),
@@ -181,9 +183,7 @@ export class WorkerPool {
   }
 }
 
-/**
- * Looks for queued work that this process has not heard of, once a second and whenever a ticket arrives.
- */
+/** Searches the queue for work whose announcement this process missed: once a second, and whenever `look` is called. */
 export class QueuePoller {
   readonly #pool: Pool;
   readonly #slots: readonly WorkerPool[];

@@ -1,6 +1,6 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Share of the handlers' connections that reads of memory may hold together. */
+/** Reads of memory may use at most this share of the handlers' database connections. */
 const CONNECTIONS_SHARE = 1 / 2;
 const READS_PER_MEMORY_MAX = 2;
 
@@ -10,10 +10,16 @@ export interface Reader {
   gone?: AbortSignal;
 }
 
-/** Reads in turn by memory and party. Throws `overloaded` if `gone` aborts first, because nobody waits any more. */
+/**
+ * Queues a read of memory, fairly among memories and parties. Rejects with `overloaded` if `gone` aborts while the read
+ * waits.
+ */
 export type FairReads = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
 
-/** At most two reads of one memory run at once. No party takes all connections for reads, unless there is only one. */
+/**
+ * At most two reads of one memory run at once. No party uses all connections for reads, unless there is only one
+ * connection.
+ */
 export function createFairReads(poolSize: number): FairReads {
   const capacity = Math.ceil(CONNECTIONS_SHARE * poolSize);
   const memories = new ConcurrencyLimiter({

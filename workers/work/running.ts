@@ -22,7 +22,7 @@ interface Attempt {
 }
 
 export interface HeldRows {
-  /** Returns the attempt number of each row that this process holds, by id; with `ids`, only of these rows. */
+  /** Returns the attempt numbers of the rows that this process holds, by row id; with `ids`, only of these rows. */
   readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
   /** Takes back rows that a crash of the database put back in the queue. Resolves with their ids. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
@@ -42,7 +42,7 @@ export class RunningAttempts {
   /** Time, by `performance.now()`, until which a claim whose answer was lost may still take effect. */
   #claimsUntil = 0;
   /**
-   * Ids of rows that this process held but did not run at the last comparison, with the time when each was first seen.
+   * Rows that this process held but did not run when last compared. Maps each id to the time when it was first seen.
    */
   #unknownRows: ReadonlyMap<string, number> = new Map();
 
@@ -133,13 +133,13 @@ export class RunningAttempts {
   }
 
   async #giveUp(lostAttempts: ReadonlyMap<string, Attempt>): Promise<void> {
-    // The row of an aborted attempt may be queued because it was released, so the attempt must not be reclaimed.
+    // Does not reclaim the rows of aborted attempts: such a row may be queued because it was released.
     const runningAttempts = [...lostAttempts].filter(([, { controller }]) => !controller.signal.aborted);
     const attemptNumbers = new Map(runningAttempts.map(([id, { attempt }]) => [id, attempt] as const));
     const reclaimedIds = new Set(attemptNumbers.size === 0 ? [] : await this.#rows.reclaim(attemptNumbers));
     for (const [id, { controller }] of lostAttempts)
       if (!reclaimedIds.has(id)) controller.abort(new AttemptRelinquished('taken away'));
-    // These attempts have ended here meanwhile. Without a release, nothing would run the work again before its
+    // Releases rows whose attempt ended here during the reclaim. Otherwise nothing would run the work before its
     // deadline.
     const idleIds = [...reclaimedIds].filter(
       (id) => this.#attempts.get(id)?.attempt !== attemptNumbers.get(id),
@@ -147,7 +147,10 @@ export class RunningAttempts {
     if (idleIds.length > 0) await this.#rows.release(idleIds);
   }
 
-  /** Releases rows that have been unknown for a while. Before that, the answer to their claim may be on its way. */
+  /**
+   * Releases rows that this process holds but does not run. Waits `CLAIM_ANSWER_MS` first, because the answer to their
+   * claim may still arrive.
+   */
   async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
     const now = performance.now();
     const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));

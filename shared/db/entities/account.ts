@@ -2,7 +2,9 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Scope } from '../../schemas/accounts.ts';
 import { TextArray } from './text-array.ts';
 
-/** A person. Erased with all rows that belong to it, by `on delete cascade` or by the erasure's own statements. */
+/**
+ * A person's account. Its erasure deletes all rows that belong to it, by `on delete cascade` or by explicit statements.
+ */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'accounts',
@@ -15,18 +17,21 @@ export const Account = defineEntity({
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
-    /** Aimed-at share of correct replies among those at or above the suggested threshold; null for the default. */
+    /**
+     * Wanted share of correct predictions among those whose confidence reaches the suggested threshold; null for the
+     * default.
+     */
     precisionTarget: p.double().$type<number>().nullable(),
     /** False if an operator has disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
-    /** Number of times that all log-ins were ended: an access token of an earlier generation does not work. */
+    /** Number of times that all log-ins were ended. Access tokens of earlier generations are invalid. */
     loginGeneration: p.integer().default(0),
     /** Number of changes of the account's memory: profile, facts, episodes and raw rows. */
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
-    /** Time of the last change; of an account that is being erased, the beginning of the erasure. */
+    /** Time of the last change. During an erasure, the time at which the erasure began. */
     updatedAt: p.datetime(3),
-    /** Null unless the account is being erased. The process that erases it renews the time, as a lease. */
+    /** Lease of the process that erases the account, which renews it; null if the account is not being erased. */
     erasingAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -92,7 +97,7 @@ export const WebSession = defineEntity({
   properties: expiringCredential(),
 });
 
-/** A one-time link to set a new password. Deleted whenever all log-ins are ended, so a new password uses it up. */
+/** A one-time link to set a new password. A new password ends all log-ins, which also deletes the link. */
 export const PasswordReset = defineEntity({
   name: 'PasswordReset',
   tableName: 'password_resets',

@@ -19,7 +19,10 @@ export const App = defineEntity({
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
     /** Features that an operator has turned off. */
     disabled: p.array(),
-    /** Random key for fingerprints of requests. These outlive the texts and must reveal nothing about them. */
+    /**
+     * Random key for fingerprints of requests. Fingerprints are kept longer than the texts, and must reveal nothing
+     * about them.
+     */
     fingerprintKey: p.blob(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -54,7 +57,10 @@ export const Usage = defineEntity({
   properties: {
     appId: p.uuid().primary(),
     month: p.string().length(7).primary(),
-    /** An app has only one page of a month at a time: shared/db/sql/usage.sql. */
+    /**
+     * An app's usage of a month is one row. After 100 writes a new row, the next page, replaces it:
+     * shared/db/sql/usage.sql.
+     */
     page: p.integer().primary().default(0),
     reserved: p.integer().default(0),
     settled: p.integer().default(0),
@@ -62,7 +68,7 @@ export const Usage = defineEntity({
     paidSettled: p.integer().default(0),
     paidReservedMicrocents: p.bigint('number').default(0),
     paidSettledMicrocents: p.bigint('number').default(0),
-    /** Writes since the page began. */
+    /** Number of writes to this page. */
     writes: p.integer().default(0),
   },
   checks: [

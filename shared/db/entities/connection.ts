@@ -2,7 +2,10 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
 import { App } from './app.ts';
 
-/** An app's permission to use an account's memory for one of its users. Connecting again revives a revoked one. */
+/**
+ * An app's permission to use an account's memory for one of the app's users. Connecting the user again reactivates a
+ * revoked connection.
+ */
 export const Connection = defineEntity({
   name: 'Connection',
   tableName: 'connections',
@@ -15,7 +18,7 @@ export const Connection = defineEntity({
     status: p.enum(['connected', 'revoked']),
     /** Number of grants so far, which is also the number of the present grant. */
     grantRevision: p.integer(),
-    /** Number of the first grant of its present account; 0 if that grant is older than this column. */
+    /** Number of the first grant by the present account; 0 if the grant was made before this column existed. */
     accountGrant: p.integer().default(0),
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
@@ -49,7 +52,7 @@ export const ConnectionAttempt = defineEntity({
     mismatches: p.smallint().default(0),
     connection: () => p.manyToOne(Connection).nullable(),
     grantRevision: p.integer().nullable(),
-    /** Body of the answer to the code's exchange, kept for repetitions of the exchange. */
+    /** Response to the exchange of the code, returned again if the exchange is repeated. */
     answer: p.text().nullable(),
   },
   indexes: [
@@ -61,7 +64,7 @@ export const ConnectionAttempt = defineEntity({
   ],
 });
 
-/** A connection whose grant has ended. Work admitted until `endedAt` has still to be ended, in steps. */
+/** A connection whose grant has ended. Its work admitted until `endedAt` must still be ended, a batch at a time. */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',
   tableName: 'ending_connections',
@@ -72,9 +75,9 @@ export const EndingConnection = defineEntity({
 });
 
 /**
- * Predictions that an account's erasure has to erase: those of a connection that were admitted before its grant ended.
- * Stored when the account is erased or loses the connection to another account, because the connection's row then no
- * longer shows whose they were. Their answers cannot be read any more.
+ * An ended grant. The erasure of the account must erase the connection's predictions admitted until `endedAt`. The row
+ * is stored when the account is erased, or when another account takes over the connection: the connection then no
+ * longer names the account. The answers of these predictions can no longer be read.
  */
 export const ErasingGrant = defineEntity({
   name: 'ErasingGrant',
@@ -82,7 +85,9 @@ export const ErasingGrant = defineEntity({
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     connectionId: p.uuid().primary(),
-    /** Number of a grant that another account's take-over ended; 0 for all grants, if the account itself is erased. */
+    /**
+     * Number of the grant that ended when another account took over; 0 for all grants, if the account itself is erased.
+     */
     grantRevision: p.integer().primary(),
     /** End of the grant. Lowered as the erasure proceeds: predictions admitted later are already erased. */
     endedAt: p.datetime(3),

@@ -74,7 +74,7 @@ export const Episode = defineEntity({
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade'),
-    /** Empty while the episode is stale; so is `summary`. */
+    /** `title` and `summary` are empty while the episode is stale. */
     title: p.text(),
     summary: p.text(),
     startedAt: p.datetime(3),
@@ -125,7 +125,10 @@ export const Fact = defineEntity({
     /** Empty while the fact is stale. */
     text: p.text(),
     kind: p.text().nullable(),
-    /** Subject that has one value at a time (`tool.editor`): a fact with another value for it supersedes this one. */
+    /**
+     * Subject that has one value at a time, such as `tool.editor`. A fact with another value for it supersedes this
+     * fact.
+     */
     slot: p.text().nullable(),
     /** The author: `DERIVED_ORIGINS`. */
     origin: p.text().default('human'),
@@ -136,9 +139,12 @@ export const Fact = defineEntity({
     recordedAt: p.datetime(3).defaultRaw('now()'),
     invalidatedAt: p.datetime(3).nullable(),
     supersededBy: p.uuid().nullable(),
-    /** The announced fact that will replace this one at `validTo`. Until then this one holds, and is not superseded. */
+    /** The future fact that replaces this fact at `validTo`. Until then, this fact holds and is not superseded. */
     endedBy: p.uuid().nullable(),
-    /** Set on a row that keeps a fact's former wording: the fact, with its new wording, which supersedes the row. */
+    /**
+     * Id of a fact, if this row only keeps the fact's earlier wording. The fact has the new wording, and supersedes
+     * this row.
+     */
     revisionOf: p.uuid().nullable(),
     /** Time at which its text was erased, because it may have repeated a deleted source. */
     staleAt: p.datetime(3).nullable(),
@@ -183,7 +189,7 @@ export const Fact = defineEntity({
 });
 export type Fact = InferEntity<typeof Fact>;
 
-/** An account's description of itself. */
+/** A person's description of themselves. */
 export const Profile = defineEntity({
   name: 'Profile',
   tableName: 'profiles',
@@ -200,8 +206,8 @@ export const Profile = defineEntity({
 export type Profile = InferEntity<typeof Profile>;
 
 /**
- * A link from a memory row to one of its sources. There are no foreign keys to the rows, which are in three tables: a
- * deletion removes the links of the rows that it deletes (`stores/memory/delete.ts`).
+ * A link from a memory row to one of its sources. There are no foreign keys, because the rows are in three tables.
+ * Whatever deletes rows also deletes their links (`stores/memory/delete.ts`).
  */
 export const MemoryLink = defineEntity({
   name: 'MemoryLink',
@@ -210,7 +216,7 @@ export const MemoryLink = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     fromId: p.uuid().primary(),
     toId: p.uuid().primary(),
-    /** `derived_from`, or `forgotten` if the person deleted the fact `from`. */
+    /** `derived_from`, or `forgotten` if the person deleted the fact `fromId`. */
     relation: p.text().primary(),
     fromTier: p.text(),
     toTier: p.text(),
@@ -227,7 +233,7 @@ export const MemoryTombstone = defineEntity({
   tableName: 'memory_tombstones',
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
-    /** SHA-256 of the account's id and the event's: `event_hash` in SQL. */
+    /** SHA-256 of the ids of the account and the event, as the SQL function `event_hash` computes it. */
     eventHash: p.blob().primary(),
   },
 });

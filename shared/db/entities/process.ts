@@ -1,7 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { PublishedSettings } from '../../config/published-settings.ts';
 
-/** While a process lives, its row is the lease on all that it runs, and the sign that its callers still wait. */
+/**
+ * A process. While it lives, its row is the lease on the work that it runs, and shows that its clients may still wait.
+ */
 export const Process = defineEntity({
   name: 'Process',
   tableName: 'processes',
@@ -9,11 +11,14 @@ export const Process = defineEntity({
     id: p.uuid().primary(),
     kind: p.text(),
     aliveUntil: p.datetime(3),
-    /** Start of its unbroken heartbeats. For one lease after that, it declares no other process dead. */
+    /**
+     * Start of the unbroken series of heartbeats. During the first lease after it, the process declares no other
+     * process dead.
+     */
     since: p.datetime(3).nullable(),
-    /** The pools that it serves: name -> slots, and number of pieces of work claimed since it started. */
+    /** For each pool that the process serves: its number of slots, and the number of rows claimed since the start. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
-    /** Its own configuration, which `admin doctor` compares. */
+    /** The process's configuration, which `admin doctor` compares with that of other processes. */
     settings: p.json<PublishedSettings>().nullable(),
   },
 });
@@ -33,7 +38,7 @@ export const Schedule = defineEntity({
     lastTick: p.datetime(3).nullable(),
     /** Time at which the last tick fired: the tick's own time or later. */
     firedAt: p.datetime(3).nullable(),
-    /** Place of the round's current step, from 0. A step admits jobs of one kind. */
+    /** Index of the round's current step. A step admits jobs of one kind. */
     step: p.smallint().default(0),
     /** The last account that the round has processed; null if no round is open. */
     position: p.uuid().nullable(),
@@ -53,7 +58,9 @@ export const PausedPool = defineEntity({
   },
 });
 
-/** Points used in the current window of a limit. The table is unlogged: a crash may lose them. */
+/**
+ * Points that a client has used in the current window of a rate limit. The table is unlogged: a crash may lose them.
+ */
 export const RateLimit = defineEntity({
   name: 'RateLimit',
   tableName: 'rate_limits',

@@ -11,13 +11,14 @@ export interface Continuation {
 const WORDS_MAX = 12;
 /** Minimum number of visible characters: a shorter continuation saves no typing. */
 const VISIBLE_CHARS_MIN = 2;
-/** Cost of a wrong suggestion, in characters that a correct suggestion saves. */
+/** Cost of a wrong suggestion. The unit is one character of saved typing. */
 const WRONG_COST_CHARS = 0.4;
 const GROWTH_PROBABILITY_MIN = 0.02;
 
 /**
- * Returns the best continuation: among those with at least `minConfidence`, the one that saves the most characters on
- * average, less the cost of wrong suggestions; otherwise the likeliest one.
+ * Returns the continuation that saves the most typed characters on average, minus the cost of wrong suggestions.
+ * Considers only continuations with at least `minConfidence`; if there is none, returns the one with the highest
+ * confidence.
  */
 export function continueDraft(
   evidence: readonly ContinuationEvidence[],
@@ -55,8 +56,8 @@ export function* continuations(
     const next = likeliestNextWord(places, begun && words === 1);
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
-    // Words from a single remembered text may only complete an unfinished word. Otherwise an app could read the text
-    // word by word.
+    // If the words occur in only one text of memory, suggests them only to complete an unfinished word. Otherwise an
+    // app could read that text word by word.
     const isFromOneRememberedText = support === 1 && next.places.every(({ remembered }) => remembered);
     if (isFromOneRememberedText && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     probability *= next.probability;
@@ -75,21 +76,21 @@ export function* continuations(
 interface Follower {
   word: string;
   places: ContinuationEvidence[];
-  /** Maximum number of the draft's last words that precede the word at a place. */
+  /** Largest number of the draft's last words that precede this word in any text. */
   depth: number;
-  /** Weights of the places, by number of preceding words that match the draft. */
+  /** Total weight of this word, by number of preceding words that match the draft. */
   weights: number[];
 }
 
 interface NextWord extends Follower {
   probability: number;
-  /** Share of the word among all words that follow the longest matching context. */
+  /** Share of this word among the words that follow the longest match with the end of the draft. */
   share: number;
 }
 
 /**
- * Interpolates the shares that a word has after 0, 1, 2 and more words of the draft (Witten and Bell 1991). The more
- * often a longer context occurred, the more it counts.
+ * Interpolates the n-gram probabilities of each word (Witten and Bell 1991). A longer context counts more if it
+ * occurred more often.
  */
 function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
   const followers = new Map<string, Follower>();
@@ -140,7 +141,6 @@ interface ConfidenceBasis {
 /** Weights fitted by logistic regression to real typing: `bench/quality/typing/main.ts --fit`. */
 const WEIGHTS: readonly number[] = [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317];
 
-/** The first feature is constant. */
 export function featuresOf(basis: ConfidenceBasis): number[] {
   const { probability, support, words, length, depth, share, begun, typed } = basis;
   return [
@@ -161,9 +161,9 @@ function confidenceOf(basis: ConfidenceBasis, bias: number): number {
   return 1 / (1 + Math.exp(-z));
 }
 
-/** Assumed number of acceptances, and of dismissals, that is added to a person's own. */
+/** Added to the numbers of accepted and of dismissed suggestions, so that a few of them have little effect. */
 const PRIOR_VERDICTS = 10;
-/** Limits the effect of acceptances, which say less than dismissals, because not every app reports those. */
+/** Limits the effect of accepted suggestions, which say little if the app does not report dismissed ones. */
 const BIAS_MAX = 0.5;
 
 /** Returns the log-odds that a person accepts a suggestion in this app, relative to the average. */

@@ -2,29 +2,31 @@ import type { PredictionTask } from '../../../shared/domain/context-envelope.ts'
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../../../shared/text/phrases.ts';
 
-/** A place in a text whose preceding words match the end of the draft, and the text that follows. */
+/** A place in a text where the draft's last words occur, and the text that follows them. */
 export interface ContinuationEvidence {
   following: string;
-  /** Minimum number of the draft's last words for which the place is evidence. */
+  /** The place counts for contexts of at least `minWords` and at most `maxWords` of the draft's last words. */
   minWords: number;
-  /** Maximum number of the draft's last words for which the place is evidence. */
   maxWords: number;
   weight: number;
-  /** Id of the raw row of a recalled phrase, or number of any other text. */
+  /** Identifies the text: the id of a raw row, or the index of another text. */
   source: string;
   remembered: boolean;
 }
 
-/** Maximum total length of the texts that are read, in UTF-16 units. It limits the time for a prediction. */
+/** Maximum total length of the searched texts, in UTF-16 units. It limits the time for a prediction. */
 const READ_MAX = 24_000;
 const FOLLOWING_MAX = 80;
 const PLACES_MAX = 200;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 0.2;
-/** Weight of the agent's last message, which the person answers, and of the artifact and the preferences. */
+/** Weight of the latest message if the person did not write it, of the artifact and of the preferences. */
 const LATEST_WEIGHT = 0.5;
 
-/** Weight of a very old phrase. A phrase of today has the weight 1; the difference halves every `HALF_LIFE_DAYS`. */
+/**
+ * Minimum weight of a phrase. The weight of a new phrase is 1; the part above the minimum halves every
+ * `HALF_LIFE_DAYS`.
+ */
 const OLD_PHRASE_WEIGHT = 0.3;
 const HALF_LIFE_DAYS = 30;
 
@@ -67,8 +69,8 @@ interface WeightedText {
 }
 
 /**
- * Returns the texts of a task, the most relevant first. Leaves out episodes and raw rows, where the words of agents
- * would speak for the person.
+ * Returns the texts of a task, the most relevant first. Leaves out episodes and raw rows, because they also contain
+ * words of agents.
  */
 function textsOf(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,
@@ -105,7 +107,7 @@ function weightOf(message: Message, isLatest: boolean): number {
   return isLatest ? LATEST_WEIGHT : OTHER_WEIGHT;
 }
 
-/** `tails` are the last words of the draft. */
+/** Finds the places where the draft's end `tails[minWords]` occurs: see `DraftEnd`. */
 function findContinuations(
   text: string,
   tails: readonly string[],
