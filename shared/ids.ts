@@ -7,14 +7,14 @@ export function newId(): string {
   return randomUUIDv7();
 }
 
-/** Ids of one millisecond come in random order, so they are sorted. */
+/** Sorts the ids, because ids of the same millisecond are in random order. */
 export function newIds(count: number): string[] {
   return Array.from({ length: count }, newId).sort();
 }
 
 export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Ids made before this moment sort before the result. */
+/** All ids made before `unixMs` sort before the returned id. */
 export function lowestIdAt(unixMs: number): string {
   const hex = Math.floor(unixMs).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

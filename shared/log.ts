@@ -21,7 +21,7 @@ export function createLog(process: string, level: string, destination?: Destinat
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 const ERRORS_MAX = 5;
-/** Maximum number of errors in a logged chain of causes, besides the first one. */
+/** Maximum depth of nested causes that are logged. */
 const DEPTH_MAX = 3;
 
 interface LoggedError {

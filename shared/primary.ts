@@ -10,8 +10,8 @@ class ReadOnlyError extends Error {
 }
 
 /**
- * Pools check each new connection: after a failover the address may still lead to the demoted server, whose connections
- * a pool would keep.
+ * Throws if the server is read-only. Pools check each new connection, because after a failover an address may still
+ * lead to the demoted server.
  */
 export async function assertTakesWrites(client: {
   query(text: string): Promise<{ rows: { answer?: string }[] }>;

@@ -1,7 +1,7 @@
 /** The model name of the built-in predictor. */
 export const LOCAL_MODEL = 'local';
 
-/** Outcomes of a request to a provider. The first four had an answer; `aborted` means that the caller gave up. */
+/** Outcomes of a request to a provider. In the first four, the provider answered. `aborted`: the caller gave up. */
 export const CALL_OUTCOMES = [
   'answered',
   'refused',
@@ -15,7 +15,7 @@ export const CALL_OUTCOMES = [
 ] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
-/** Number of days for which the ledger keeps a call. */
+/** Number of days for which rows of `provider_calls` are kept. */
 export const LEDGER_DAYS = 400;
 
 /** Millionths of a cent per token. */
@@ -31,7 +31,7 @@ export function costOf(
 ): number | null {
   if (price === undefined) return null;
   const cost = price.input * inputTokens + price.output * outputTokens;
-  // A price has at most four decimals. Anything beyond them is arithmetic noise, and must not be rounded up.
+  // Prices have at most four decimals. The inner `round` removes floating-point noise, which `ceil` would round up.
   return Math.ceil(Math.round(cost * 10_000) / 10_000);
 }
 

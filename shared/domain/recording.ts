@@ -19,7 +19,7 @@ export interface RecordedEvent {
   occurredAt: string;
   source: string;
   sourceDetail: string | null;
-  /** JSON on one line: as posted, but with its time in UTC, and without `received_at`, which the server adds. */
+  /** The posted event as JSON on one line, with `occurred_at` in UTC and without `received_at`. */
   body: string;
 }
 
@@ -85,7 +85,7 @@ export function checkRow(row: unknown, now: number): RecordedEvent | { errors: s
   };
 }
 
-/** Returns a validator that always fails for a missing or unknown type. */
+/** For a missing or unknown type, returns a validator that refuses every row. */
 function validatorOf(row: unknown) {
   const type = typeof row === 'object' && row !== null && 'type' in row ? row.type : undefined;
   if (typeof type !== 'string') return validateUnknownEvent;
@@ -96,7 +96,7 @@ function validatorOf(row: unknown) {
 
 const FOREIGN_SESSION = 'session belongs to another user';
 
-/** `foreign` lists the positions in `events` of those whose session belongs to another account. */
+/** `foreign` lists positions in `events`: of the events whose session belongs to another account. */
 export function receiptOf(
   { events, indexes, invalid }: CheckedBatch,
   { accepted, foreign }: { accepted: number; foreign: number[] },

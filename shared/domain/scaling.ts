@@ -1,21 +1,22 @@
 import { STANDING_QUEUE_WAIT_MS } from './load.ts';
 
-/** Share of the slots that should be busy. The others take new work until another worker has started. */
+/** Share of a pool's slots that should be busy. The free slots take new work until another worker has started. */
 const BUSY_SHARE = 0.7;
 
-/** Load of a pool, over all its kinds. */
+/** Load of a worker pool, over all kinds of its work. */
 export interface PoolLoad {
   queued: number;
   running: number;
-  /** Wait of the oldest queued piece. */
+  /** Time that the oldest queued work has waited. */
   oldestMs: number;
   workers: number;
   slots: number;
 }
 
 /**
- * Counts running work and, while a queue stands, queued work. Returns at least 1: a pool without workers refuses all
- * work, so no load would ever ask for the first worker.
+ * Returns how many workers the pool needs for its running work. Queued work counts only once it has waited for
+ * `STANDING_QUEUE_WAIT_MS`. The minimum is 1: a pool without workers refuses all work, so its load would never ask for
+ * a worker.
  */
 export function desiredWorkers({ queued, running, oldestMs, workers, slots }: PoolLoad): number {
   if (workers === 0) return 1;

@@ -1,7 +1,10 @@
 import type { UsageResponse } from '../schemas/usage.ts';
 import { NOTHING_SPENT, type Spending } from './provider-call.ts';
 
-/** An app's units in a month. The amount is in millionths of a cent; each unit has the price at its admission. */
+/**
+ * An app's units in a month. `paidSettledMicrocents` adds up the price of each unit at its admission, in millionths of
+ * a cent.
+ */
 export interface UsageCounts {
   reserved: number;
   settled: number;
@@ -19,7 +22,7 @@ const NOTHING_USED: UsageCounts = {
   paidSettledMicrocents: 0,
 };
 
-/** The plan and the cap are the present ones, also for a past month. */
+/** Reports the app's current plan and cap, even for a past month. */
 export function usageReport(
   app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },
   month: string,

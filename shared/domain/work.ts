@@ -9,7 +9,7 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   party: string;
   /** The `requestKey` of the request. */
   key: string;
-  /** Month in which the unit counts; null for work without a unit. */
+  /** Month to which the unit is charged; null for work that costs no unit. */
   month: string | null;
   /** `queued`, `running`, or how the work ended. Only `failed` work runs again when the request is repeated. */
   state: string;
@@ -17,22 +17,24 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   source: ErrorSource | null;
   attempt: number;
   units: 0 | 1;
-  /** End of the recovery window in Unix seconds; null while the work runs. */
+  /**
+   * End of the time during which a repeated request gets the same outcome, in Unix seconds; null while the work runs.
+   */
   expiresAt: number | null;
   queueMs: number | null;
   facts: Facts;
   /** Report of the handler; null if something else ended the work. */
   report: Report | null;
-  /** Time after the failure during which a retry is pointless, in milliseconds; null if unknown. */
+  /** Milliseconds to wait after the failure before a retry; null if unknown. */
   retryAfterMs: number | null;
   /** Text of the answer; null if there is no answer, or it was erased. */
   answer: string | null;
 }
 
-/** `gone`: the account was erased, or a failover of the database lost the work. */
+/** `gone`: the work no longer exists, because its account was erased or a database failover lost it. */
 export type Fate = Outcome | 'gone';
 
-/** End of a piece of work. With `settle` its unit is charged; otherwise the unit is refunded. */
+/** How work ended. With `settle`, its unit is charged; otherwise the unit is refunded. */
 export interface End<Report = unknown> {
   state: string;
   settle?: boolean;
@@ -57,12 +59,14 @@ export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
-/** Connects work with the request that started it: its `X-Request-Id`, and the span of the admission. */
+/** Identifies the request that started the work: its `X-Request-Id`, and the trace span of its admission. */
 export interface TraceFacts {
   trace?: { requestId: string; traceparent?: string };
 }
 
-/** Returns the key of a party's request of a kind: 16 bytes of SHA-256, as a UUID. Party ids contain no spaces. */
+/**
+ * Returns the key of a request: 16 bytes of SHA-256, as a UUID. `party`, the id of the app or account, has no spaces.
+ */
 export function requestKey(kind: string, party: string, requestId: string): string {
   const hex = hash('sha256', `${kind} ${party} ${requestId}`, 'hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
@@ -70,7 +74,7 @@ export function requestKey(kind: string, party: string, requestId: string): stri
   );
 }
 
-/** Progress of a job, as stored by its handler: the number of finished steps, and of all steps. */
+/** Progress of a job, as stored by its handler. */
 export interface Steps {
   done: number;
   total: number;
@@ -78,7 +82,7 @@ export interface Steps {
 
 const NOT_BEGUN: Steps = { done: 0, total: 0 };
 
-/** Report of a job's handler: all its steps, and the answer to its request. */
+/** Report of a finished job. `result` is the answer to the request. */
 export interface JobReport<Result extends object = object> {
   steps: Steps;
   result: Result;

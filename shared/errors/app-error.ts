@@ -1,6 +1,6 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
-/** Callers see the code and, on `/api` and at the tool server, the explanation, but never the cause. */
+/** Callers get the code and, on `/api` and from the MCP server, the explanation. They never get the cause. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly source: ErrorSource;

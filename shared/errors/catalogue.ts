@@ -1,4 +1,4 @@
-/** `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row. */
+/** `source` is sent as `X-Error-Source`. The row of a failed prediction may name another source. */
 export interface ErrorEntry {
   status: number;
   /** Status on `/api`, if it differs. */
@@ -7,14 +7,14 @@ export interface ErrorEntry {
   source?: ErrorSource;
   /** One sentence for people, shown on `/api`. */
   message: string;
-  /** Seconds before a retry can help. Null if only the thrown error knows them. */
+  /** Seconds to wait before a retry; null if the thrown error says how many. */
   retryAfterS?: number | null;
 }
 
 export type ErrorSource = 'ingress' | 'worker' | 'provider';
 
 export const catalogue = {
-  /** RFC 6750, 3.1. */
+  /** The name of this code is from RFC 6750, section 3.1. */
   invalid_request: {
     status: 400,
     message:

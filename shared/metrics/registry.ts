@@ -50,14 +50,17 @@ export function sizes<Label extends string>(
   });
 }
 
-/** Declares a metric that goes up and down. It has no series if a scrape reads no value for it. */
+/** Declares a gauge. A scrape omits it if no reader gives a value for it. */
 export function gauge(name: `forecue_${string}`, help: string, labelNames: readonly string[] = []): Gauge {
   const newGauge = new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
   gauges.push(newGauge);
   return newGauge;
 }
 
-/** Calls `read` at each scrape, until the returned handle is closed. Samples of several readers add up. */
+/**
+ * Calls `read` at each scrape, until the returned handle is closed. If several readers give a value for the same gauge
+ * and labels, the values add up.
+ */
 export function onScrape(read: ReadSamples): { close(): void } {
   reads.add(read);
   return { close: () => void reads.delete(read) };
@@ -82,7 +85,7 @@ async function collect(): Promise<string> {
   const samples = await Promise.all([...reads].map(readInTime));
   for (const one of gauges) {
     one.reset();
-    // A gauge without labels would otherwise be 0 when nothing was read for it.
+    // Without `remove`, a gauge without labels would be reported as 0 even if no reader gave a value.
     one.remove({});
   }
   for (const [target, value, labels = {}] of samples.flat()) target.inc(labels, value);

@@ -16,10 +16,9 @@ const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIO
 
 interface AnsweredRequest {
   method: string;
-  /** Pattern of its route; undefined when no route matched. */
+  /** Pattern of the matched route; undefined if none matched. */
   route: string | undefined;
   status: number;
-  /** An error code of the catalogue, or of the pages. */
   code: string | undefined;
   ms: number;
 }

@@ -7,9 +7,7 @@ import { type Kinds, kindNamed } from '../work/kind.ts';
 import { poolLoad } from '../work/pool-load.ts';
 import { gauge, onScrape, type Sample } from './registry.ts';
 
-/**
- * Gauges of the whole installation. Only the leader of the housekeeping exports them, so that each is exported once.
- */
+/** Gauges of the whole installation. Only the housekeeping leader exports them, so that they are not counted twice. */
 const leadsGauge = gauge('forecue_housekeeping_leads', '1 on the process that leads the housekeeping.');
 const roundAgeGauge = gauge(
   'forecue_housekeeping_round_age_seconds',
@@ -58,13 +56,15 @@ export interface TableSources {
   pool: Pool;
   directUrl: string;
   kinds: Kinds;
-  /** Returns when the last round of each step ended, in Unix milliseconds; undefined while another process leads. */
+  /**
+   * Returns when each step of the housekeeping last ended, in Unix milliseconds; undefined if another process leads.
+   */
   rounds(): Readonly<Record<string, { last: number }>> | undefined;
 }
 
 /** Reads the tables only while this process leads the housekeeping. */
 export function watchTables(sources: TableSources): { close(): void } {
-  // Two readers, because a scrape drops a reader that waits too long for a table.
+  // Two readers, so that a scrape that gives up waiting for the tables still reports the housekeeping.
   const rounds = onScrape(() => roundSamples(sources));
   const tables = onScrape(async () =>
     sources.rounds() === undefined

@@ -1,8 +1,7 @@
 import { counter, gauge, histogram, onScrape, sizes } from './registry.ts';
 
 /**
- * `commit` stores the end. `wait` is the caller's time from admission to answer; what exceeds the other stages is the
- * wake-up.
+ * `commit` stores the outcome. `wait` is the caller's time from admission to answer: the other stages plus the wake-up.
  */
 type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
 
@@ -35,13 +34,13 @@ export const attempts = counter('forecue_work_attempts_total', 'Attempts at work
   'end',
 ]);
 
-/** Counts work taken over from dead workers, and each try to end work. */
+/** Counts takeovers from dead workers. For the other verdicts, counts attempts to end the work, even failed ones. */
 export const repairs = counter(
   'forecue_work_repairs_total',
   'Pieces of work that the housekeeping took over or ended.',
   ['verdict'],
 );
-// Starts the series at 0, because an increase is seen only in a series that already exists.
+// Starts each series at 0, because Prometheus sees an increase only in a series that already exists.
 for (const verdict of ['overdue', 'abandoned', 'detached', 'orphaned']) repairs.inc({ verdict }, 0);
 
 export const housekeepingFailures = counter(
@@ -51,8 +50,8 @@ export const housekeepingFailures = counter(
 );
 
 /**
- * Counts the outcomes that waiting callers got, by wake-up or by the poll that makes up for a lost one. Callers of the
- * same work count once.
+ * Counts outcomes that callers waited for, by how the ingress found them: by a wake-up, or by the poll that replaces a
+ * lost wake-up. Several callers of the same work count once.
  */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',

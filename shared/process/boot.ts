@@ -13,8 +13,8 @@ const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Resolves when the database takes writes and has every migration, the SQL functions of this version and, unless the
- * queue is on Redis, the queue. Nothing that uses the queue or the tables may be opened earlier.
+ * Resolves when the database takes writes, and has all migrations and this version's SQL functions. Also waits for the
+ * queue's tables, unless the queue is on Redis. Nothing that uses them may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,
@@ -36,7 +36,10 @@ export async function waitForDatabase(
   }
 }
 
-/** Returns what the database lacks, or the error of a check. Sets the number of missing migrations in `counts`. */
+/**
+ * Returns what the database lacks, or the error of the check; undefined if nothing is missing. Sets `counts.missing` to
+ * the number of missing migrations.
+ */
 async function whatIsMissing(
   database: Database,
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
@@ -48,7 +51,7 @@ async function whatIsMissing(
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
-    // If all processes were stopped for weeks, this week's partitions do not exist yet.
+    // This week's partitions are missing if all processes were stopped for weeks.
     await makeWeeks(database.pool);
     return undefined;
   } catch (error) {

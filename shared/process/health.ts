@@ -1,13 +1,18 @@
 import { withTimeout } from '../timing/within.ts';
 import type { Health } from './operator-port.ts';
 
-/** Silence after which a part counts as stuck: longer than any part takes to replace a silent connection. */
+/** A part of the process counts as stuck after this silence. Every part replaces a silent connection sooner. */
 const STUCK_MS = 10_000;
 
-/** Reuses the result of the checks, so that frequent requests do not burden the stores. */
+/**
+ * Time for which the result of the checks is reused, so that frequent requests do not burden the database and the
+ * queue.
+ */
 const RESULT_TTL_MS = 1000;
 
-/** Silence of a store that counts as an outage. A scrape waits longer for a read, so that metrics report the outage. */
+/**
+ * Time without an answer after which a check fails. A metrics scrape waits longer, so that it can report the failure.
+ */
 const SILENT_MS = 1500;
 
 export class ProcessHealth implements Health {

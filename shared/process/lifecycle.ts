@@ -39,7 +39,7 @@ export async function runMain<Config extends { logLevel: string; tracing?: boole
   }
 
   try {
-    // Loads the SDK only if it is needed.
+    // Loads the OpenTelemetry SDK only if tracing is on.
     const traces = config.tracing ? (await import('../tracing/start.ts')).startTracing(kind, log) : undefined;
     const startedProcess = await start(config, log);
     running =
@@ -56,12 +56,12 @@ export async function runMain<Config extends { logLevel: string; tracing?: boole
   process.send?.({ type: 'ready', url, operatorUrl } satisfies ReadyMessage);
 }
 
-/** Disposes of a part in `opening.adopt(await openPart(), closePart)`. */
+/** For `opening.adopt(await openPart(), closePart)`: closes the part when `opening` is disposed of. */
 export function closePart(part: { close(): void | Promise<void> }): void | Promise<void> {
   return part.close();
 }
 
-/** Yields the errors of a disposal in their order; each later error wraps the earlier ones. */
+/** Yields all errors of a disposal, earliest first. A `SuppressedError` contains a later error and the earlier ones. */
 export function* errorsOf(error: unknown): Generator<unknown> {
   if (error instanceof SuppressedError) {
     yield* errorsOf(error.suppressed);

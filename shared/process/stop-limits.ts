@@ -1,9 +1,11 @@
 /**
- * Time limits of the parts of a stop, in milliseconds. Each is shorter than the one that encloses it. A worker drains
- * first, so that another worker can finish its work while the ingress can still answer the callers.
+ * Time limits of the parts of a stop, in milliseconds. Each is shorter than the one that encloses it. Workers have less
+ * time than ingresses: other workers can then finish their work while the ingresses still answer callers.
  */
 export const STOP_LIMITS = {
-  /** Closing the queues, and then their connections: BullMQ waits for a store that may be down. */
+  /**
+   * Closing the queues, and again closing their connections. Without a limit, BullMQ waits for a store that is down.
+   */
   queue: 1000,
   /** Finishing a worker's attempts in progress; the rest is released to other processes. */
   workerDrain: 15_000,
@@ -14,7 +16,7 @@ export const STOP_LIMITS = {
   traces: 2000,
   /** Stopping a whole process, as docs/operating.md promises. */
   process: 25_000,
-  /** Stopping a process under `npm start`, which then kills it. */
+  /** Stopping a process under `npm start`, which kills the process afterwards. */
   supervisor: 30_000,
   /** Stopping the PostgreSQL of `npm start`, which stops last and may have much to write. */
   postgres: 60_000,

@@ -10,20 +10,19 @@ import { connectRedis } from './redis.ts';
 const RECONNECT = { firstMs: 50, longestMs: 2000 };
 const PROBE = { everyMs: 5000, withinMs: 2000 };
 /**
- * Detects that a host is gone. A proxy in front of the host may acknowledge in its place, so the connection is probed
- * as well.
+ * TCP keep-alive detects a dead host, but not behind a proxy that answers for it. So connections are probed as well.
  */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /** Pub/sub: each message reaches every process that listens at that moment. */
 export interface Bus {
   publish(messages: { channel: string; payload: string }[]): Promise<void>;
-  /** Listens again after each loss of the connection. Does not wait for a Redis that is down. */
+  /** Subscribes, also after each reconnection. Does not wait if Redis is down. */
   listen(channel: string, handle: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `notify` sends messages by NOTIFY of PostgreSQL. */
+/** `notify` sends messages through PostgreSQL (NOTIFY). It is used if there is no Redis. */
 export function openBus(
   { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
   notify: Bus['publish'],
@@ -32,7 +31,7 @@ export function openBus(
   return redis === undefined ? postgresBus(notify, database, log) : redisBus(redis, log);
 }
 
-/** Redis channels ignore the database number: the prefix in their names keeps installations apart. */
+/** Channel names have the installation's prefix, because all database numbers of a Redis share the channels. */
 export function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
   const listener = connectRedis(target, 'listener', log);
@@ -44,7 +43,8 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
     },
     async listen(channel, handle) {
       handlers.set(channel, handle);
-      // Not awaited: while the server is down, polls suffice, and ioredis subscribes when the server is back.
+      // Not awaited, so that a Redis that is down does not block. ioredis subscribes once Redis is back; polls find
+      // work until then.
       listener.subscribe(channel).catch((error: unknown) => log.warn({ err: error }, 'not subscribed'));
     },
     async close() {
@@ -101,7 +101,7 @@ class Listener {
       throw error;
     }
     this.#client = client;
-    // A connection that only listens would otherwise never find out that the server is gone.
+    // Without probes, a connection that only listens would not notice that the server is gone.
     const probe = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
     const probes = every(PROBE.everyMs, probe, { ref: false });
     client.once('end', () => {

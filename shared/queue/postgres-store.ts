@@ -40,7 +40,7 @@ const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   return new PostgresQueueBackend(connection, name, options, withBlockingConnection);
 };
 
-/** Commits do not wait for the disk, because a ticket may be lost: the truth is in the rows of work. */
+/** Turns off `synchronous_commit`: a lost ticket does no harm, because the rows of work are the truth. */
 export function postgresStore(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
   log: Log,
@@ -66,8 +66,8 @@ export function postgresStore(
 }
 
 /**
- * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. A connection that falls silent
- * without ending delays tickets by ten seconds at most.
+ * BullMQ's connections to PostgreSQL, shared by all queues and workers of a process. A connection that hangs without an
+ * error delays tickets by at most ten seconds.
  */
 export class SharedConnection extends PostgresConnection {
   readonly #config: PostgresPoolConfig;
@@ -79,21 +79,21 @@ export class SharedConnection extends PostgresConnection {
   }
 
   /**
-   * Does nothing, because the process checks the schema at its start. BullMQ 6.7 never repeats its own check once it
-   * has failed.
+   * Skips BullMQ's schema check, which BullMQ 6.7 never repeats once it has failed. The process checks the schema at
+   * its start.
    */
   override async waitUntilReady(): Promise<void> {}
 
   /**
-   * Replaces BullMQ's method, which handles errors only once it is connected: a server that ends a new connection at
-   * once would crash the process.
+   * Replaces BullMQ's method, which adds its error handler too late: a server that closes a new connection at once
+   * would crash the process.
    */
   override getListenClient(): Promise<pg.Client> {
     this.#listener ??= this.#listen();
     return this.#listener;
   }
 
-  /** Does nothing: each worker calls it on closing, but the others still use the shared connections. */
+  /** Does nothing. Each closing worker calls it, but the other workers still use the shared connections. */
   override async close(): Promise<void> {}
 
   async end(): Promise<void> {
@@ -104,7 +104,7 @@ export class SharedConnection extends PostgresConnection {
   async #listen(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, ...KEEP_ALIVE });
     client.on('error', (error) => this.emit('error', error));
-    // Also fires after a failed attempt to connect. Makes workers ask for a new listener.
+    // Also fires if connecting fails. The event makes workers ask for a new listener.
     client.once('end', () => {
       this.#listener = undefined;
       this.emit('listenerinvalidated');

@@ -24,32 +24,31 @@ import {
 
 const TICKET_EVERY_MS = 200;
 const TICKET_IDS_MAX = 200;
-/**
- * A ticket stands for all work that is queued before a worker takes the ticket, so a queue has at most one, waiting or
- * taken. Nothing relies on BullMQ's own redelivery.
- */
+/** A queue has at most one ticket, waiting or taken: it stands for all queued work. BullMQ's retries are not needed. */
 const TICKET_OPTIONS = {
   attempts: 1,
   removeOnComplete: true,
   removeOnFail: true,
   deduplication: { id: 'ticket' },
 };
-/** An idle worker asks for tickets every ten seconds, and again soon after a refused connection. */
+/**
+ * An idle worker waits for a ticket for ten seconds at a time, and retries half a second after a refused connection.
+ */
 const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
 /**
- * Times after which another worker gets a worker's ticket. Handling a ticket takes no time, so a worker that still has
- * it must be lost.
+ * A ticket that a worker has not finished after this time goes to another worker. Handling a ticket takes no time, so
+ * the first worker must be lost.
  */
 const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
 
 /**
- * The queue of one pool. Its tickets only say "there is work". Workers look at the rows of work once a second anyway,
- * so a ticket may be lost, late or doubled.
+ * The queue of one worker pool. Its tickets only say that there is work. A ticket may be lost, late or doubled, because
+ * workers also look for work once a second.
  */
 export interface TicketQueue {
   /**
-   * Adds a ticket; calls within 200 ms share one. Neither waits nor fails. Call it after the commit; the ids are only
-   * for people who inspect the queue.
+   * Adds a ticket without waiting, and never throws. Calls within 200 ms share a ticket. Call it after the commit. The
+   * ids only help people who inspect the queue.
    */
   add(ids: readonly string[]): void;
 }
@@ -78,7 +77,7 @@ export async function openQueues(
     : queuesOn(await redisStore(config.redis, config.queuePrefix, log), log);
 }
 
-/** Only `close` closes these connections, never BullMQ. */
+/** BullMQ must not close these connections; only `close` does. */
 interface Store<B extends IQueueBackend, C> {
   factory: BackendFactory<B, C>;
   producer: QueueOptions<C>;
@@ -116,7 +115,7 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   };
 }
 
-/** Redis that evicts keys loses tickets silently. */
+/** If Redis evicts keys, tickets are lost silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = (await readMemory(client).catch(() => undefined))?.policy;
   if (policy === undefined || policy === SAFE_EVICTION_POLICY) return;
@@ -203,7 +202,7 @@ class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
   }
 }
 
-/** Stops waiting in time, because BullMQ's own close waits for a store that may be down. */
+/** Waits for at most `STOP_LIMITS.queue`, because BullMQ's own close waits for a store that may be down. */
 async function withinStopLimit(closing: Promise<unknown>): Promise<void> {
   await withTimeout(STOP_LIMITS.queue, () => closing).catch(() => {});
 }

@@ -11,17 +11,17 @@ export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
 /**
- * Silence after which a connection is reopened: no notice comes from a host that lost power. A consumer waits longer,
- * because BullMQ's blocking reads last up to eleven seconds.
+ * Time without an answer after which a connection is reopened: a host that lost power closes nothing. A consumer waits
+ * longer, because BullMQ's blocking reads last up to eleven seconds.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
-/** Without traffic, a connection would never notice that the server is gone or was demoted. */
+/** Interval of probes. An idle connection would not notice that its server is gone or was demoted. */
 const PROBE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
 /**
- * Reconnects whenever the connection breaks or falls silent. Outside a cluster, a producer or consumer leaves a server
- * that has become a replica: by now the host name may resolve to another one.
+ * Reconnects whenever the connection breaks or falls silent. Outside a cluster, a producer or consumer also leaves a
+ * server that has become a replica: after a failover, the host name may lead to the new primary.
  */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = createClient(target, role);
@@ -32,7 +32,8 @@ export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): Re
   };
   const probe = async (node: Redis) => {
     if (node.status !== 'ready') return;
-    // A listener's connection takes only pings, unless both ends speak RESP 3. A missing answer closes the connection.
+    // A subscribed connection is only pinged: it takes no INFO, unless both ends speak RESP 3. A missing answer closes
+    // it.
     const replicaCheck = node.mode === 'subscriber' ? node.ping().then(() => false) : isReadOnly(node);
     const isReplica = await replicaCheck.catch(() => undefined);
     if (isReplica === false) isDown = false;
@@ -52,7 +53,7 @@ class ReadOnlyError extends Error {
   override readonly message = 'this Redis is a read-only replica';
 }
 
-/** A demoted server still answers pings, and even publishes. */
+/** Throws if the server is a replica. A ping is not enough, because a demoted server still answers it. */
 export async function assertTakesWrites(client: RedisClient): Promise<void> {
   if (!(await takesWrites(client))) throw new ReadOnlyError();
 }
@@ -60,7 +61,7 @@ export async function assertTakesWrites(client: RedisClient): Promise<void> {
 /** Rejects if the server does not answer. */
 export async function takesWrites(client: RedisClient): Promise<boolean> {
   if (!(client instanceof Cluster)) return !(await isReadOnly(client));
-  // A cluster's nodes redirect writes to each other.
+  // Any node of a cluster redirects a write to the node that takes it.
   await client.ping();
   return true;
 }
@@ -85,8 +86,8 @@ function createClient(target: RedisTarget, role: RedisRole): RedisClient {
 }
 
 /**
- * Connects to one node, since each receives all messages, and to the next one whenever that connection breaks. A
- * `Cluster` would listen at one node without probing it.
+ * Listens at one node of a cluster, since every node gets all messages. Moves to the next node when the connection
+ * breaks. A `Cluster` of ioredis would not probe the connection at which it listens.
  */
 function listenAtAny(hosts: readonly { host: string; port: number }[], options: RedisOptions): Redis {
   let index = Math.floor(Math.random() * hosts.length);

@@ -6,7 +6,9 @@ import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UU
 /** An e-mail address. Surrounding white space is ignored. */
 const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
 const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
-/** A secret to compare with the stored secret. Any text is accepted, since one that cannot match is only wrong. */
+/**
+ * A secret that is compared with the stored one. Any text is valid input: one that cannot be a secret is merely wrong.
+ */
 const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
@@ -35,7 +37,7 @@ export const WaitlistRequest = closedObject({ email: Email });
 
 export const AccountChange = closedObject({
   name: Type.Optional(text(NAME_MAX)),
-  /** Default `target` of the calibration; null for 0.95. */
+  /** Default of `target` in requests for the calibration; null for 0.95. */
   precision_target: Type.Optional(nullable(PrecisionTarget)),
   password: Type.Optional(NewPassword),
   current_password: Type.Optional(text(PASSWORD_MAX)),

@@ -3,7 +3,7 @@ import { closedObject, withDefault } from './build.ts';
 import { Count, pageLimit } from './common.ts';
 import { ReplyStats } from './replies.ts';
 
-/** Maximum number of predictions, of rows of each tier, and of model calls that are counted. */
+/** Maximum number of rows counted of each: predictions, facts, episodes, raw rows and model calls. */
 export const ACTIVITY_ROWS_MAX = 50_000;
 const OFFSET_MAX = 14 * 60;
 
@@ -24,9 +24,8 @@ export const ActivityDay = closedObject({
   facts: Count,
   episodes: Count,
   raw: Count,
-  /** Number of requests to language models. */
   model_calls: Count,
-  /** Estimated cost of these requests; null if one of the models has no price. */
+  /** Estimated cost of the model calls; null if one of the models has no price. */
   cost_cents: Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }),
 });
 export type ActivityDay = Static<typeof ActivityDay>;

@@ -7,7 +7,7 @@ export const closedObject = <P extends TProperties>(properties: P) =>
 export const oneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values] });
 
-/** Lists two types, since an `anyOf` would report three validation errors for one. */
+/** Uses a list of types. With an `anyOf`, one invalid value would give three validation errors. */
 export const nullable = <T extends TSchema & { type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] });
 

@@ -45,11 +45,11 @@ const summaryFields = {
 const ConnectionSummary = closedObject(summaryFields);
 export type ConnectionSummary = Static<typeof ConnectionSummary>;
 
-/** Number of predictions up to which a connection's uses are counted. */
+/** Maximum number of a connection's predictions that are counted. */
 export const CONNECTION_USES_MAX = 10_000;
 const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
-/** A connection, with the app's use of its present grant in the last 35 days. */
+/** A connection. The counts cover the last 35 days, and only predictions made under the current grant. */
 export const ConnectionDetail = closedObject({
   ...summaryFields,
   /** Number of predictions made with the account's memory. */

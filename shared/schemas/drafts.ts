@@ -6,7 +6,7 @@ import { Message } from './predictions.ts';
 
 const Ids = Type.Array(Id);
 
-/** A draft that a person types without an app. */
+/** A request to complete a person's draft outside any app. */
 export const DraftRequest = closedObject({
   draft: text(TEXT_MAX),
   mode: withDefault(oneOf(PREDICTION_MODES), 'complete_draft'),
@@ -35,11 +35,11 @@ export const DraftResponse = closedObject({
   /** The model that answered or, for a blank draft, the model that would have been asked. */
   model: Type.String(),
   /**
-   * Messages sent to the model, for a caller who may read memory. Empty if no model was asked, or only the built-in
-   * predictor, or if memory in them was deleted meanwhile.
+   * Messages sent to the model. Absent if the caller may not read memory. Empty if no language model was asked, or if
+   * memory in the messages has been deleted meanwhile.
    */
   sent: Type.Optional(Type.Array(closedObject({ role: Type.String(), content: Type.String() }))),
-  /** Present for a caller who may read memory. */
+  /** Absent if the caller may not read memory. */
   context: Type.Optional(DraftContext),
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),
   /** Milliseconds in the queue, for reading memory, for the model, and in total from the request to the answer. */

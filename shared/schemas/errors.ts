@@ -28,11 +28,11 @@ const FAULT_TYPES = [
 export const errorBody = (codes: readonly ErrorCode[]) =>
   closedObject({ detail: closedObject({ code: oneOf(codes) }) });
 
-/** `/api` adds a sentence for people. */
+/** Error body of `/api`. `message` is one sentence for people. */
 export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
   closedObject({ detail: closedObject({ code: oneOf(codes), message: Type.String() }) });
 
-/** The first thing wrong with a field. */
+/** A validation error. Only the first one of each field is reported. */
 export const Fault = closedObject({
   loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), { minItems: 1 }),
   msg: Type.String(),

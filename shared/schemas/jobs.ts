@@ -19,9 +19,9 @@ export const JobResponse = closedObject({
 });
 export type JobResponse = Static<typeof JobResponse>;
 
-/** Recorded events to take into memory. By default, all new events. */
+/** Selects the recorded events to copy into memory; by default, all new events. */
 export const SyncRequest = closedObject({
-  /** Takes the events that occurred at this time or later, including those that an earlier sync looked at. */
+  /** Takes the events that occurred at this time or later, even if an earlier sync has read them. */
   since: Type.Optional(Timestamp),
   session_id: Type.Optional(Name),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
@@ -37,20 +37,20 @@ export const SyncResult = closedObject({
 });
 export type SyncResult = Static<typeof SyncResult>;
 
-/** Scope of a promotion. By default, it takes the rows that no promotion has looked at yet, oldest first. */
+/** Selects the rows to promote; by default, those that no promotion has processed yet, oldest first. */
 export const PromoteRequest = closedObject({
   /** Takes only rows that happened at this time or later. */
   since: Type.Optional(Timestamp),
-  /** Maximum number of rows to look at: raw rows for episodes, episodes for facts. 100 by default. */
+  /** Maximum number of rows to process, 100 by default: raw rows to make episodes, or episodes to make facts. */
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
   /** Model to use instead of the default: one that the operator offers. */
   model: Type.Optional(Name),
-  /** Looks again at rows that were promoted before, and updates the rows made from them. */
+  /** Processes rows again that were promoted before, and updates the episodes or facts made from them. */
   force: Type.Optional(Type.Boolean()),
 });
 export type PromoteRequest = Static<typeof PromoteRequest>;
 
-/** `settled_only`, which no client can set, leaves out stretches of work that may continue. */
+/** `settled_only`, which no client can set, leaves out groups of consecutive rows that may still grow. */
 export const PromoteInput = closedObject({
   ...PromoteRequest.properties,
   settled_only: Type.Optional(Type.Literal(true)),
@@ -63,14 +63,14 @@ export const PromoteResult = closedObject({
   created: Count,
   /** Number of rows that were rewritten, merged or superseded. */
   updated: Count,
-  /** Number of rows that were looked at and yielded nothing, plus the rows that stay set aside. */
+  /** Number of processed rows from which nothing was made, plus rows that are set aside after a failure. */
   skipped: Count,
-  /** Number of rows that were looked at, plus the rows that stay set aside. */
+  /** Number of processed rows, plus rows that are set aside after a failure. */
   considered: Count,
   /** Ids of the rows that were created or updated. */
   ids: Type.Array(Id),
   model: Type.String(),
-  /** Tokens of all questions to the model. */
+  /** Tokens of all requests to the model. */
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),
   latency_ms: Count,
 });

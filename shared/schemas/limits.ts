@@ -1,4 +1,4 @@
-/* Limits and enums of the interface that more than one file needs. */
+/** Limits and enums of the API that several files use. */
 
 export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
 export const IDENTIFIER_MAX = 80;
@@ -22,13 +22,15 @@ export const VALIDATION_ITEMS_MAX = 100;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
-/** Uncompressed bytes, unless the endpoint sets another limit. */
+/** Maximum size of a request body in bytes, uncompressed. An endpoint may set another limit. */
 export const BODY_LIMIT = 256 * KIB;
-/** Uncompressed bytes of a body with only a few short texts. */
+/** Maximum size of a body that has only a few short texts, in bytes, uncompressed. */
 export const SMALL_BODY_LIMIT = 8 * KIB;
-/** Values and property names together, unless the endpoint sets another limit. */
+/** Maximum number of values and property names in a JSON body. An endpoint may set another limit. */
 export const BODY_VALUES_MAX = 10_000;
-/** Enough for 200 memory rows with all their sources and tags. */
+/**
+ * Maximum number of values and property names in a body of memory rows: enough for 200 rows with all sources and tags.
+ */
 export const MEMORY_BODY_VALUES_MAX = 150_000;
 export const BODY_DEPTH = 64;
 
@@ -41,30 +43,30 @@ export const MESSAGE_ORIGINS = [
   'edited_prediction',
   'unknown',
 ] as const;
-/** Authors of a memory row that is not raw. Forecue makes `extractive` rows itself, without a model. */
+/** Possible authors of an episode or a fact. `extractive`: Forecue itself, without a model. */
 export const DERIVED_ORIGINS = ['human', 'agent', 'model', 'extractive'] as const;
 export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
 export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
-/** Maximum number of keys of an account, and on a page of keys. */
+/** Maximum number of keys of an account. One page can list all of them. */
 export const KEYS_MAX = 100;
 /** Maximum number of connections of an account, including revoked ones. One answer lists all of them. */
 export const CONNECTIONS_MAX = 1000;
-/** Minimum confidence in a completion that is shown, unless an app sets another minimum. */
+/** Completions below this confidence are not shown, unless their app sets another minimum. */
 export const MIN_CONFIDENCE = 0.3;
 /** Default share of correct predictions among those that reach a suggested threshold. */
 export const PRECISION_TARGET = 0.95;
-/** Drafts and /v1 use all but `recencyMinutes`: for them, no row is too old. */
+/** Defaults for choosing memory. Drafts and /v1 do not use `recencyMinutes`: for them, no row is too old. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
 /** Minutes. */
 export const RECENCY_MAX = 7 * 24 * 60;
 export const CODE_TTL_S = 120;
-/** Number of wrong exchanges after which a connection attempt is void. */
+/** Number of exchanges with a wrong value, such as the verifier, after which a connection attempt is void. */
 export const MISMATCHES_MAX = 5;
 /** Minimum number of days for which ended work is kept, without its texts, for billing, conflicts and statistics. */
 export const TOMBSTONE_DAYS = 35;
-/** Time for which a queued prediction without callers waits for a caller to re-attach. */
+/** A queued prediction without callers is abandoned unless a caller re-attaches within this time. */
 export const ABANDON_AFTER_MS = 5000;
-/** Time before the deadline of work at which a worker stops, so that its outcome is committed in time. */
+/** A worker stops this long before the deadline of its work, so that the outcome is committed in time. */
 export const WORKER_MARGIN_MS = 250;

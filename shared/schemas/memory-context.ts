@@ -16,7 +16,7 @@ const boundedInteger = (minimum: number, maximum: number, value: number) =>
   withDefault(Type.Integer({ minimum, maximum }), value);
 
 export const ContextRequest = closedObject({
-  /** Question or topic that the rows should be about; the goal by default. */
+  /** Question or topic that the rows should be about. By default, the same as `goal`. */
   query: Type.Optional(text(QUERY_MAX)),
   /** Text that every returned fact contains. */
   goal: Type.Optional(text(QUERY_MAX)),
@@ -37,9 +37,9 @@ const tierCounts = closedObject({ matched: Count, returned: Count });
 const perTier = <T extends typeof tierCounts | ReturnType<typeof Type.Boolean>>(schema: T) =>
   closedObject({ facts: schema, episodes: schema, raw: schema });
 
-/** How a bundle was chosen, and which rows it lacks. */
+/** How the rows were chosen, and how many were left out. */
 export const ContextMeta = closedObject({
-  /** Number of changes of the account's memory. */
+  /** Number of changes to the account's memory so far. */
   revision: Count,
   generated_at: Timestamp,
   window: closedObject({
@@ -48,15 +48,15 @@ export const ContextMeta = closedObject({
     recency_minutes: nullable(Type.Integer()),
   }),
   filters: closedObject({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
-  /** `matched` is counted up to 1000. */
+  /** `matched` stops counting at 1000. */
   counts: perTier(tierCounts),
   /** True if reading the rows took too long. Then the bundle has no rows, and nothing is counted. */
   timed_out: Type.Boolean(),
   /** True if more rows matched than were returned, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /**
-   * Facts of the whole account and other rows of the window, each tier counted up to 1000. `stale` adds up facts and
-   * episodes.
+   * Numbers of rows left out, by reason. Facts are counted in the whole account, episodes and raw rows in the window,
+   * each up to 1000. `stale` counts facts and episodes together.
    */
   excluded: closedObject({
     superseded: Count,

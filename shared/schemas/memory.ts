@@ -26,7 +26,7 @@ const ShownJson = Type.Record(Type.String(), Type.Unknown());
 const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const pageOf = <T extends TObject>(row: T) =>
   closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
-/** One row if one row was posted, a list if a list was posted. */
+/** Answers with one row if one was posted, and with a list if a list was posted. */
 const postResponseOf = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closedObject({
@@ -136,7 +136,7 @@ const factFields = {
   /** Empty while the fact is stale. */
   text: Type.String(),
   kind: NullableText,
-  /** Topic such as `home.city`, of which a person has one value at a time. Only Forecue sets it. */
+  /** Topic with one value at a time, such as `home.city`. Only Forecue sets it. */
   slot: NullableText,
   origin: oneOf(DERIVED_ORIGINS),
   tags: Tags,
@@ -179,7 +179,7 @@ export const ProfileResponse = closedObject({
 });
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
-/** The deleted row, and how many other rows changed or were deleted with it. */
+/** The id of the deleted row, and how many other rows the deletion changed or deleted. */
 export const DeletionReceipt = closedObject({
   id: Id,
   event_deleted: Type.Boolean(),

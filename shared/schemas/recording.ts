@@ -47,7 +47,7 @@ export const CustomEvent = eventSchema({
 
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Always fails, with an error that lists the known types. */
+/** Schema for an event with an unknown type. Validation always fails, with an error that lists the known types. */
 export const UnknownEvent = eventSchema({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closedObject({
@@ -59,7 +59,7 @@ export const RecordingReceipt = closedObject({
 });
 export type RecordingReceipt = Static<typeof RecordingReceipt>;
 
-/** A stored event: as posted, but with `occurred_at` in UTC, and with `received_at`. */
+/** A stored event: the posted JSON, with `occurred_at` in UTC and the added `received_at`. */
 export const StoredEvent = eventSchema({ type: Name, received_at: Timestamp });
 
 export const Session = closedObject({

@@ -68,7 +68,7 @@ const replyFields = {
   k: Type.Integer(),
   status: oneOf(REPLY_STATES),
   threshold: Share,
-  /** The model that answered; until then the one that was asked for, or empty. */
+  /** The model that answered. Before that, the requested model, or empty if none was requested. */
   model: Type.String(),
   latency_ms: Count,
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),
@@ -80,7 +80,7 @@ const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
 
 export const BatchItem = Type.Union([
   closedObject({ index: Index, prediction: ReplyResponse }),
-  /** The error code that a single prediction would have had. */
+  /** `code` is the error code that the prediction would get outside a batch. */
   closedObject({ index: Index, error: closedObject({ code: Type.String() }) }),
 ]);
 export type BatchItem = Static<typeof BatchItem>;
@@ -103,7 +103,7 @@ const storedFields = {
   acted_at: NullableTimestamp,
   actual_response: NullableText,
   feedback_at: NullableTimestamp,
-  /** Code with which the prediction's job failed; null if it did not. */
+  /** Error code with which the prediction failed; null if it did not fail. */
   error: NullableText,
 };
 export const ReplySummary = closedObject(storedFields);
@@ -155,7 +155,6 @@ export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
 export const FeedbackRequest = closedObject({
   status: oneOf(FEEDBACK_STATES),
-  /** The reply that the person really gave. */
   actual_response: Type.Optional(nullable(text(INPUT_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
@@ -190,26 +189,26 @@ export const CalibrationQuery = Type.Object({
 });
 
 export const ReplyCalibration = closedObject({
-  /** Bins of equal size, by confidence. `observed` is the share of correct predictions. */
+  /** Bins of equal size, by confidence. `observed` is the share of correct predictions in the bin. */
   bins: Type.Array(
     closedObject({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share }),
   ),
   /** Mean squared error of the confidence; null without feedback. */
   brier: Rate,
-  /** Threshold from which on the precision reaches `target`; null if unknown. */
+  /** Confidence threshold at which the precision reaches `target`; null if unknown. */
   suggested_threshold: Rate,
   feedback_count: Count,
   /** Evidence for the suggestion, or the reason why there is none. */
   evidence: closedObject({
     target: Share,
     /**
-     * Decisions on predictions whose confidence reaches the suggested threshold or, if there is none, the highest
-     * threshold that can be tested. All decisions if there is no such threshold.
+     * Number of the person's decisions on predictions that reach the suggested threshold. If none is suggested, the
+     * highest threshold that can be tested is used. If none can be tested, all decisions count.
      */
     labels: Count,
-    /** These decisions as a share of all decisions. */
+    /** `labels` as a share of all decisions. */
     coverage: Rate,
-    /** Share of correct predictions among those of `labels`. */
+    /** Share of correct predictions among the decisions counted in `labels`. */
     precision: Rate,
     /** One-sided 95 % lower bound of the precision (Wilson 1927). */
     precision_low: Rate,

@@ -20,7 +20,7 @@ type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-/** The faults become the list of a 422. */
+/** Becomes a 422 response that lists the faults. */
 export class ValidationError extends Error {
   readonly faults: readonly Fault[];
 
@@ -34,10 +34,13 @@ export class ValidationError extends Error {
 const INPUT_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
-/** Hides values by name, not by schema, because unknown properties are reported as well. */
+/**
+ * Names of properties whose values are not quoted in errors. Names decide, not schemas, because errors may report
+ * unknown properties.
+ */
 const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
-/** Includes invisible characters, with which two addresses could look the same. */
+/** Characters not allowed in an e-mail address. With invisible ones, two addresses could look the same. */
 const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
 /** Matches an address at a domain with a dot, in any alphabet. Only a message can show whether the address exists. */
 const EMAIL = new RegExp(
@@ -49,13 +52,13 @@ const failFastAjv = newAjv(false);
 const thoroughAjv = newAjv(true);
 
 interface ReportingOptions {
-  /** True if faults must not quote unknown properties, nor a body that is not an object: either may be a secret. */
+  /** True if faults must not quote unknown properties, or a body that is not an object. Both may be secrets. */
   confidential?: boolean;
 }
 
 /**
- * Fills in a value's defaults in place. The schema is compiled soon after this call; the variant that lists all faults,
- * for the first invalid value.
+ * The returned validator fills in defaults in place. The schema is compiled soon after this call. A second version,
+ * which lists all faults, is compiled for the first invalid value.
  */
 export function compile<T extends TSchema>(
   schema: T,
@@ -119,13 +122,16 @@ function newAjv(allErrors: boolean): Ajv2020 {
   });
 }
 
-/** Decides by the number of UTF-16 units if possible; Ajv's own keyword counts the code points of every text. */
+/**
+ * Replaces Ajv's keyword, which counts the code points of every text. Compares the number of UTF-16 units first, which
+ * is faster.
+ */
 function lengthLimit(keyword: string): CodeKeywordDefinition {
   return {
     keyword,
     type: 'string',
     schemaType: 'number',
-    // Keeps Ajv's order, which decides which fault is found first: only the first fault of a value is reported.
+    // Keeps the order of Ajv's own keywords, because only the first fault of a value is reported.
     before: 'pattern',
     error: { message: 'wrong length', params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
     code(cxt) {
@@ -137,7 +143,7 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
   };
 }
 
-/** Listing all faults makes Ajv create an object for each: for two million numbers, that takes 0.6 s and 460 MB. */
+/** Ajv creates an object for each fault. For two million invalid numbers, listing all faults takes 0.6 s and 460 MB. */
 function isSmall(root: unknown): boolean {
   let nodesLeft = LISTED_NODES_MAX;
   const unvisited = [root];
@@ -156,7 +162,7 @@ function isSmall(root: unknown): boolean {
 function listFaults(root: Root, errors: readonly ErrorObject[], reporting: ReportingOptions): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
-    // Ajv reports a failed branch again after the branch's own faults.
+    // If a branch of an `if` fails, Ajv reports the branch's faults and then the `if` itself.
     if (error.keyword === 'if') continue;
     const name: string | undefined = error.params['missingProperty'] ?? error.params['additionalProperty'];
     // A property's name may be as long as the body, so faults show only its beginning.
@@ -176,7 +182,7 @@ function pointerParts(pointer: string): (string | number)[] {
   return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/** Returns the faulty value, if it is short and not secret. Defaults are valid, so the client sent this value. */
+/** Returns the faulty value, if it is short and not secret. The client sent it, because defaults are always valid. */
 function inputOf(
   loc: readonly (string | number)[],
   error: ErrorObject,
@@ -215,7 +221,7 @@ const FORMAT_DESCRIPTIONS: Record<string, Description> = {
 const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Description | undefined> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
-  // `nullable` makes a type list, whose second type is null.
+  // A `nullable` schema has a list of types; the second is null.
   type: ({ type }) => TYPE_DESCRIPTIONS[[type].flat()[0]],
   minLength: ({ limit }) => ({
     type: 'string_too_short',
@@ -267,7 +273,7 @@ const NUMBER_PATTERNS: Readonly<Record<string, RegExp>> = {
   number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
 };
 
-/** Converts numeric texts where the schema has a number. A repeated name has a list of texts. */
+/** Converts texts to numbers where the schema has a number. A parameter that is given twice stays a list of texts. */
 export function compileQuery<T extends TObject>(
   schema: T,
 ): (sent: ParsedUrlQuery) => ReturnType<Validator<Static<T>>> {

@@ -17,15 +17,15 @@ export interface CalibratorModel {
 
 /** Maximum number of labels used: the latest ones. */
 export const LABELS_MAX = 2000;
-/** Number of newer labels that halve a label's weight. */
+/** Number of newer labels after which a label counts half. */
 const HALF_LIFE_LABELS = 200;
-/** Maximum number of agents, and of models, that have an offset: those with the most labels. */
+/** Maximum numbers of agents and of models with an offset. The ones with the most labels get it. */
 const AGENTS_MAX = 12;
 const MODELS_MAX = 4;
 
 /** Weights for an account without labels. They are cautious, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-/** Standard deviations of these weights, wide where accounts differ: how reliable the model and the habits are. */
+/** Standard deviations of `PRIOR_MEANS`: wide for weights that differ much between accounts. */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */
@@ -51,7 +51,7 @@ export function confidenceOf(
   return Math.round(logistic(z) * 10_000) / 10_000;
 }
 
-/** A client chooses the name, which may be `constructor` or another inherited property. */
+/** Uses `hasOwn`, because a client chooses the name: `constructor` would find an inherited property. */
 function offsetOf(name: string, offsets: CalibratorModel['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
@@ -118,7 +118,7 @@ function halvedStep(problem: FitProblem, beta: number[], direction: number[], be
 
 const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? Math.max(0, value) : value);
 
-/** Keeps a weight at its bound if the gradient would push it beyond (projected Newton: Bertsekas 1982). */
+/** Keeps a weight at 0 if the gradient would make it negative (projected Newton: Bertsekas 1982). */
 function newtonStep({ rows, means, precisions }: FitProblem, beta: number[]): number[] {
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
   const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));

@@ -3,7 +3,7 @@ import { ComparableReply } from '../../text/meaning.ts';
 import { LIKELIHOOD_PROBABILITIES, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
 
-/** Code points. */
+/** Maximum lengths in code points. */
 const RESPONSE_POINTS_MAX = 4000;
 const REASONING_POINTS_MAX = 1000;
 /** Number of proposals considered for each wanted candidate, since some may say the same. */

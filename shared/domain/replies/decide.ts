@@ -19,7 +19,6 @@ export interface DecisionContext {
   model: string;
   calibrator: CalibratorModel;
   isDictated: boolean;
-  /** The person's earlier replies. */
   history: readonly string[];
   /** Returns the share of the similar prompts to which the person gave this reply. */
   shareOf(response: string): number;
@@ -34,7 +33,9 @@ export interface Candidate {
   raw: number;
 }
 
-/** `features` are those of the first candidate; null if the person's decision on that candidate would teach nothing. */
+/**
+ * `features` belong to the first candidate. They are null if the person's decision on it must not train the calibrator.
+ */
 export interface ReplyDecision {
   status: 'auto' | 'escalated';
   response: string;
@@ -50,8 +51,8 @@ const SUSPICIONS = {
 };
 
 /**
- * Gives every candidate a confidence of 0 if the prompt dictates its answer, or the predictor follows a command. At a
- * threshold of 0, the answer then has no candidates at all.
+ * If the prompt dictates its answer, or the predictor follows a command, every confidence is 0. If the threshold is 0
+ * as well, no candidates are returned.
  */
 export function decideReply(
   { candidates, closed, reason }: ReplyProposal,
@@ -122,9 +123,9 @@ function confidenceIn(
   return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
 }
 
-/** Number of consecutive words that a prompt and a reply hardly have in common by chance. */
+/** Number of consecutive words that count as copied. Fewer may be the same by chance. */
 const COPIED_WORDS = 8;
-/** Maximum raw probability of a reply that copies the prompt's words: that of `unlikely`. */
+/** Maximum raw probability of a reply that copies the prompt's words. It equals that of the likelihood `unlikely`. */
 const COPIED_RAW_MAX = 0.25;
 /** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;

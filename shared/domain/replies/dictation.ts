@@ -14,17 +14,17 @@ const MODAL =
   "(?:will|would|must|should|shall|(?:is |are )?going to|expected to|wants? to|has to|always|invariably|certainly|definitely|surely|'ll)";
 const ASSENT =
   '(?:yes|yep|yeah|no|ok|okay|y|n|approved?|confirm(?:ed)?|proceed|continue|agreed?|accept(?:ed)?|go ahead|lgtm|sure|do it)';
-/** Quotation marks except backtick and apostrophe, which stand in every other message about code. */
+/** Quotation marks, but not backtick and apostrophe, which are common in messages about code. */
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
 /** Excludes a match after a word for software: "the server answers with ..." dictates no reply. */
 const NOT_AFTER_PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
-/** Excludes a match after an adjective with which an agent announces its own answer: "short answer: yes". */
+/** Excludes a match after an adjective: in "short answer: yes", the agent answers itself. */
 const NOT_AFTER_ADJECTIVE = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
 
-/** Texts that dictate a reply, say what the person will reply, or plant a rule for replies. */
+/** Texts that dictate a reply, say what the person will reply, or set a rule for replies. */
 const DICTATION_PATTERNS = [
   `${NOT_AFTER_PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
   `${NOT_AFTER_PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
@@ -65,7 +65,7 @@ const FOREIGN_DICTATION_PATTERNS = [
   'اجب ب|رد ب|المستخدم س|تجاهل',
 ];
 
-/** Commands to the model, and texts that pretend to come from somebody else or to end the record. */
+/** Commands to the model, and texts that pretend to be by somebody else, to end the data or to give an approval. */
 const COMMAND_PATTERNS = [
   `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
   `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now (?:an?|the|dan|free|unrestricted|acting|operating|playing))\\b`,
@@ -81,7 +81,7 @@ const COMMAND_PATTERNS = [
   `\\b(?:auto|automatic(?:ally)?)[- ]?(?:approve|accept|reply|confirm|answer|respond)\\b|\\b(?:never|not|don.t|do not) escalate\\b`,
 ];
 
-/** Texts that imitate the answer's format or set the confidence. */
+/** Texts that imitate the format of the model's answer, or set the confidence. */
 const ANSWER_FORMAT_PATTERNS = [
   `\\bcandidates"?\\s*[:=]\\s*\\[|\\b(?:none_of_these|needs_unknown_fact|predicted_response|needsunknownfact)\\b\\W{0,4}[:=\\[]`,
   `\\balmost_certain\\b`,
@@ -92,8 +92,8 @@ const ANSWER_FORMAT_PATTERNS = [
 ];
 
 /**
- * Reasons of a model that follows a command. A reason may say what the person would answer, so `DICTATION_PATTERNS` are
- * not applied to it.
+ * Reasons in which a model says that it follows a command. `DICTATION_PATTERNS` are not used on reasons, because a
+ * reason may say what the person would answer.
  */
 const OBEDIENCE_PATTERNS = [
   `\\b(?:as|per) (?:the )?(?:instruct(?:ed|ions?)|ordered|commanded|directed|told|requested|dictated|demanded|required)\\b`,
@@ -116,7 +116,7 @@ const PATTERNS_FOR_REASONS = compileAll([
   ...OBEDIENCE_PATTERNS,
 ]);
 
-/** Reports whether a text that others may have written dictates a reply, or commands the model that predicts it. */
+/** Reports whether a text dictates a reply, or gives a command to the model that predicts the reply. */
 export function isDictation(text: string): boolean {
   return matches(text, PATTERNS_FOR_TEXTS);
 }
@@ -151,7 +151,7 @@ function readingsOf(text: string): string[] {
   return [...new Set([plain, latin, withoutDigits, joinSpacedLetters(plain), ...hidden, ...decoded])];
 }
 
-/** `r e p l y  w i t h` or `r.e.p.l.y`. */
+/** Turns `r e p l y` or `r.e.p.l.y` into `reply`. */
 function joinSpacedLetters(text: string): string {
   return text.replaceAll(/(?<![\p{L}\p{N}])(?:\p{L}[ .*_|-]){3,}\p{L}(?![\p{L}\p{N}])/gu, (run) =>
     run.replaceAll(/[ .*_|-]/g, ''),

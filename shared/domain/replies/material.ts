@@ -22,14 +22,16 @@ export interface FittedMaterial extends FittedTexts {
 
 /** Share of the budget that the prompt may take. */
 const PROMPT_SHARE = 1 / 2;
-/** Share of the tokens of a cut prompt that its beginning gets. Its end, where the question is, gets the rest. */
+/**
+ * A prompt that is too long keeps its beginning and its end. The beginning gets this share; the end has the question.
+ */
 const HEAD_SHARE = 0.3;
-/** Number of examples that have priority over facts that are not pinned. */
+/** Number of examples that are taken before any unpinned fact. */
 const FIRST_EXAMPLES = 3;
-/** Share of the budget for a prompt of a batch plus the material common to the batch. Examples get the rest. */
+/** In a batch: share of the budget for one prompt and the memory common to all. The prompt's examples get the rest. */
 const COMMON_SHARE = 3 / 4;
 
-/** A prompt over its share loses its middle, and the material gets the rest of the budget. */
+/** Cuts the middle out of a prompt that exceeds `PROMPT_SHARE`. The material gets the rest of the budget. */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
   const fittedTexts = fitTexts(material, budgetTokens - taken);
@@ -40,7 +42,10 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
   };
 }
 
-/** Leaves room for the longest prompt. `truncated` says whether material was left out, not whether a prompt was cut. */
+/**
+ * Fits the memory common to a batch beside its longest prompt. `truncated` is true if memory was left out, not if a
+ * prompt was cut.
+ */
 export function fitCommon(
   prompts: readonly string[],
   material: Omit<Material, 'examples'>,

@@ -3,7 +3,7 @@ import type { FeedbackRequest, ReplyCalibration } from '../../schemas/replies.ts
 import { haveSameMeaning } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
 
-/** A confidence that was shown, and whether the prediction was right. */
+/** A prediction's confidence, and whether the prediction was right. */
 export interface ConfidenceOutcome {
   confidence: number;
   right: boolean;
@@ -18,12 +18,12 @@ const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 /** The 95th percentile of the standard normal distribution. */
 const Z_95 = 1.6449;
 
-/** Suggests a threshold from which on at least the share `target` of the predictions is right, if there is one. */
+/** Suggests a confidence threshold, or null. Of the predictions that reach it, at least the share `target` is right. */
 export function reliabilityOf(
   outcomes: readonly ConfidenceOutcome[],
   target = PRECISION_TARGET,
 ): ReplyCalibration {
-  // Sorted, so that sums of fractions have the same last digit whatever the caller's order.
+  // Sorting makes floating-point sums independent of the caller's order.
   const sortedOutcomes = outcomes.toSorted(
     (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
   );
@@ -55,14 +55,17 @@ function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration[
   });
 }
 
-/** Minimum share of outcomes above the start of the second sequence, so that a single mistake cannot end it. */
+/**
+ * The second test sequence starts at the first threshold that this share of the outcomes reaches. Among so many, one
+ * mistake does not end it.
+ */
 const MANY_SHARE = 0.5;
 
 /**
- * Fixed-sequence tests (Westfall and Krishen 2001): a sequence goes from high to low thresholds while the lower bound
- * of the precision reaches the target, and its result is the last threshold that passes. One sequence starts at the
- * highest threshold, the other at the first threshold with many outcomes above it; the lower of their results counts.
- * Thresholds with too few outcomes to pass, even if all were right, are left out.
+ * Uses fixed-sequence tests (Westfall and Krishen 2001). A sequence tests thresholds from high to low, until the lower
+ * bound of the precision misses the target. Its result is the last threshold that passed. One sequence starts at the
+ * highest threshold, the other at the first threshold that many outcomes reach. The lower result is suggested.
+ * Thresholds that could not pass even if all their outcomes were right are not tested.
  */
 function suggestThreshold(
   outcomes: readonly ConfidenceOutcome[],
@@ -134,13 +137,13 @@ interface DecidedPrediction {
 
 interface Feedback {
   actualResponse: string | null;
-  /** True if the prediction was right; null if the decision teaches nothing. */
+  /** True if the prediction was right; null if the decision must not train the calibrator. */
   label: boolean | null;
 }
 
 /**
- * Counts an edited prediction as right if its meaning stayed. Throws a `ValidationError` if an edited prediction, or an
- * accepted one that had failed, comes without a reply.
+ * Counts an edited prediction as right if the edit kept its meaning. Throws a `ValidationError` if the reply is missing
+ * for an edited prediction, or for an accepted prediction that had failed.
  */
 export function feedbackOf(
   { response, error, features }: DecidedPrediction,

@@ -4,13 +4,16 @@ const PEOPLE =
   '(?:customers?|clients?|users|subscribers|followers|everyone|everybody|them all|members|guests|contacts|investors|press|team|boss|list|channel)';
 const MESSAGES =
   '(?:e-?mails?|mails?|newsletters?|messages?|letters?|invitations?|invites?|reply|replies|reminders?|announcements?|sms|dms?|applications?|offers?|quotes?)';
-/** Names of branches from which others take merged or pushed changes, but not names of files (`main.ts`). */
+/** Names of shared branches, such as `main`, but not file names such as `main.ts`. */
 const SHARED_BRANCH =
   '(?:main|master|trunk|prod|live|upstream|(?:the |a )?default branch)(?![./-]?\\w| (?:function|file|page|module|class|loop|menu))';
-/** Up to 60 characters of the same sentence or line. */
+/** Matches up to 60 characters within one sentence and line. */
 const SAME_CLAUSE = '[^.?!\\n]{0,60}';
 
-/** Words for actions that cannot be undone, in English and other languages, as `plainOf` spells them. */
+/**
+ * Patterns of risky actions, such as deleting or paying, in several languages. They match texts normalised by
+ * `plainOf`.
+ */
 const RISKY_WORDS = [
   // Destroying data
   String.raw`\b(?:delet(?:e[sd]?|ing|ion)|drop(?:s|ped|ping)?|truncat(?:e[sd]?|ing)|wip(?:e[sd]?|ing)|eras(?:e[sd]?|ing)|destroy(?:s|ed|ing)?|purg(?:e[sd]?|ing)|overwrit(?:e|es|ing|ten)|shred(?:s|ded|ding)?)\b`,
@@ -21,7 +24,7 @@ const RISKY_WORDS = [
   String.raw`\b(?:re)?deplo[yi]|\bproduction\b|\bgo(?:ing)? live\b|\b(?:publish|releas|terminat|revok|unsubscrib)(?:e[sd]?|ing)?\b|\b(?:tweet|post) (?:it|this|that|the \w+|a \w+)\b(?! (?:test|request)s?\b)|\bmake ${SAME_CLAUSE}\bpublic\b|\bsubmit ${SAME_CLAUSE}\b(?:to|form|return|application)\b`,
   String.raw`ausroll|veroffentlich|\b(?:des(?:plieg|pleg)|rilasci|pubb?lic(?:o|a|ar|are)\b|publi(?:e|er|ez)\b)`,
   'разверн|деплой|опублик|部署|发布|發布|デプロイ|リリース|公開|배포|게시',
-  // Merging into the branch that others build on
+  // Merging into a shared branch
   String.raw`\b(?:merg|push|fusion|zusammenfuhr)\w*\b${SAME_CLAUSE}\b${SHARED_BRANCH}|\b${SHARED_BRANCH}${SAME_CLAUSE}\b(?:merg|push|zusammenfuhr)\w*|\bmerg(?:e[sd]?|ing) (?:#?\d|${SAME_CLAUSE}\b(?:pull request|merge request|pr|mr|branch)\b)`,
   '(?:смерж|слить|влить)|合并到|合併到|合并进|マージ|병합',
   // Sending to people

@@ -8,7 +8,7 @@ import { PROMPT_END_CHARS, type PromptReply } from './vote.ts';
 export interface PersonDecision {
   /** The end of the prompt. */
   prompt: string;
-  /** The person's reply; the predicted reply if the person rejected it. */
+  /** The person's reply or, if the person rejected a prediction, the predicted reply. */
   reply: string;
   isRejected: boolean;
 }
@@ -17,14 +17,16 @@ export interface PersonDecision {
 export type SupportCheck = (response: string) => boolean;
 
 interface Precedent extends Omit<PersonDecision, 'isRejected'> {
-  /** Counted separately, since one reply may be both an own reply and a decision on a prediction. */
+  /** Own replies and decisions are counted separately, because one reply may be stored as both. */
   origin: 'own' | 'approved' | 'rejected';
   meaning: string;
 }
 
-/** Number of earlier replies with the same meaning, and similarity of their prompts. */
+/**
+ * Minimum number of earlier replies with the same meaning, and minimum similarity of their prompts to the new prompt.
+ */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/** Applies to a risky reply or prompt. Then all replies to similar prompts must have the same meaning, too. */
+/** Minimum for a risky reply or prompt. All replies to similar prompts must also have the same meaning. */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /** A person's earlier replies, which may support the same reply to another prompt. Dictated replies do not count. */
@@ -64,7 +66,7 @@ export class Precedents {
   }
 }
 
-/** Reads no more texts than necessary, because the search for dictation is slow. */
+/** Stops at `min`, because the search for dictation is slow. */
 function hasEnough(precedents: readonly Precedent[], min: number): boolean {
   const counts = { own: 0, approved: 0, rejected: 0 };
   return precedents.some((one) => {
@@ -82,8 +84,8 @@ const SENTENCE = /[^.!?。！？؟\n]+[.!?。！？؟]?/gu;
 const QUESTION = /[?？؟]$/u;
 
 /**
- * Recognises a reply that is the only quoted text in its prompt, or a "yes" that its prompt has outside a question.
- * Picking one of several quoted texts is the person's own choice.
+ * Returns true for a reply that the prompt suggests: its only quoted text, or a "yes" in a sentence that is no
+ * question. A choice among several quoted texts is the person's own.
  */
 export function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);

@@ -2,7 +2,7 @@ import { meaningOf } from '../../text/meaning.ts';
 import { countsOf, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
 
-/** An agent's prompt, or its end, and the reply that the person gave in their own words. */
+/** An agent's prompt and the person's own reply. `prompt` may contain only the end of a long prompt. */
 export interface PromptReply {
   /** Id of the raw row with the reply. */
   id: string;
@@ -13,30 +13,33 @@ export interface PromptReply {
 }
 
 export interface VoteResult {
-  /** The likeliest first. `share` is the share of the vote; `times` counts the reply among all earlier prompts. */
+  /**
+   * The likeliest first. `share` is the reply's part of the vote. `times` counts how often the person has given the
+   * reply.
+   */
   replies: { response: string; share: number; times: number }[];
   /** Returns the share of the vote, from 0 to 1, of the replies with the same meaning as `response`. */
   shareOf(response: string): number;
-  /** The nearest prompts with their replies. Those that dictate a reply have no vote. */
+  /** The most similar prompts with their replies. Pairs that dictate a reply are included, but have no vote. */
   neighbours: PromptReply[];
 }
 
-/** UTF-16 units at the end of a prompt, where the question usually is. */
+/** Length of the compared end of a prompt, in UTF-16 units. The question is usually there. */
 export const PROMPT_END_CHARS = 600;
 /** Maximum number of the prompt's words that are compared: the rarest ones. */
 const TERMS_MAX = 12;
 /** Maximum number of earlier prompts that vote. */
 const NEIGHBOURS_MAX = 15;
-/** Minimum similarity of a neighbour, as a share of the prompt's similarity to itself. */
+/** Minimum similarity of an earlier prompt that votes, as a share of the prompt's similarity to itself. */
 const SIMILARITY_MIN = 0.2;
-/** Weight of the vote for something that the person has never replied. */
+/** Weight of the vote for a reply that the person has never given. */
 const NOVELTY_WEIGHT = 1;
 /** Parameters of Okapi BM25 (Robertson and Zaragoza 2009). */
 const [K1, B] = [1.2, 0.75];
 
 /**
- * Returns a function that finds which earlier replies fit a prompt, by a vote of the most similar earlier prompts. A
- * vote of weight `NOVELTY_WEIGHT` always goes to a new reply, so that a single case is never a certainty.
+ * Returns a function that lets the most similar earlier prompts vote for their replies. One more vote, of weight
+ * `NOVELTY_WEIGHT`, goes to an unknown reply, so that no share reaches 1.
  */
 export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => VoteResult {
   const documents = pairs.map((pair) => countWords(pair.prompt));

@@ -2,7 +2,7 @@ import type { ReplyContext } from '../../schemas/replies.ts';
 import type { Steps } from '../work.ts';
 import type { ReplyDecision } from './decide.ts';
 
-/** The properties are columns of `replies`, which the trigger `reply_ended` fills. */
+/** Report of a prediction. The database trigger `reply_ended` writes the properties to columns of `replies`. */
 export interface ReplyReport extends ReplyDecision {
   model: string;
   latency_ms: number;
@@ -12,7 +12,7 @@ export interface ReplyReport extends ReplyDecision {
 }
 
 export interface BatchReplyFacts {
-  /** Id of the batch's work. */
+  /** Id of the batch. */
   batch: string;
 }
 
@@ -38,7 +38,7 @@ export interface BatchProgress {
   begunWithMs: number;
 }
 
-/** Report of a batch. The response is made from the rows of its predictions. */
+/** Report of a batch. The HTTP response is made from the rows of the predictions. */
 export interface BatchReport {
   ids: string[];
   latency_ms: number;
