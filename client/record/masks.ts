@@ -28,7 +28,7 @@ export async function masksIn(folder: string): Promise<string> {
 }
 
 async function latestIn(folder: string): Promise<string[]> {
-  const found = (await findFiles([folder])).filter(({ named }) => !named);
+  const found = (await findFiles([folder])).filter(({ isNamed }) => !isNamed);
   const dated = await Promise.all(
     found.map(async ({ path }) => ({ path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 })),
   );

@@ -26,14 +26,14 @@ export async function sendAll(
   const reports: FileReport[] = [];
   let isStopped = false;
   const progress = new Progress(files.length, (line) => process.stderr.write(line));
-  for (const { path, named } of files) {
+  for (const { path, isNamed } of files) {
     if (signal.aborted || isStopped) break;
     const report = new FileReport(path);
     reports.push(report);
     try {
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
       // Leaves files that are not transcripts out of the summary, unless the person named them.
-      if (!named && report.format === null) reports.pop();
+      if (!isNamed && report.format === null) reports.pop();
     } catch (error) {
       report.failed = (error as Error).message;
       // If this file's events cannot be stored, those of other files cannot either.

@@ -1,4 +1,4 @@
-import { type Counts, sumOf, TfIdf } from '../text/tf-idf.ts';
+import { sumWordCounts, TfIdf, type WordCounts } from '../text/tf-idf.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
 import type { RawRow } from './context-rows.ts';
@@ -63,10 +63,10 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 
-function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
+function isShift(texts: readonly WordCounts[], tfIdf: TfIdf, at: number): boolean {
   const next = texts.slice(at, at + WINDOW_ROWS);
   if (next.length < WINDOW_ROWS) return false;
-  const cosine = tfIdf.cosine(sumOf(texts.slice(at - WINDOW_ROWS, at)), sumOf(next));
+  const cosine = tfIdf.cosine(sumWordCounts(texts.slice(at - WINDOW_ROWS, at)), sumWordCounts(next));
   return cosine !== undefined && cosine < SHIFT_COSINE;
 }
 

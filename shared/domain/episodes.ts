@@ -1,7 +1,7 @@
 import type { DERIVED_ORIGINS } from '../schemas/limits.ts';
 import { truncateWithEllipsis } from '../text/cut.ts';
 import { maskSecrets } from '../text/secrets.ts';
-import { sumOf, TfIdf } from '../text/tf-idf.ts';
+import { sumWordCounts, TfIdf } from '../text/tf-idf.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
 import type { ClusterRow } from './clusters.ts';
 import type { RawRow } from './context-rows.ts';
@@ -69,7 +69,7 @@ function linesOf(rows: readonly ClusterRow[]): string[] {
 function mostCentral(lines: readonly string[]): string {
   const counts = lines.map((line) => countsOf(wordsOf(line)));
   const tfIdf = new TfIdf(counts);
-  const centroid = sumOf(counts);
+  const centroid = sumWordCounts(counts);
   const scores = counts.map((one) => (one.size < TITLE_WORDS_MIN ? 0 : (tfIdf.cosine(one, centroid) ?? 0)));
   return lines[scores.indexOf(Math.max(...scores))] ?? '';
 }

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
 if (process.platform === 'linux') {
-  // Linux gives each thread its own priority; elsewhere this would lower the whole process's.
+  // On Linux, this sets the priority of this thread. On other systems, it would apply to the whole process.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 }
 

@@ -19,7 +19,7 @@ export function inKeyOrder<Value>(value: Value): Value {
   return copy as Value;
 }
 
-/** A fingerprint may outlive the text, about which it reveals nothing without the key. */
+/** Returns an HMAC. Without the key, it reveals nothing about the text, and so may be kept longer than the text. */
 export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
@@ -30,7 +30,7 @@ export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
 }
 
-/** Returns the same name for the same parts. Reveals none of them if one, such as a random id, cannot be guessed. */
+/** Hashes the parts. The hash reveals none of them if at least one, such as a random id, cannot be guessed. */
 export function pseudonym(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22);
 }

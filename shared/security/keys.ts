@@ -30,7 +30,6 @@ export function newServiceKey(): NewKey {
   return newKey(SERVICE_KEY_START);
 }
 
-/** A service key belongs in a header of its own. */
 export function startsLikeServiceKey(value: string): boolean {
   return value.startsWith(SERVICE_KEY_START);
 }

@@ -1,4 +1,4 @@
-/** Returns a sentence for people; undefined if the password is hard enough to guess. */
+/** Returns why the password is too easy to guess, as a sentence for users; undefined if it is not. */
 export function weaknessOf(password: string, email: string): string | undefined {
   const folded = fold(password);
   if (COMMON_PASSWORDS.has(folded)) return 'This password is too common';

@@ -49,7 +49,7 @@ const THREADS_MAX = 4;
 /** Number of hashes that this process computes at once. One of several cores stays free for the event loop. */
 export const HASHING_THREADS = Math.max(1, Math.min(THREADS_MAX, availableParallelism() - 1));
 
-/** A thread that hashes one password at a time, in order. Started by its first hash. */
+/** Hashes one password at a time, in a worker thread. The first password starts the thread. */
 class HashingThread {
   readonly #waiting = new Map<number, PromiseWithResolvers<Buffer>>();
   #lastId = 0;

@@ -13,10 +13,12 @@ export function truncateWithEllipsis(text: string, max: number): string {
   return truncate(text, max) === text ? text : `${truncate(text, max - 1).trimEnd()}…`;
 }
 
-/** Cuts out the middle. The question is usually at the end, and its subject at the beginning. */
+/**
+ * Cuts out the middle, because a prompt usually names its subject at the beginning and asks its question at the end.
+ */
 export function truncateMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
-  // Head and tail need far fewer units than these slices have, so neither can contain a surrogate pair that was split.
+  // Slicing may split a surrogate pair. Its halves are far from the kept head and tail, so they are cut away below.
   const points = text.length > 4 * max ? [...text.slice(0, 2 * max), ...text.slice(-2 * max)] : [...text];
   if (points.length <= max) return text;
   const kept = max - GAP.length;

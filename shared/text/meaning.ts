@@ -13,7 +13,7 @@ export function normalizeReply(text: string): string {
 
 const EDGE_CHARACTER = /[\s\p{P}]/u;
 
-/** Similarity from which on two replies count as the same. */
+/** Minimum trigram similarity of two replies that count as the same. */
 const SAME_SIMILARITY = 0.9;
 
 /** Ignores small differences, but not a different number, date or negation. */
@@ -21,7 +21,7 @@ export function haveSameMeaning(a: string, b: string): boolean {
   return new ComparableReply(a).isSameAs(new ComparableReply(b));
 }
 
-/** Keeps what is compared of a reply, for comparisons with many others. */
+/** Stores the normalized text, trigrams and details of a reply, so that it can be compared with many others. */
 export class ComparableReply {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -59,7 +59,7 @@ const POLITE_PHRASES = phrasesIn(
 );
 const PHRASE_WORDS_MAX = 3;
 
-/** Returns `yes` or `no` for the known ways to say so, otherwise the reply's own words, normalized. */
+/** Returns `yes` or `no` for the known ways to say so; for any other reply, its normalized words. */
 export function meaningOf(reply: string): string {
   const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');
   if (text === '') return text;
@@ -68,7 +68,7 @@ export function meaningOf(reply: string): string {
   return isMadeOf(words, DENIALS) ? 'no' : words.join(' ');
 }
 
-/** Reports whether all words belong to `phrases` or polite phrases, and at least one to `phrases`. */
+/** Reports whether the words consist of `phrases` and polite phrases, with at least one of `phrases`. */
 function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
   let hasPhrase = false;
   for (let at = 0; at < words.length; ) {

@@ -3,10 +3,9 @@ import { maskSecrets } from './secrets.ts';
 import { normalForm, UNSPACED, UNSPACED_CHARACTER } from './words.ts';
 
 /*
- * A text is read as lines of words. A run of white space becomes one space. Anything that no completion may cross (a
- * line break, an invisible character, a secret) becomes a line feed. A phrase begins at the start of a word and stays
- * within its line. Another phrase begins with the line feed before each line, because the beginning of a line says much
- * about what follows.
+ * A text is split into lines. A line ends at a line break and wherever a completion must not continue, such as at a
+ * secret or an invisible character. A phrase starts at a word and stays within its line. One more phrase per line
+ * starts with the line feed before it, because the beginning of a line says much about what follows.
  */
 
 const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`;
@@ -38,7 +37,7 @@ function linesOf(text: string): string {
     .replace(/ ?\n[\n ]*/g, '\n');
 }
 
-/** Leaves a character as it is if its lower case has another length, so that no character moves. */
+/** Keeps each character whose lower case has another length, so that all positions stay the same. */
 export function lowerCaseInPlace(lines: string): string {
   const lower = lines.toLowerCase();
   if (lower.length === lines.length) return lower;
@@ -47,16 +46,16 @@ export function lowerCaseInPlace(lines: string): string {
 }
 
 export interface DraftEnd {
-  /** True if the last word may be unfinished. */
+  /** True if the draft ends with a letter or a digit: its last word may be unfinished. */
   begun: boolean;
   /**
-   * Ends of the draft in lower case. The first is the unfinished word or ''. Each next one has one more word before it;
-   * the start of the line counts as a word.
+   * Ends of the draft's last line in lower case, each one word longer: for `in my wor`, these are `wor`, `my wor`, `in
+   * my wor` and `\nin my wor`. If no word is unfinished, the first is ''.
    */
   tails: string[];
 }
 
-/** Maximum number of a draft's last whole words by which continuations are looked up. */
+/** Maximum number of whole words at a draft's end by which its continuations are looked up. */
 const CONTEXT_WORDS = 4;
 
 export function draftEndOf(draft: string): DraftEnd {
@@ -72,45 +71,44 @@ function wordStarts(line: string): number[] {
   return Array.from(line.matchAll(WORDS), ({ index }) => index);
 }
 
-/** Returns the rest of the unfinished word, or the next word with its space; '' at the end of the line. */
+/** Returns the rest of the unfinished word, or the next word and the space before it; '' at the end of the line. */
 export function nextWord(following: string, begun: boolean): string {
   return (begun && REST_OF_WORD.exec(following)?.[0]) || (NEXT_WORD.exec(following)?.[0] ?? '');
 }
 
-/** A word may start after a character outside words, and anywhere in a script without spaces. */
+/** Returns true after a character that belongs to no word and, in scripts without spaces, before every character. */
 export function isWordStart(lines: string, at: number): boolean {
   return !/[\p{L}\p{M}\p{N}_]/u.test(lines.charAt(at - 1)) || UNSPACED_CHARACTER.test(lines.charAt(at));
 }
 
-/** `place` identifies the phrase in its text. */
 export interface Phrase {
-  place: number;
+  offset: number;
   /** In lower case. */
   words: string;
   /** The phrase as it was written; null if it was written in lower case. */
   written: string | null;
 }
 
-/** UTF-16 units: enough for the words by which a phrase is looked up, and for their continuation. */
+/** Maximum length of a phrase in UTF-16 units: enough for the words that are looked up and for a completion. */
 const PHRASE_MAX = 64;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
 const TYPED_MAX = 2000;
-/** Maximum number of phrases of a text: enough for `TYPED_MAX` units of most languages with spaces between words. */
+/** Maximum number of phrases per text. In most languages with spaces, `TYPED_MAX` units contain fewer words. */
 const PHRASES_MAX = 400;
 
-/** Returns phrases that a completion may repeat, those from the beginnings of lines first; none for a pasted text. */
+/** Returns the phrases that a completion may repeat, beginnings of lines first; none for a pasted text. */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
-  // Removes secrets first: a secret from which something else has been removed is no longer recognised.
+  // Removes secrets first: `removeUnrecallable` could remove a part of a secret and leave the rest unrecognisable.
   const lines = `\n${linesOf(removeUnrecallable(removeSecrets(text))).trim()}`;
   const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);
-  return [...breaks, ...wordStarts(lines)].slice(0, PHRASES_MAX).map((place) => {
-    const lineEnd = lines.indexOf('\n', place + 1);
-    const end = Math.min(lineEnd < 0 ? lines.length : lineEnd, place + PHRASE_MAX);
+  return [...breaks, ...wordStarts(lines)].slice(0, PHRASES_MAX).map((offset) => {
+    const lineEnd = lines.indexOf('\n', offset + 1);
+    const end = Math.min(lineEnd < 0 ? lines.length : lineEnd, offset + PHRASE_MAX);
     const [words, written] = [lower, lines].map((line) =>
-      line.slice(place, end).replace(/[\ud800-\udbff]$/, ''),
+      line.slice(offset, end).replace(/[\ud800-\udbff]$/, ''),
     );
-    return { place, words: words ?? '', written: written === words ? null : (written ?? null) };
+    return { offset, words: words ?? '', written: written === words ? null : (written ?? null) };
   });
 }

@@ -28,7 +28,7 @@ const LOOKALIKES = new Map(
   ].flatMap((letter, at, all) => (at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [])),
 );
 
-/** Replaces look-alike letters in the words that become entirely Latin. Any other word belongs to another alphabet. */
+/** Replaces look-alike letters in each word that then has only Latin letters. Leaves other words unchanged. */
 export function toLatin(plain: string): string {
   return plain.replaceAll(/\p{L}+/gu, (word) => {
     const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');

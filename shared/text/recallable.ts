@@ -22,7 +22,6 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   /(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)/gu,
 ];
 
-/** Replaces by a line feed what the patterns recognise. */
 export function removeUnrecallable(text: string): string {
   return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }

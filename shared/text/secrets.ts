@@ -10,7 +10,7 @@ interface SecretPattern {
 const NON_SECRET_WORDS =
   '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
   'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
-/** Ends with its closing quotation mark or, if it is not quoted, at the next space. */
+/** Matches a quoted value with its quotation marks, or an unquoted value up to the next space. */
 const VALUE = `(?!\\[masked )(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
 
 /** Matches `password: x`, `PASSWORD=x`, `"password": "x"` and `my password is x`. */
@@ -54,8 +54,8 @@ function ibanPattern(): RegExp {
 }
 
 /**
- * Secrets recognised by the formats that their issuers document, by labels, or by looking random. A pattern for a long
- * run matches only from the start of the run, so that hostile texts take linear time.
+ * Secrets that are recognised by their issuer's documented format, by the label before them, or because they look
+ * random. A pattern for long runs matches only from the start of a run, so that hostile texts take linear time.
  */
 const SECRET_PATTERNS: readonly SecretPattern[] = [
   {
@@ -116,12 +116,12 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
 ];
 
-/** Kinds of secrets that are masked, by the names that people are shown. */
+/** Names of the kinds of masked secrets, as users see them. */
 export const MASKED_KINDS: readonly string[] = [...new Set(SECRET_PATTERNS.map(({ name }) => name))];
 
 const markerOf = (name: SecretPattern['name']) => `[masked ${name}]`;
 
-/** A password without a label usually stays. Masking a masked text changes nothing. */
+/** Masking twice changes nothing more. A password without a label before it is usually not recognised. */
 export function maskSecrets(text: string, marker = markerOf): string {
   return SECRET_PATTERNS.reduce(
     (left, { name, pattern, isSecret }) =>
@@ -148,7 +148,7 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Checks the check digits (ISO 7064, MOD 97-10). A run of only small letters and digits counts as a hash. */
+/** Verifies the check digits (ISO 7064, MOD 97-10). Refuses a text without capitals, which is more likely a hash. */
 function isIban(iban: string): boolean {
   if (/^[a-z\d]+$/.test(iban)) return false;
   const characters = iban.replaceAll(/[^a-z\d]/gi, '');
@@ -161,11 +161,11 @@ function isIban(iban: string): boolean {
 }
 
 /**
- * Minimum changes between capitals, small letters and digits per character. Words, names and paths have at most 0.25.
+ * Minimum number of changes between capitals, small letters and digits, divided by the length. Words, names and paths
+ * have at most 0.25.
  */
 const RANDOM_CHANGES = 0.27;
 
-/** Capitals, small letters and digits alternate more often in a random run than in words, names and paths. */
 function isRandom(run: string): boolean {
   if (![/[a-z]/, /[A-Z]/, /\d/].every((one) => one.test(run))) return false;
   // A capital begins a word, so a small letter after it is not counted as a change.
@@ -173,7 +173,7 @@ function isRandom(run: string): boolean {
   return changes.length >= RANDOM_CHANGES * run.length && !isTextInBase64(run);
 }
 
-/** A text in base64 is not masked, so that the guards against dictated replies can read an instruction in it. */
+/** Text in base64 is not masked, so that the checks for prompt injection can decode and read it. */
 function isTextInBase64(run: string): boolean {
   return /^[!-~]+( [!-~]+)+ ?$/.test(Buffer.from(run, 'base64').toString('latin1'));
 }

@@ -21,14 +21,14 @@ export function jaccard<Element>(a: ReadonlySet<Element>, b: ReadonlySet<Element
   return common / Math.max(1, a.size + b.size - common);
 }
 
-/** Number of consecutive words that two texts hardly have in common by chance. */
+/** Two texts rarely share this many consecutive words by chance. */
 export const SHINGLE_WORDS = 5;
 
 export function shinglesOf(text: string): Set<string> {
   return new Set(wordNgrams(wordsOf(text), SHINGLE_WORDS));
 }
 
-/** Added to the number of texts, so that even a term in every text of a small collection has a weight. */
+/** Added to the number of texts. Otherwise, a term that all texts contain would have no weight. */
 const BACKGROUND_TEXT_COUNT = 10;
 
 /** Compares texts by the terms that they share. Rarer terms have more weight. */
@@ -44,7 +44,7 @@ export class TextCollection {
     this.#weights = this.#texts.map((terms) => this.#weightOf(terms));
   }
 
-  /** Returns, for each text, the weight of the shared terms divided by the weight of all terms of the heavier text. */
+  /** Returns one number per text: the weight of the shared terms divided by the larger weight of the two texts. */
   similarities(text: string): number[] {
     const askedTerms = termsOf(text);
     const askedWeight = this.#weightOf(askedTerms);

@@ -1,20 +1,18 @@
-/** Number of occurrences of each word. */
-export type Counts = ReadonlyMap<string, number>;
+export type WordCounts = ReadonlyMap<string, number>;
 
-export function sumOf(texts: readonly Counts[]): Counts {
+export function sumWordCounts(texts: readonly WordCounts[]): WordCounts {
   const sum = new Map<string, number>();
   for (const counts of texts) for (const [word, count] of counts) sum.set(word, (sum.get(word) ?? 0) + count);
   return sum;
 }
 
-/** The weight of a word is ln(texts / texts with the word) (Spärck Jones 1972). */
+/** A word's weight is ln(number of texts / number of texts with the word) (Spärck Jones 1972). */
 export class TfIdf {
   readonly #textCount: number;
   readonly #textsWithWord = new Map<string, number>();
-  /** Lengths of the vectors compared so far. */
-  readonly #lengths = new WeakMap<Counts, number>();
+  readonly #vectorLengths = new WeakMap<WordCounts, number>();
 
-  constructor(texts: readonly Counts[]) {
+  constructor(texts: readonly WordCounts[]) {
     this.#textCount = texts.length;
     for (const counts of texts)
       for (const word of counts.keys())
@@ -22,21 +20,21 @@ export class TfIdf {
   }
 
   /** Returns the cosine of two tf-idf vectors, from 0 to 1; undefined when one of them has length 0. */
-  cosine(one: Counts, other: Counts): number | undefined {
-    const [left, right] = [this.#length(one), this.#length(other)];
+  cosine(one: WordCounts, other: WordCounts): number | undefined {
+    const [left, right] = [this.#vectorLength(one), this.#vectorLength(other)];
     if (left === 0 || right === 0) return undefined;
     let product = 0;
     for (const [word, count] of one) product += count * (other.get(word) ?? 0) * this.#weight(word) ** 2;
     return product / (left * right);
   }
 
-  #length(counts: Counts): number {
-    const known = this.#lengths.get(counts);
+  #vectorLength(counts: WordCounts): number {
+    const known = this.#vectorLengths.get(counts);
     if (known !== undefined) return known;
     let squares = 0;
     for (const [word, count] of counts) squares += (count * this.#weight(word)) ** 2;
     const length = Math.sqrt(squares);
-    this.#lengths.set(counts, length);
+    this.#vectorLengths.set(counts, length);
     return length;
   }
 

@@ -6,13 +6,13 @@ function quarterTokens(codePoint: number): number {
   return codePoint < 0x2e80 ? 2 : 4;
 }
 
-/** Most texts have no such code point, and a pattern is faster than a loop. */
-const COSTLY_CODE_POINT = /[^\0-\u024f]/;
+/** Most texts have only Latin letters, and testing this pattern is faster than a loop. */
+const NON_LATIN = /[^\0-\u024f]/;
 
 /** Rounds up. */
 export function estimateTokens(text: string): number {
   let quarters = 0;
-  if (!COSTLY_CODE_POINT.test(text)) quarters = text.length;
+  if (!NON_LATIN.test(text)) quarters = text.length;
   else for (const character of text) quarters += quarterTokens(character.codePointAt(0) ?? 0);
   return Math.ceil(quarters / 4);
 }
@@ -20,7 +20,7 @@ export function estimateTokens(text: string): number {
 export class TokenBudget {
   /** True after something did not fit. */
   isExceeded = false;
-  /** Counted in quarters of a token, so that the sums stay whole. */
+  /** In quarters of a token, so that all sums are whole numbers. */
   #taken = 0;
   readonly #quarters: number;
 
@@ -32,7 +32,7 @@ export class TokenBudget {
     return this.#taken / 4;
   }
 
-  /** Rounds the number of taken tokens up to a multiple of `tokens`, but not beyond the budget. */
+  /** Rounds the taken tokens up to a multiple of `tokens`, but not beyond the budget. */
   roundUp(tokens: number): void {
     const step = 4 * tokens;
     this.#taken = Math.max(this.#taken, Math.min(Math.ceil(this.#taken / step) * step, this.#quarters));
@@ -43,9 +43,9 @@ export class TokenBudget {
     return this.#take(4 * estimateTokens(text));
   }
 
-  /** Takes and returns as much of the beginning of a text as fits. Takes nothing after something did not fit. */
+  /** Takes and returns the beginning of the text, as much as fits; '' once the budget is exceeded. */
   takeBeginning(text: string): string {
-    if (this.#takeIfCheap(text)) return text;
+    if (this.#takeIfLatin(text)) return text;
     let at = 0;
     while (at < text.length) {
       const codePoint = text.codePointAt(at) ?? 0;
@@ -57,7 +57,7 @@ export class TokenBudget {
 
   /** Like `takeBeginning`, from the end. */
   takeEnd(text: string): string {
-    if (this.#takeIfCheap(text)) return text;
+    if (this.#takeIfLatin(text)) return text;
     let at = text.length;
     while (at > 0) {
       const width = isLowSurrogate(text.charCodeAt(at - 1)) && at > 1 ? 2 : 1;
@@ -67,11 +67,11 @@ export class TokenBudget {
     return text.slice(at);
   }
 
-  #takeIfCheap(text: string): boolean {
+  #takeIfLatin(text: string): boolean {
     return (
       !this.isExceeded &&
       this.#taken + text.length <= this.#quarters &&
-      !COSTLY_CODE_POINT.test(text) &&
+      !NON_LATIN.test(text) &&
       this.#take(text.length)
     );
   }

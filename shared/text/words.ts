@@ -1,14 +1,14 @@
 /** Matches 30 combining marks followed by another one. No language has so many in a row. */
 const LONG_MARK_RUN = /\p{M}{30}(?=\p{M})/gu;
-/** The combining grapheme joiner, across which normalization moves no marks. */
-const JOINER = '\u034f';
+/** Combining grapheme joiner. Normalization does not reorder marks across it. */
+const GRAPHEME_JOINER = '\u034f';
 
 /**
- * Breaks up long runs of combining marks as in the Stream-Safe Text Format (Unicode Standard Annex 15, 13), since
- * normalization takes quadratic time for a run.
+ * Normalizes a text. Breaks up long runs of combining marks first, as in the Stream-Safe Text Format (Unicode Standard
+ * Annex 15, 13), because normalizing a run takes quadratic time.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
-  return text.replaceAll(LONG_MARK_RUN, `$&${JOINER}`).normalize(form);
+  return text.replaceAll(LONG_MARK_RUN, `$&${GRAPHEME_JOINER}`).normalize(form);
 }
 
 /** Scripts without spaces between words, for a character class. Each of their characters counts as a word. */
@@ -25,8 +25,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * Returns words and, in scripts without spaces, every pair of adjacent characters, because single characters occur in
- * most texts.
+ * Returns words. In scripts without spaces, returns pairs of adjacent characters instead, because single characters
+ * occur in most texts.
  */
 export function termsOf(text: string): Set<string> {
   const words = wordsOf(text);
@@ -46,7 +46,7 @@ export interface PlacedWord {
   end: number;
 }
 
-/** A character that represents several words counts as one word. */
+/** Counts a character as one word, even if its normal form has several words. */
 export function placedWords(text: string): PlacedWord[] {
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
     word: foldCase(word),

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work`, one run at a time. Callers during a run, or during the pause of `gapMs` after it, share the next run. A
- * function `gapMs` is called after each run.
+ * Runs `work`, one run at a time. Calls during a run, and during the pause of `gapMs` after it, share the next run. If
+ * `gapMs` is a function, it is called after each run.
  */
 export class Coalescer<T> {
   readonly #work: () => Promise<T>;
   readonly #gapMs: () => number;
-  /** The present run and the pause after it; undefined while idle. Never rejects. */
+  /** The current run and the pause after it; undefined if there is neither. Never rejects. */
   #current: Promise<void> | undefined;
   #next: Promise<T> | undefined;
 
@@ -43,8 +43,7 @@ export class Coalescer<T> {
 }
 
 /**
- * Returns a pause that concurrent callers share, so that they continue together and their next calls can share
- * statements.
+ * Returns a pause that concurrent callers share. They continue at the same time, so their next queries can be batched.
  */
 export function sharedPause(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;

@@ -1,9 +1,9 @@
 import { AppError } from '../errors/app-error.ts';
 
 export interface ConcurrencyLimiterOptions {
-  /** Maximum total weight of what runs at once. */
+  /** Maximum total weight of the running work. */
   capacity: number;
-  /** Defaults to `capacity`. */
+  /** Maximum weight of one party's running work; `capacity` by default. */
   maxPerParty?: number;
   /** Maximum length of one party's queue; unbounded by default. */
   maxQueued?: number;
@@ -11,16 +11,16 @@ export interface ConcurrencyLimiterOptions {
 
 export interface LimitedWork {
   party?: string;
-  /** Defaults to 1. A piece heavier than `maxPerParty` never starts, and blocks the queue of its party. */
+  /** 1 by default. Work that is heavier than `maxPerParty` never starts, and blocks the queue of its party. */
   weight?: number;
   /** Aborts when nobody waits for the work any more. */
   gone?: AbortSignal | undefined;
-  /** Defaults to no limit. */
+  /** Maximum time in the queue; unlimited by default. */
   waitMs?: number;
 }
 
 export interface Permit {
-  /** Returns false, and adds nothing, if there is no room at once. */
+  /** Adds to the weight. Returns false, and adds nothing, if there is no room. */
   grow(by: number): boolean;
   shrink(by: number): void;
   /** A second call does nothing. */
@@ -38,15 +38,15 @@ interface Party {
 }
 
 /**
- * A weighted semaphore for work that costs memory, a core or a connection. Parties take turns. p-queue and p-limit have
- * no parties, weights or bound on the waiting work.
+ * A weighted semaphore for work that needs memory, a core or a connection. Work belongs to a party, such as an account,
+ * and the parties take turns. p-queue and p-limit have no parties, weights or limit on waiting work.
  */
 export class ConcurrencyLimiter {
   #capacity: number;
   readonly #maxPerParty: number;
   readonly #maxQueued: number;
   #heldWeight = 0;
-  /** Parties with pieces that run or wait, next in turn first. */
+  /** Parties with running or waiting work, in the order of their turns. */
   readonly #parties = new Map<string, Party>();
 
   constructor({
@@ -73,10 +73,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /**
-   * Throws `overloaded`: at once if the party's queue is full, or later if the caller has gone or the waiting time is
-   * over.
-   */
+  /** Throws `overloaded`: at once if the party's queue is full, later if the caller leaves or `waitMs` has passed. */
   async acquire({ party: name = '', weight = 1, ...limits }: LimitedWork = {}): Promise<Permit> {
     const party = this.#parties.get(name) ?? { heldWeight: 0, queue: new Set() };
     this.#parties.set(name, party);
@@ -144,7 +141,10 @@ export class ConcurrencyLimiter {
     this.#heldWeight += weight;
   }
 
-  /** Nothing overtakes a piece that is too heavy for the free capacity, or it might never start. */
+  /**
+   * If the next work is too heavy for the free capacity, lighter work waits too. Otherwise, heavy work might never
+   * start.
+   */
   #startNext(): void {
     for (const [name, party] of this.#parties) {
       const [first] = party.queue;
@@ -156,7 +156,7 @@ export class ConcurrencyLimiter {
       if (this.#heldWeight + first.weight > this.#capacity) return;
       party.queue.delete(first);
       this.#take(party, first.weight);
-      // The party moves to the end, where this loop meets it again.
+      // Moves the party to the end of the map, where this loop reaches it again.
       this.#moveToEnd(name, party);
       first.start();
     }

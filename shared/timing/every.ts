@@ -7,13 +7,13 @@ export interface EveryOptions {
 }
 
 export interface Repetition {
-  /** Resolves when the present run, if any, has ended. */
+  /** Resolves when the current run, if any, has ended. */
   stop(): Promise<void>;
 }
 
-const GAP_MS = 10;
+const MIN_PAUSE_MS = 10;
 
-/** Runs `work` every `ms` from start to start, one run at a time. A failed run does not end the repetition. */
+/** Starts `work` every `ms`, or `MIN_PAUSE_MS` after a run that took longer. A failure does not end the repetition. */
 export function every(
   ms: number,
   work: () => unknown,
@@ -31,7 +31,7 @@ export function every(
       if (onError === undefined) throw error;
       onError(error);
     } finally {
-      schedule(Math.max(GAP_MS, ms - (performance.now() - startedAt)));
+      schedule(Math.max(MIN_PAUSE_MS, ms - (performance.now() - startedAt)));
     }
   }
 

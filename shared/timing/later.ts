@@ -1,4 +1,4 @@
-/** Delays a call. Several requests result in one call, at the earliest of the requested times. */
+/** Delays a function call. Several requests lead to one call, at the earliest requested time. */
 export class DelayedCall {
   readonly #work: () => void;
   #next: { at: number; timer: Disposable } | undefined;
@@ -7,7 +7,7 @@ export class DelayedCall {
     this.#work = work;
   }
 
-  /** Makes the call after this turn of the event loop if `ms` is below 1. */
+  /** If `ms` is below 1, makes the call right after this turn of the event loop. */
   within(ms: number): void {
     const at = performance.now() + ms;
     if (this.#next !== undefined && this.#next.at <= at) return;

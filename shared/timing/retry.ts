@@ -14,8 +14,8 @@ export interface RetryOptions extends Backoff {
 }
 
 /**
- * Retries with backoff; `work` must be safe to repeat. Rejects with its last error when a try cannot help or would
- * start after `until`, and with the signal's reason or an `AbortError` once the signal has aborted.
+ * Retries with backoff, so `work` must be safe to repeat. Rejects with the last error if a retry cannot help or would
+ * start after `until`. Once the signal has aborted, rejects with its reason or an `AbortError`.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;
@@ -31,7 +31,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-/** Doubles with each try, with jitter, so that processes do not retry all at once. */
+/** Doubles with each try, up to `longestMs`. The jitter keeps processes from retrying at the same moment. */
 export function backoffMs(tries: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(firstMs * 2 ** (tries - 1), longestMs) * (0.5 + Math.random() / 2);
 }

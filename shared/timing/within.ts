@@ -13,8 +13,8 @@ export async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): P
 }
 
 /**
- * Replaces `AbortSignal.any`, whose weak references take 10 µs. Never removes its listeners, so the signals must not
- * outlive the returned one.
+ * Replaces `AbortSignal.any`, whose weak references take 10 µs. Its listeners are never removed, so `signals` must not
+ * live longer than the returned signal.
  */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const any = new AbortController();
@@ -25,7 +25,9 @@ export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   return any.signal;
 }
 
-/** Rejects after `ms` with `timeoutError()`, which is then also the reason of the signal that `work` got. */
+/**
+ * After `ms`, rejects with `timeoutError()` and aborts the signal that `work` got, with the same error as the reason.
+ */
 export async function withTimeout<T>(
   ms: number,
   work: (signal: AbortSignal) => Promise<T>,

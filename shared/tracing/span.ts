@@ -14,7 +14,7 @@ import {
 /** Makes no span unless `start.ts` has loaded the SDK. */
 const tracer = trace.getTracer('forecue');
 
-/** Names a span to another process (W3C Trace Context). No other trace header is used. */
+/** Headers that identify a span to another process (W3C Trace Context). */
 export interface TraceHeaders {
   traceparent?: string | undefined;
 }
@@ -23,13 +23,13 @@ interface SpanOptions {
   kind: keyof typeof SpanKind;
   /** Names, numbers and ids; never a person's text, a key or a token. */
   attributes?: Attributes;
-  /** Parent span, maybe in another process; for `inSpan`, the current span by default. */
+  /** Parent span, which may be in another process. Without it, `inSpan` uses the current span. */
   parent?: TraceHeaders;
 }
 
 /**
- * Runs `work` within a new span. Of an unsampled trace, only spans of kind `SERVER` are made, since a sampler would
- * drop the others like their parent.
+ * Runs `work` in a new span. In an unsampled trace, only `SERVER` spans are created, because the sampler would drop the
+ * others like their parent.
  */
 export function inSpan<Result>(
   name: string,
@@ -66,7 +66,7 @@ export function describeSpan(attributes: Attributes, name?: string): void {
   if (name !== undefined) span?.updateName(name);
 }
 
-/** `type` is a code. */
+/** Marks the current span as failed. `type` is an error code. */
 export function failSpan(type: string): void {
   trace.getActiveSpan()?.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
 }
@@ -80,7 +80,7 @@ export function isTraced(): boolean {
   return trace.getActiveSpan()?.isRecording() ?? false;
 }
 
-/** Empty without a span. */
+/** Returns an empty object if there is no span. */
 export function traceHeaders(): { traceparent?: string } {
   const headers = {};
   propagation.inject(context.active(), headers);

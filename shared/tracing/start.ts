@@ -14,8 +14,8 @@ import { STOP_LIMITS } from '../process/stop-limits.ts';
 import { withTimeout } from '../timing/within.ts';
 
 /**
- * The SDK reads the address, the sampling and other standard settings from the environment. Loaded only if a collector
- * is configured, because loading takes memory and time.
+ * The SDK reads the collector's address and other standard settings from the environment. This module is loaded only if
+ * a collector is configured, because loading the SDK takes memory and time.
  */
 export function startTracing(kind: string, log: Log): { stop(): Promise<void> } {
   const report = (reason: string) => log.warn({ reason }, 'a setting of the traces');
@@ -26,7 +26,7 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
     resource: defaultResource().merge(resourceFromAttributes(ownAttributes)).merge(detectedResource),
     spanProcessors: [new BatchSpanProcessor(withOutageLog(new OTLPTraceExporter(), log))],
   });
-  // The SDK has read its settings. From now on, `withOutageLog` reports errors.
+  // The SDK has read its settings by now. `withOutageLog` reports later errors.
   diag.disable();
   provider.register();
   return {

@@ -13,9 +13,9 @@ type Utterance = Extract<Entry, { text: string }>;
 const IDLE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Turns the entries of a session into events. The agent's last words of a turn wait for the person's answer, so they
- * become an `agent.prompt`; its other words become `agent.message`s. A stored event never changes, so the agent's words
- * are held back until their type is certain. Thus a transcript that has grown yields the same events as before, then
+ * Turns the entries of a session into events. The last words of an agent's turn become an `agent.prompt`, because they
+ * wait for an answer. The agent's other words become `agent.message`s. A stored event never changes, so the agent's
+ * latest words are held back until their type is certain. A transcript that has grown thus yields the same events, then
  * more.
  */
 export class Conversation {
@@ -26,7 +26,7 @@ export class Conversation {
   /** The last valid time in the transcript. */
   #at: string | undefined;
   #lastMoment = 0;
-  /** The agent's last words, while the type of their event is undecided. */
+  /** The agent's latest words, while it is uncertain whether they are a prompt or a message. */
   #undecided: Utterance | undefined;
   /** Id of the prompt that waits for the person's answer. */
   #promptId: string | undefined;
@@ -61,7 +61,7 @@ export class Conversation {
     }
   }
 
-  /** Returns an event if the session is over or nothing was said for a day. */
+  /** Returns a `session.stopped` event if the session is over or had no event for a day. */
   end(isOver = false): ImportedEvent[] {
     const isIdle = this.#lastMoment <= this.#now - IDLE_MS;
     if (!this.#hasStarted || !(isOver || isIdle)) return [];
@@ -77,7 +77,7 @@ export class Conversation {
     return [...events, ...said];
   }
 
-  /** Returns the event of the agent's last words. Only a prompt waits for an answer. */
+  /** Returns the undecided words as an event of this type. Only a prompt can be answered. */
   #decide(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
     const utterance = this.#undecided;
     this.#undecided = undefined;
@@ -99,7 +99,7 @@ export class Conversation {
     return this.#hasStarted ? [event] : [...this.#start(at), event];
   }
 
-  /** The time is that of the first event with a valid time. */
+  /** `at` is the first valid time in the session. */
   #start(at: string | undefined): ImportedEvent[] {
     this.#hasStarted = true;
     const { id, detail } = this.#session;
@@ -111,13 +111,13 @@ export class Conversation {
     return { id, session_id: this.#session.id, type, source: this.#source, occurred_at: at };
   }
 
-  /** Falls back to the last valid time. */
+  /** Returns the session's last valid time if the utterance has no time. */
   #timeOf({ at }: Utterance): string | undefined {
     if (this.#momentOf(at) !== undefined) this.#at = at;
     return at ?? this.#at;
   }
 
-  /** Returns undefined if no event may have this time. */
+  /** Returns Unix milliseconds; undefined if no event may have this time. */
   #momentOf(at: string | undefined): number | undefined {
     const moment = at === undefined ? undefined : parseTimestamp(at);
     return moment !== undefined && moment >= EARLIEST_TIME_MS && moment <= this.#now + CLOCK_AHEAD_MAX_MS

@@ -11,7 +11,7 @@ export interface Session {
 }
 
 interface Utterance {
-  /** Id of the recorded event. An utterance has the same id whenever the transcript is read, and no other has it. */
+  /** Id of the recorded event. It is unique, and the same whenever the transcript is read again. */
   id: string;
   /** Time in RFC 3339, as in the transcript; undefined if the transcript has none. */
   at: string | undefined;
@@ -38,7 +38,7 @@ export interface Passage {
   entries: Entry[];
 }
 
-/** Reads one transcript, line by line. A transcript that has grown yields the same entries as before, then more. */
+/** Reads one transcript, line by line. A file that has grown yields the same entries as before, then more. */
 export interface Reader {
   /** Returns the entries that the line completes, if any. Throws if the line is broken. */
   read(line: string): Passage | undefined;
@@ -47,7 +47,7 @@ export interface Reader {
 export interface Format {
   /** The `source` of the recorded events. */
   name: string;
-  /** Name for people. */
+  /** Name that users see. */
   title: string;
   /** Reports whether a line near the start of a file has this format and no other. */
   recognises(line: string): boolean;
@@ -60,8 +60,8 @@ export function digest(text: string): string {
 }
 
 /**
- * Makes ids for utterances that have none in their transcript. A line that is broken at first and complete later shifts
- * only the ids of utterances with the same words.
+ * Makes ids for utterances that have none in their transcript. An id contains a hash of the words and, for repeated
+ * words, the number of the repetition. A line that could not be read before thus changes few other ids.
  */
 export class UtteranceIds {
   readonly #occurrences = new Map<string, number>();

@@ -6,10 +6,10 @@ import type { ImportedEvent } from './conversation.ts';
 import { FORMATS } from './formats.ts';
 import { Recorder, type StoreBatch } from './recorder.ts';
 import type { FileReport } from './report.ts';
-import { LINE_MAX, type Line, Transcript } from './transcript.ts';
+import { LINE_BYTES_MAX, type Line, Transcript } from './transcript.ts';
 
 interface ReadOptions {
-  /** When it aborts, reading ends after the present line. */
+  /** Reading stops after the current line when this signal aborts. */
   signal: AbortSignal;
   /** Called with the size of each line. */
   progress?(bytes: number): void;
@@ -17,7 +17,7 @@ interface ReadOptions {
   isOver?: boolean;
 }
 
-/** Counts the stored, duplicate and refused events in the report. Throws what reading and storing throw. */
+/** Counts the stored, duplicate and refused events in `report`. Throws the errors of reading and of storing. */
 export async function importFile(
   path: string,
   report: FileReport,
@@ -31,7 +31,7 @@ export async function importFile(
   await recorder.flush();
 }
 
-/** Yields each event with the number of the line that completed it. Notes in the report why reading ended early. */
+/** Yields each event with the number of the line that completed it. `report.failed` says why reading ended early. */
 export async function* eventsOf(
   path: string,
   report: FileReport,
@@ -60,13 +60,13 @@ export async function* eventsOf(
 const NEWLINE = 0x0a;
 
 /** Keeps one line in memory at a time. Throws what reading the file throws. */
-export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerator<Line> {
+export async function* readLines(path: string, lineBytesMax = LINE_BYTES_MAX): AsyncGenerator<Line> {
   let number = 0;
   let parts: Buffer[] = [];
   let bytes = 0;
   const endLine = (): Line => {
     number += 1;
-    const line = lineFrom(parts, number, bytes, lineMax);
+    const line = lineFrom(parts, number, bytes, lineBytesMax);
     parts = [];
     bytes = 0;
     return line;
@@ -81,14 +81,14 @@ export async function* readLines(path: string, lineMax = LINE_MAX): AsyncGenerat
     }
     bytes += chunk.length - from;
     // A line that is too long is not kept in memory.
-    if (bytes > lineMax) parts = [];
+    if (bytes > lineBytesMax) parts = [];
     else if (from < chunk.length) parts.push(chunk.subarray(from));
   }
   if (bytes > 0) yield endLine();
 }
 
-function lineFrom(parts: Buffer[], number: number, bytes: number, lineMax: number): Line {
-  if (bytes > lineMax) return { number, bytes, text: undefined, fault: 'is too long' };
+function lineFrom(parts: Buffer[], number: number, bytes: number, lineBytesMax: number): Line {
+  if (bytes > lineBytesMax) return { number, bytes, text: undefined, fault: 'is too long' };
   const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   if (!isUtf8(line)) return { number, bytes, text: undefined, fault: 'is not UTF-8' };
   const text = line.toString('utf8');

@@ -8,7 +8,7 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The name comes from a file, so it may be that of an inherited property, which does not count. */
+/** Ignores inherited properties, because `name` comes from a file. */
 export function propertyOf(value: unknown, name: string): unknown {
   const object = objectOf(value);
   return Object.hasOwn(object, name) ? object[name] : undefined;

@@ -3,10 +3,10 @@ import type { RecordingReceipt } from '../schemas/recording.ts';
 import type { ImportedEvent } from './conversation.ts';
 import type { FileReport } from './report.ts';
 
-/** UTF-16 units. Each takes at most six bytes as JSON, so that the batch fits a request. */
+/** In UTF-16 units. A unit takes at most six bytes as JSON, so the batch fits into a request. */
 const BATCH_LENGTH_MAX = 2 * MIB;
 
-/** Stores the valid events of a batch, all or none, by the rules of `POST /api/recording/events/`. */
+/** Stores all valid events of a batch or none. Validates as `POST /api/recording/events/` does. */
 export type StoreBatch = (events: ImportedEvent[]) => Promise<RecordingReceipt>;
 
 interface Row {
@@ -35,7 +35,7 @@ export class Recorder {
     for (const value of Object.values(event)) this.#length += value?.length ?? 0;
   }
 
-  /** Throws what storing throws. If only the answer was lost, the events are stored. */
+  /** Throws the errors of storing. The events are stored nevertheless if only the response was lost. */
   async flush(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];

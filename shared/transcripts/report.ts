@@ -14,9 +14,9 @@ export class FileReport {
   skipped = 0;
   /** Number of lines that cannot be read. */
   broken = 0;
-  /** The first problems, with the numbers of the lines, but never with their text. */
+  /** Descriptions of the first problems, with line numbers, but never with the text of a line. */
   readonly problems: string[] = [];
-  /** Number of further problems. */
+  /** Number of problems that are not in `problems`. */
   more = 0;
   /** Reason why the import ended early; null if it did not. */
   failed: string | null = null;
@@ -52,7 +52,7 @@ export class Progress {
     this.#write = write;
   }
 
-  /** `reports` has a report for each file so far. */
+  /** `reports` has one report for each file that was opened so far. */
   add(bytes: number, reports: readonly FileReport[]): void {
     this.#bytes += bytes;
     const now = performance.now();

@@ -10,10 +10,10 @@ export type Line = { number: number; bytes: number } & (
   | { text: undefined; fault: string }
 );
 
-/** Bytes. Longer lines contain images, not words. */
-export const LINE_MAX = 64 * MIB;
+/** Longer lines contain images, not words. */
+export const LINE_BYTES_MAX = 64 * MIB;
 
-/** The format must be recognised within these lines and bytes. */
+/** A file is of unknown format if none is recognised within these lines and bytes. */
 const SNIFF_LINES = 200;
 const SNIFF_BYTES = 16 * MIB;
 
@@ -23,7 +23,7 @@ export class Transcript {
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
   #reader: Reader | undefined;
-  /** The lines before the line by which the format is recognised. */
+  /** Lines read before the format was recognised. */
   #earlyLines: Line[] = [];
   #earlyBytes = 0;
 
@@ -65,7 +65,7 @@ export class Transcript {
     try {
       passage = reader.read(line.text);
     } catch {
-      // A blank line is not JSON either, but contains nothing.
+      // A blank line is not JSON either, but is no fault.
       if (line.text.trim() !== '') this.#noteBroken(line.number, 'is broken');
     }
     return passage === undefined ? [] : this.#eventsOf(passage);

@@ -14,9 +14,9 @@ const MACHINE_MADE_BEGINNINGS = [
 ];
 
 /**
- * Removes leading elements whose name contains a hyphen or an underscore, and reminders and image placeholders
- * anywhere. Elements in the middle are kept, because people paste markup. Returns '' for a message without words of the
- * person.
+ * Removes reminders and image placeholders anywhere, and leading elements whose name contains a hyphen or an
+ * underscore. Keeps elements in the middle, because people paste markup. Returns '' if nothing else is left, or if a
+ * tool wrote the message.
  */
 export function stripToolWrappers(message: string): string {
   let text = removeElements(message, 'system-reminder').replace(IMAGE_PLACEHOLDER, '').trim();
@@ -29,7 +29,7 @@ export function stripToolWrappers(message: string): string {
   return MACHINE_MADE_BEGINNINGS.some((start) => text.startsWith(start)) ? '' : text;
 }
 
-/** Removes the elements with a tag. An element without an end goes up to the next one or the end of the text. */
+/** Removes all elements with this tag. An unclosed element extends to the next one, or to the end of the text. */
 export function removeElements(text: string, tag: string): string {
   const [before = '', ...rest] = text.split(`<${tag}>`);
   const close = `</${tag}>`;

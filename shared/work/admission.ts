@@ -6,7 +6,7 @@ import type { Kind } from './kind.ts';
 import type { NoFacts } from './kinds.ts';
 
 interface ProcessTerms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** A process that admits no charged kind may leave these out. */
+  /** Needed only by processes that admit charged work. */
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
@@ -21,7 +21,7 @@ export function admissionTerms(kind: Kind, { units, ...terms }: ProcessTerms): A
 }
 
 export interface Part<Facts = object> {
-  /** The same id again means the same part. */
+  /** A part that is admitted again with the same id is not duplicated. */
   id: string;
   body: object;
   facts: Facts;
@@ -30,9 +30,9 @@ export interface Part<Facts = object> {
 interface JobRequest<Facts> extends Partial<Part<Facts>> {
   accountId: string;
   body: object;
-  /** The same name again means the same job. By default, every request is new. */
+  /** Requests with the same id share one job. By default, every request gets a new job. */
   requestId?: string | undefined;
-  /** True to join the same request if it is still live, even while other callers wait for it. */
+  /** True to join the live job of the same request, even while other callers wait for it. */
   wait?: boolean;
 }
 

@@ -6,24 +6,27 @@ import { type Completion, complete, completeAndClaim } from '../db/stores/work/c
 import { batches } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** `ANSWER_UNITS_MAX` counts UTF-16 units of all answers in one statement. */
+/** Maximum number of completions in one statement. */
 const COMPLETIONS_MAX = 100;
+/** Maximum length of all answers in one statement, in UTF-16 units. */
 const ANSWER_UNITS_MAX = 256 * 1024;
-/**
- * Maximum time, in milliseconds, for which a busy worker delays a `statement` or a `wakeUp` to share it; at most a
- * tenth (`ofQueueing`) of the time for which the work was queued.
- */
-const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
-/** With more completions, none waits for others, and their statement claims no work. */
-const FEW_COMPLETIONS = 32;
+/** Maximum time for which a busy worker delays a statement or a wake-up, to combine it with others. */
+const PATIENCE_MS = { statement: 5, wakeUp: 25 };
+/** The delay is at most this share of the time for which the work was queued. */
+const PATIENCE_SHARE = 0.1;
+/** A larger batch waits for no further completions, and its statement claims no work. */
+const SMALL_BATCH_MAX = 32;
 
-/** Resolves with false if the guard failed. After the commit, wakes the processes that wait for the work or run it. */
+/**
+ * Resolves with false if the work no longer meets the completion's `guard`. After the commit, notifies the processes
+ * that wait for the work or run it.
+ */
 export type Completer = (completion: Completion) => Promise<boolean>;
 
-/** A claim for the slots of ended attempts, made in the statement that ends them. */
+/** A claim of new work for the slots of ended attempts, made in the statement that ends them. */
 export interface NextClaim extends ClaimTerms {
   onClaimed(claimed: ClaimResult): void;
-  /** The statement may have taken effect nevertheless. */
+  /** Called after the statement failed. It may have claimed work nevertheless. */
   onLost(): void;
 }
 
@@ -36,13 +39,13 @@ export interface CompleterOptions {
   pool: Pool;
   recoveryWindowS: number;
   wakeUps: Pick<WakeUps, 'announceEnded' | 'announceCompleted'>;
-  /** Given by workers only. */
+  /** Set only in workers. */
   worker?: WorkerHooks;
 }
 
 export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: CompleterOptions): Completer {
   async function end(batch: readonly Completion[]): Promise<boolean[]> {
-    const next = batch.length > FEW_COMPLETIONS ? undefined : worker?.nextAfter(batch);
+    const next = batch.length > SMALL_BATCH_MAX ? undefined : worker?.nextAfter(batch);
     if (next === undefined) return complete(pool, batch, recoveryWindowS);
     try {
       const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next);
@@ -51,7 +54,7 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
     } catch (error) {
       next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
-      // The claim may be at fault, and no answer may be lost because of it.
+      // The claim may have caused the error. Completes without it, so that no answer is lost.
       return complete(pool, batch, recoveryWindowS);
     }
   }
@@ -77,13 +80,13 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
       keysOf: ({ id }) => [id],
       isBusy: () => worker?.isBusy() ?? false,
       patienceMs: (one, waiting) =>
-        waiting > FEW_COMPLETIONS ? 0 : patienceOf([one], PATIENCE_MS.statement),
+        waiting > SMALL_BATCH_MAX ? 0 : patienceOf([one], PATIENCE_MS.statement),
     },
   );
 }
 
 function patienceOf(ended: readonly Completion[], maxMs: number): number {
-  if (ended.length > FEW_COMPLETIONS) return 0;
+  if (ended.length > SMALL_BATCH_MAX) return 0;
   const queuedMs = Math.min(...ended.map((one) => one.queuedMs ?? 0));
-  return Math.min(maxMs, PATIENCE_MS.ofQueueing * queuedMs);
+  return Math.min(maxMs, PATIENCE_SHARE * queuedMs);
 }

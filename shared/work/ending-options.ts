@@ -2,7 +2,7 @@ import type { EndingOptions } from '../db/stores/erasure/work.ts';
 import type { Kinds } from './kind.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** Puts parts last, because callers wait for their parents. */
+/** Orders the kinds so that parents end before their parts, because callers wait for the parents. */
 export function endingOptions(
   kinds: Kinds,
   wakeUps: Pick<WakeUps, 'announceEnded'>,

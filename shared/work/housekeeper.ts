@@ -24,25 +24,25 @@ import { endingOptions } from './ending-options.ts';
 import { type Kind, type Kinds, kindNamed } from './kind.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** Name of the leader's lease, which also stores its rounds. */
+/** Name of the leader's lease. The lease also stores when each step last ran. */
 export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
-const LEAD_EVERY_MS = 1500;
+const TAKE_LEASE_EVERY_MS = 1500;
 const SWEEP_EVERY_MS = 1000;
-const END_EVERY_MS = 2000;
+const END_WORK_EVERY_MS = 2000;
 /**
- * Past time that most rounds of a repair search. A new leader's first round, and then one per `REPAIR_REACH_MS`,
- * searches all time.
+ * Most rounds of a repair search only this far back. A new leader's first round, and then one round per
+ * `REPAIR_LOOKBACK_MS`, searches all time.
  */
-const REPAIR_REACH_MS = 60_000;
-const ERASE_EVERY_MS = 5000;
-const FORGET_EVERY_MS = 60_000;
+const REPAIR_LOOKBACK_MS = 60_000;
+const ERASE_ANSWERS_EVERY_MS = 5000;
+const DELETE_HISTORY_EVERY_MS = 60_000;
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
-const ERASE_FOR_MS = 3700;
-/** Time after a death, besides a lease and the callers' grace period, for which leaders search for the work it left. */
-const SWEEP_FOR_MS = 10_000;
+const ERASE_ACCOUNTS_FOR_MS = 3700;
+/** After a process has died, leaders search for its work for this time plus a lease and the callers' grace period. */
+const SWEEP_AFTER_DEATH_MS = 10_000;
 const LOGGED_IDS_MAX = 20;
-/** Time, besides a lease, for which a new leader searches for the work of processes that died while nobody led. */
+/** A new leader searches for this time, plus a lease, for the work of processes that died while there was no leader. */
 const NEW_LEADER_SWEEP_MS = 2000;
 
 export interface HousekeeperOptions {
@@ -50,12 +50,12 @@ export interface HousekeeperOptions {
   kinds: Kinds;
   /** Id of this process. */
   process: string;
-  /** Silence after which a process counts as dead. */
+  /** Time without a heartbeat after which a process counts as dead. */
   leaseMs: number;
   recoveryWindowS: number;
   complete: Completer;
   wakeUps: Pick<WakeUps, 'announceAdmitted'>;
-  /** Takes about `withinMs`; ends after its present step once `stopping` has aborted. */
+  /** Runs for about `withinMs`. Ends after the current step once `stopping` has aborted. */
   eraseAccounts(withinMs: number, stopping: AbortSignal): Promise<unknown>;
   log: Log;
 }
@@ -69,17 +69,18 @@ export interface OpenHousekeeperOptions extends Omit<HousekeeperOptions, 'eraseA
 
 /**
  * Ends overdue and abandoned work, takes over the work of dead workers, and erases what has expired. Every ingress and
- * worker has a housekeeper, but only the leader, which holds the lease, works. Each step is safe to repeat.
+ * worker has a housekeeper, but only the leader's does anything. The leader is the process that holds the lease. Each
+ * step is safe to repeat.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #loops: Repetition[];
   readonly #closing = new AbortController();
-  /** Never later than the end of the lease, by this process's clock. */
+  /** End of this process's lease, by its own clock; never later than the end in the database. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
   readonly #rounds: LeaseRounds = {};
-  /** Completions in progress, by party. No round starts others for the party meanwhile. */
+  /** Completions in progress, by party. Until they end, no round starts further completions for the party. */
   readonly #completions = new Map<string, Promise<unknown>>();
   readonly #searchedAllAt = new Map<string, number>();
 
@@ -89,21 +90,21 @@ export class Housekeeper {
     const stopping = this.#closing.signal;
     // Each step has a loop of its own, so that repair never waits for erasure.
     this.#loops = [
-      every(LEAD_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
-      this.#every(END_EVERY_MS, 'end overdue', () => this.#endOverdue()),
-      this.#every(END_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
+      every(TAKE_LEASE_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
+      this.#every(END_WORK_EVERY_MS, 'end overdue', () => this.#endOverdue()),
+      this.#every(END_WORK_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
       this.#every(SWEEP_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
-      this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(pool, recoveryWindowS, stopping)),
-      this.#every(FORGET_EVERY_MS, 'forget', () => deleteOldHistory(pool, stopping)),
+      this.#every(ERASE_ANSWERS_EVERY_MS, 'erase', () => eraseAnswers(pool, recoveryWindowS, stopping)),
+      this.#every(DELETE_HISTORY_EVERY_MS, 'forget', () => deleteOldHistory(pool, stopping)),
       this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () =>
-        options.eraseAccounts(ERASE_FOR_MS, stopping),
+        options.eraseAccounts(ERASE_ACCOUNTS_FOR_MS, stopping),
       ),
     ];
   }
 
   /**
-   * Lets running rounds end after their present step, then yields the lead. Called when the process begins to drain,
-   * and once more on disposal.
+   * Lets each running step end, then gives up the lease. Called when the process begins to drain, and again on
+   * disposal.
    */
   async close(): Promise<void> {
     this.#closing.abort('closing');
@@ -154,30 +155,30 @@ export class Housekeeper {
 
   #endOverdue(): Promise<void> {
     const { pool, kinds } = this.#options;
-    return this.#runRepair('overdue', async (reachMs) => {
-      for await (const page of findOverdueWork(pool, Object.keys(kinds), reachMs)) this.#endAll(page);
+    return this.#runRepair('overdue', async (lookbackMs) => {
+      for await (const page of findOverdueWork(pool, Object.keys(kinds), lookbackMs)) this.#endAll(page);
     });
   }
 
   #endAbandoned(): Promise<void> {
-    return this.#runRepair('abandoned', async (reachMs) =>
-      this.#endAll(await findAbandonedWork(this.#options.pool, Object.keys(this.#options.kinds), reachMs)),
+    return this.#runRepair('abandoned', async (lookbackMs) =>
+      this.#endAll(await findAbandonedWork(this.#options.pool, Object.keys(this.#options.kinds), lookbackMs)),
     );
   }
 
-  /** Passes the repair the time span to search; null means all time. */
-  async #runRepair(name: string, repair: (reachMs: number | null) => Promise<void>): Promise<void> {
+  /** Calls `repair` with the time to look back; null means all time. */
+  async #runRepair(name: string, repair: (lookbackMs: number | null) => Promise<void>): Promise<void> {
     const at = performance.now();
-    const isDue = at >= (this.#searchedAllAt.get(name) ?? Number.NEGATIVE_INFINITY) + REPAIR_REACH_MS;
-    await repair(isDue ? null : REPAIR_REACH_MS);
+    const isDue = at >= (this.#searchedAllAt.get(name) ?? Number.NEGATIVE_INFINITY) + REPAIR_LOOKBACK_MS;
+    await repair(isDue ? null : REPAIR_LOOKBACK_MS);
     if (isDue) this.#searchedAllAt.set(name, at);
   }
 
-  /** Searches all live work if a process may have died lately. */
+  /** Searches all live work for the work of dead processes, if a process may have died lately. */
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#options;
-    const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
-    // `findCasualties` finds nothing until the heartbeats of this process have been unbroken for a lease.
+    const forMs = SWEEP_AFTER_DEATH_MS + leaseMs + ABANDON_AFTER_MS;
+    // `findCasualties` finds nothing until this process has sent heartbeats without a gap for `leaseMs`.
     const isNewLeader = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_SWEEP_MS;
     if (!isNewLeader && !(await hasDeathsWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
@@ -201,7 +202,7 @@ export class Housekeeper {
     for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
   }
 
-  /** Does not wait, so that other parties do not wait for this party's locked rows. */
+  /** Does not wait for the completions, so that locked rows of this party do not delay other parties. */
   #end(party: string, casualties: readonly Casualty[]): void {
     if (this.#completions.has(party)) return;
     const completions = casualties.map(async ({ verdict, ...subject }) => {
@@ -222,7 +223,7 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
-/** `ending` has the options with which the process ends the work of accounts. */
+/** `ending` holds the options for ending an account's work. */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
   { em, directUrl, ...options }: OpenHousekeeperOptions,

@@ -3,35 +3,37 @@ import type { Deadlines, PoolName } from '../config/config.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
 /**
- * Apps have a protected share of each pool, because only operators issue their keys, whereas anybody can sign up for
- * any number of accounts.
+ * A party is an app or an account. Apps get a guaranteed share of each pool, because anybody can sign up for any number
+ * of accounts, but only operators issue app keys.
  */
 export type PartyClass = 'apps' | 'accounts';
 
 /**
- * One kind of queued work: its handler works on the `Input`, gets `Facts` that are known at admission, and ends with a
+ * A kind of queued work. Its handler gets the request (`Input`) and data known at admission (`Facts`), and returns a
  * `Report`.
  */
 export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report = unknown> {
   readonly name: string;
-  /** Each attempt checks its input, since an ingress of another version may have written it. */
+  /**
+   * Schema of the request. Each attempt validates it, because an ingress of another version may have queued the work.
+   */
   readonly input: Input;
-  /** Kinds of one pool share its slots in one fair order. */
+  /** Pool whose slots run this kind. Kinds of the same pool share one fair queue. */
   readonly pool: PoolName;
-  /** While both classes wait, apps together get at least half of a pool's slots. */
+  /** While both apps and accounts wait, apps together get at least half of the pool's slots. */
   readonly parties: PartyClass;
-  /** True if each piece reserves a unit of the party's plan. */
+  /** True if each admission reserves a unit of the party's plan. */
   readonly charged: boolean;
-  /** Setting of the time from admission to deadline. A part ends shortly before its parent instead. */
+  /** Setting with the time from admission to the deadline. A part instead ends shortly before its parent. */
   readonly deadline: keyof Deadlines;
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
-  /** True if queued work stays queued after its last caller has left; otherwise it ends as `abandoned`. */
+  /** True if queued work stays queued after its last caller has left. Otherwise, it ends as `abandoned`. */
   readonly outlivesCallers: boolean;
-  /** True if a party's work of this kind runs one piece after the other, over all workers. */
+  /** True if at most one piece of a party's work of this kind runs at a time, across all workers. */
   readonly oneAtATime: boolean;
-  /** Kind of its parts, if its handler admits parts and waits for them. */
+  /** Kind of the parts that this kind's handler queues and waits for, if it does. */
   readonly parts?: Kind;
-  /** Never set; only for the types. */
+  /** Never set. Carries the types for `FactsOf` and `ReportOf`. */
   readonly types?: { facts: Facts; report: Report };
 }
 
@@ -41,7 +43,7 @@ export type ReportOf<K> = K extends Kind<TSchema, unknown, infer Report> ? Repor
 
 export type Kinds = Readonly<Record<string, Kind>>;
 
-/** Throws if there is none: work never reaches a process that does not know its kind. */
+/** Throws for an unknown kind. Work never reaches a process that does not know its kind. */
 export function kindNamed(kinds: Kinds, name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`no such kind of work: ${name}`);

@@ -50,7 +50,7 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   outlivesCallers: false,
 };
 
-/** A part of the batch's work, which ends shortly before the batch. */
+/** Predicts one reply of a batch. Ends shortly before the batch. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   ...predictionBase,
   name: 'batch_reply',
@@ -70,7 +70,7 @@ const jobBase = {
   oneAtATime: true,
 } as const;
 
-/** Takes what an account has recorded into its memory: `POST /api/memory/sync/`. */
+/** Adds the recorded events of an account to its memory: `POST /api/memory/sync/`. */
 export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
   ...jobBase,
   name: 'sync',

@@ -21,11 +21,11 @@ import { kinds } from './kinds.ts';
 import { hasRoomForPage, PAGE_ACCOUNTS } from './pool-load.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
 
-/** Each heartbeat reads the pauses, at most 0.7 seconds after the last one. */
+/** Time for workers to notice a pause. They look for pauses with each heartbeat, at least every 0.7 seconds. */
 const PAUSE_NOTICE_TIMEOUT_MS = 3000;
 const POLL_EVERY_MS = 50;
 
-/** Makes these pools claim nothing new. Resolves with the number of workers that did not notice in time. */
+/** Stops workers from claiming work of these pools. Resolves with the number of workers that did not notice in time. */
 export async function pause(database: Pool, pools: readonly PoolName[]): Promise<number> {
   await pausePools(database, pools);
   const until = performance.now() + PAUSE_NOTICE_TIMEOUT_MS;
@@ -44,8 +44,8 @@ export async function pause(database: Pool, pools: readonly PoolName[]): Promise
 }
 
 /**
- * Ends the queued work of a pool as `service_unavailable`. Repeat it to end the pieces that it skipped because of a
- * lock.
+ * Ends a pool's queued work as `service_unavailable`. Skips work that another transaction has locked; call it again to
+ * end that work too.
  */
 export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<DrainCounts> {
   const before = await databaseNow(database);
@@ -53,7 +53,7 @@ export async function drain(database: Pool, pool: PoolName, recoveryWindowS: num
 }
 
 const ROOM_CHECK_MS = 250;
-/** Steps whose jobs process whatever is new, so a failed job can be replaced without its input. */
+/** Each job of these steps processes whatever is new. A failed job can thus be replaced without its input. */
 const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
 
 export type RetryStop = 'no_worker' | 'paused' | 'full';
@@ -62,14 +62,14 @@ export interface RetryCounts {
   queued: number;
   /** Number of accounts that were skipped because another transaction held a lock. */
   locked: number;
-  /** Absent if the retry reached its last page. */
+  /** Reason why the retry ended before its last page; absent if it did not. */
   stopped?: RetryStop;
 }
 
 export interface RetryJobsOptions {
   deadlines: Deadlines;
   recoveryWindowS: number;
-  /** Maximum time for which the jobs of one kind wait for room in their pool. */
+  /** Maximum time to wait, per kind, until its pool has room for more jobs. */
   roomTimeoutMs: number;
   /** Called with the kind and its counts so far, after each page except the last. */
   onPage?(kind: string, soFar: RetryCounts): void;
@@ -77,8 +77,8 @@ export interface RetryJobsOptions {
 
 /**
  * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours. Safe to interrupt
- * and to repeat, because an account with a new job is not found again. Resolves with the counts of each kind
- * (`retried`) and, for each kind that cannot be retried, with the number of its failures (`left`).
+ * and to repeat, because an account with a new job is not found again. `retried` has the counts of each retried kind.
+ * `left` has the number of failed jobs of each kind that cannot be retried.
  */
 export async function retryFailed(
   database: Pool,
@@ -120,7 +120,7 @@ async function retryStep(
   return counts;
 }
 
-/** Returns undefined if a page of jobs may be admitted. A paused pool takes jobs until it has no room. */
+/** Returns why no page of jobs may be admitted; undefined if one may. A paused pool takes jobs while it has room. */
 export async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
   const [state] = await poolStates(database, [pool]);
   if (state === undefined || state.workers === 0) return 'no_worker';

@@ -30,7 +30,7 @@ export async function readDesiredWorkers(
 /** Number of accounts for which a round or a retry admits jobs at once. */
 export const PAGE_ACCOUNTS = 20;
 
-/** Reports whether jobs of fewer than `PAGE_ACCOUNTS` accounts wait for a slot of a pool. */
+/** Reports whether fewer than `PAGE_ACCOUNTS` accounts have jobs that wait for a slot of the pool. */
 export async function hasRoomForPage(database: Pool, kinds: Kinds, pool: PoolName): Promise<boolean> {
   return (await countWaitingParties(database, Object.keys(kindsOfPool(kinds, pool)))) < PAGE_ACCOUNTS;
 }

@@ -13,7 +13,7 @@ export interface Recurring {
   next: number | null;
 }
 
-/** Lists schedules, and the rounds of the housekeeping, which have no ticks. */
+/** Lists the schedules and the housekeeping steps. A housekeeping step has no planned next time. */
 export async function listRecurring(pool: Pool): Promise<Recurring[]> {
   const [storedSchedules, rounds] = await Promise.all([listSchedules(pool), leaseRounds(pool, HOUSEKEEPING)]);
   const schedules = Object.keys(SCHEDULES).map((name) => {

@@ -4,7 +4,7 @@ import type { PromoteInput, SyncRequest } from '../schemas/jobs.ts';
 import type { Kind } from './kind.ts';
 import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
 
-/** Queues a job of this kind for each account that has something new for the kind. */
+/** A step that queues a job of `kind` for each account with new data for such a job. */
 export interface RoundStep {
   kind: Kind;
   due: DueKind;
@@ -13,7 +13,7 @@ export interface RoundStep {
 
 const PROMOTION: PromoteInput = { settled_only: true, limit: 500 };
 
-/** A round takes its steps one after the other, each over all accounts. */
+/** The steps of each schedule. A round runs each step for all accounts before it begins the next step. */
 export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
   sync: [{ kind: sync, due: 'sync', body: {} }],
   promotion: [

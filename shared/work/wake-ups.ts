@@ -4,29 +4,30 @@ import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
 
 /**
- * Channel of wake-ups:
+ * Whom each channel wakes:
  *
- * - `ended`, with ids: for every ingress, whose callers may wait, and for workers whose work waits for its parts.
- * - `cancel`, with ids: for every worker, which may be running the work.
- * - `admitted`, with flows (`kind:party`): for every worker, which may have slots for them.
+ * - `ended`, with ids of work: ingresses whose callers may wait for it, and workers whose work waits for its parts.
+ * - `cancel`, with ids of work: workers that may be running it.
+ * - `admitted`, with flows (`kind:party`): workers that may have free slots for them.
  */
 export type Channel = 'ended' | 'cancel' | 'admitted';
 
 export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
-/** A PostgreSQL notification holds 8,000 bytes, and the longest name is a kind and an id. */
+/** A PostgreSQL notification holds 8,000 bytes. The longest name consists of a kind and an id. */
 const NAMES_MAX = 140;
 
 /**
- * Messages that only say "read these rows". A message may be lost, late or doubled, so each waiting process also polls
- * its rows at least once a second. Messages are sent after the commit; sending neither waits nor fails.
+ * Messages that tell other processes to read certain rows again. A message may be lost, late or doubled, so each
+ * waiting process also polls its rows at least once a second. Messages are sent after the commit. Sending neither
+ * blocks nor fails.
  */
 export interface WakeUps {
   announceEnded(ids: readonly string[]): void;
-  /** Waits at most `patienceMs`, to share a message with others. */
+  /** Delays the message by at most `patienceMs`, to combine it with others. */
   announceCompleted(ids: readonly string[], patienceMs: number): void;
   announceAdmitted(flows: readonly Flow[]): void;
-  /** Called once. */
+  /** May be called only once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,7 +62,7 @@ export function openWakeUps(
         channel: busChannel(channel),
         payload: [...new Set(wakeUps.map(({ name }) => name))].join(','),
       }));
-      // Not fatal: polls find the rows of a message that could not be sent.
+      // Not fatal: if a message cannot be sent, polling finds its rows.
       await bus
         .publish(messages)
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
@@ -72,7 +73,7 @@ export function openWakeUps(
 
   let lastSent = Promise.resolve();
   const send = (channel: Channel, names: readonly string[], patienceMs = 0) => {
-    // This process need not wait for its own message.
+    // Calls this process's own listener at once, without the bus.
     listeners[channel]?.(names);
     for (const name of names) lastSent = publish({ channel, name, patienceMs });
   };

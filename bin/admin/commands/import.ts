@@ -56,14 +56,14 @@ async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promis
   const reports: FileReport[] = [];
   const progress = new Progress(files.length, (line) => process.stderr.write(line));
   let stopped: string | null = null;
-  for (const { path, named } of files) {
+  for (const { path, isNamed } of files) {
     if (signal.aborted || stopped !== null) break;
     const report = new FileReport(path);
     reports.push(report);
     try {
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
       // Reports a file that is no transcript only if the command names it.
-      if (!named && report.format === null) reports.pop();
+      if (!isNamed && report.format === null) reports.pop();
     } catch (error) {
       report.failed = causeOf(error);
       if (error instanceof AppError) stopped = report.failed;

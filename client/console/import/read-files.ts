@@ -1,7 +1,7 @@
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
 import { FILE_EXTENSIONS } from '../../../shared/transcripts/formats.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
-import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
+import { LINE_BYTES_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
 const EXCERPTS_MAX = 20;
 const MASK = /\[masked [a-z ]+\]/g;
@@ -12,7 +12,7 @@ export interface FoundTranscripts {
   sessions: number;
   /** Number of files without a known format. */
   unknown: number;
-  /** Number of masked secrets; the excerpts show the first ones with the text around them. */
+  /** Number of masked secrets. `excerpts` shows the first ones with the text around them. */
   masked: number;
   excerpts: string[];
 }
@@ -69,8 +69,8 @@ function* linesOf(text: string): Generator<Line> {
   let number = 0;
   for (const line of text.split('\n')) {
     number += 1;
-    const bytes = line.length > LINE_MAX / 3 ? encoder.encode(line).length : line.length;
-    if (bytes > LINE_MAX) yield { number, bytes, text: undefined, fault: 'is too long' };
+    const bytes = line.length > LINE_BYTES_MAX / 3 ? encoder.encode(line).length : line.length;
+    if (bytes > LINE_BYTES_MAX) yield { number, bytes, text: undefined, fault: 'is too long' };
     else yield { number, bytes, text: line.replace(/\r$/, '') };
   }
 }

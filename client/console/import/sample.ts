@@ -21,7 +21,7 @@ const DAYS: [question: string, reply: string][][] = [
 /** Contains the user's id, because an account cannot write to another's sessions. */
 const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 
-/** Records the sample person's days, the last one yesterday, unless they are recorded. */
+/** Records the sample conversations, one per day up to yesterday. Does nothing if they are already recorded. */
 export async function loadSample(client: AccountClient, userId: string): Promise<void> {
   if (await isRecorded(client, userId)) return;
   const firstDayMs = Date.now() - DAYS.length * DAY_MS;
@@ -56,7 +56,7 @@ async function isRecorded(client: AccountClient, userId: string): Promise<boolea
   return (await client.listSessionEvents(id, { limit: 1 })).results.length > 0;
 }
 
-/** Forgets the sample person's rows, their events, and what was derived from these alone. The sessions stay. */
+/** Deletes the sample's memory rows, their events, and all memory derived only from them. The sessions stay. */
 export async function removeSample(client: AccountClient, userId: string): Promise<void> {
   for (const row of await rowsOf(client, userId))
     await client.deleteRawMemory(row.id, { purge_event: 'true' });

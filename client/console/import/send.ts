@@ -3,7 +3,9 @@ import { Recorder } from '../../../shared/transcripts/recorder.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import type { AccountClient } from '../../src/api.ts';
 
-/** Throws at the first batch that fails. Earlier batches stay recorded; sent again, they count as duplicates. */
+/**
+ * Throws at the first batch that fails. Earlier batches stay recorded, and count as duplicates if they are sent again.
+ */
 export async function send(
   client: AccountClient,
   events: readonly ImportedEvent[],

@@ -118,7 +118,7 @@ function Language() {
   );
 }
 
-/** Characters of an export to collect before the page makes a `Blob` of them, which the browser may keep on disk. */
+/** Length of the collected text at which the page moves it into a `Blob`, which the browser may keep on disk. */
 const EXPORT_PART_LENGTH = 2_000_000;
 
 function Export() {
@@ -162,7 +162,7 @@ function Erase() {
   const [typed, setTyped] = useState('');
   const erasing = useAction(async () => {
     await client.eraseAccount();
-    // The log-ins are gone with the account: this call is refused, which makes this tab forget its log-in.
+    // The account's log-ins are gone, so the server refuses this call. The refusal makes this tab forget its log-in.
     await client.readAccount().catch(() => {});
   });
   return (

@@ -11,7 +11,7 @@ import { moment, percent, t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
 const TYPING_FIELDS = 'input, textarea, select';
-/** Other keys do not repeat while held down: they would decide on predictions that the person has not read. */
+/** Keys that repeat while held down. Other keys would decide on predictions that the person has not read. */
 const REPEATING_KEYS = ['j', 'k'];
 
 interface Decision {
@@ -46,7 +46,7 @@ export function Inbox() {
   useEffect(() => {
     // Keeps the current prediction in view when newer ones are loaded.
     setChosenId(current?.id);
-    // Keeps the focus here, where keys are handled: the button that was pressed may be gone.
+    // Focuses this section, which handles the keys, because the pressed button may be gone.
     root.current?.focus({ preventScroll: true });
   }, [current?.id]);
 
@@ -127,7 +127,7 @@ function withoutId(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return new Set([...ids].filter((one) => one !== id));
 }
 
-/** Works only while the focus is inside, so that single keys do nothing elsewhere (WCAG 2.2, 2.1.4). */
+/** Handles single keys only while the focus is inside the inbox (WCAG 2.2, 2.1.4). */
 function pressByKey(event: KeyboardEvent): void {
   const { key, repeat, ctrlKey, metaKey, altKey, target, currentTarget } = event;
   if (ctrlKey || metaKey || altKey || (target as Element).matches(TYPING_FIELDS)) return;

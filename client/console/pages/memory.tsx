@@ -47,7 +47,7 @@ export function Memory() {
 
 interface RowsProps {
   tier: Tier;
-  /** Changes when the rows are out of date. */
+  /** Changes whenever the rows must be loaded again. */
   turn: number;
   onChange(): void;
 }

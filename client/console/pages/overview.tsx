@@ -96,7 +96,7 @@ function SavingsChart({ days }: Days) {
   );
 }
 
-/** Charts a tier's size per day: its present size minus the rows added later. */
+/** Charts a tier's size at the end of each day: the current size minus the rows added after that day. */
 function GrowthChart({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
   const addedCounts = days.map((one) => one[tier]);
   const values = addedCounts.map((_, at) => Math.max(0, now - sum(addedCounts.slice(at + 1))));

@@ -119,7 +119,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   );
 }
 
-/** Makes one unit of the drawing one pixel, so that letters keep their size. */
+/** Makes one SVG unit one pixel wide, so that text keeps its size when the chart is resized. */
 function useWidth() {
   const root = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(480);
@@ -131,7 +131,7 @@ function useWidth() {
   return [root, width] as const;
 }
 
-/** Rounds up to 2, 4 or 10 times a power of ten: the half of such a number is round too. */
+/** Rounds up to 2, 4 or 10 times a power of ten, so that half of the result is a round number too. */
 function niceAbove(value: number): number {
   if (value <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -5,7 +5,6 @@ import type { AccountClient, UserResponse } from '../../src/api.ts';
 interface SignedIn {
   client: AccountClient;
   user: UserResponse;
-  /** Replaces `user` after the account has changed. */
   setUser(user: UserResponse): void;
 }
 

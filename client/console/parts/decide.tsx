@@ -8,7 +8,7 @@ import { Button, ErrorNote, Field, SuccessNote, sentenceOf, Words } from './ui.t
 interface DecideProps {
   reply: ReplyDetail;
   onDecide(feedback: FeedbackRequest): Promise<unknown>;
-  /** Lets keys press the buttons: 1 to 5 accept, e edits, x rejects. */
+  /** True if keys press the buttons: 1 to 5 accept, e edits, x rejects. */
   hasKeys?: boolean;
 }
 
@@ -19,7 +19,7 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const form = useRef<HTMLFormElement>(null);
   const isEditing = draft !== undefined;
   useEffect(() => form.current?.querySelector('textarea')?.focus(), [isEditing]);
-  // Keeps the draft: the decision may be undone, or fail to be sent.
+  // Does not discard the draft, because the decision may be undone or may not reach the server.
   const deciding = useAction(onDecide);
   const key = (name: string) => (hasKeys ? name : undefined);
   const decide = deciding.run;

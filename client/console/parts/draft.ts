@@ -1,10 +1,10 @@
 import { createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 
-/** Unfinished texts by the id of their row or prediction; `profile` for the profile. */
+/** Unfinished texts, by the id of their memory row or prediction; the key of the profile is `profile`. */
 export const DraftsContext = createContext(new Map<string, string>());
 
-/** Keeps the text even while its field is not on the page; undefined if there is none. */
+/** Keeps an unfinished text even while its field is not on the page. The text is undefined if there is none. */
 export function useDraft(id: string): [string | undefined, (draft: string | undefined) => void] {
   const drafts = useContext(DraftsContext);
   const [draft, setDraft] = useState(drafts.get(id));

@@ -9,7 +9,7 @@ import { Card, ErrorNote, Skeleton } from './ui.tsx';
 
 const ROWS_PER_TIER_MAX = 12;
 
-/** `withheld_ids` are of rows that were left out of the prediction. */
+/** `withheld_ids` are the ids of rows that were kept out of the prediction. */
 interface UsedIds {
   fact_ids: readonly string[];
   episode_ids: readonly string[];
@@ -31,7 +31,7 @@ export function Evidence({ used }: { used: UsedIds | null }) {
 /** Rows that were already requested, by id. */
 type KnownRows = Map<string, Promise<Quote | undefined>>;
 
-/** Shows the first rows of each tier, as far as they still exist. */
+/** Shows the first rows of each tier. Leaves out rows that no longer exist. */
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
@@ -77,7 +77,7 @@ async function quotesOf(
   return { pieces, isPartial: pieces.length < found.length };
 }
 
-/** A forgotten row becomes undefined. */
+/** A promise resolves with undefined if its row no longer exists. */
 function readRows(
   known: KnownRows,
   ids: readonly string[],

@@ -4,11 +4,11 @@ interface FigureTableProps {
   /** Title of the picture that shows the same figures. */
   title: string;
   heads: readonly string[];
-  /** Rows in the order of the heads, each with its name first. */
+  /** The first cell of each row is its name. The cells are in the order of `heads`. */
   rows: readonly (readonly string[])[];
 }
 
-/** The figures of a picture, for those who cannot see it. */
+/** The figures of a chart, for people who cannot see it. */
 export function FigureTable({ title, heads, rows }: FigureTableProps) {
   return (
     <details>

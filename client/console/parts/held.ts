@@ -2,10 +2,12 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 const HELD_MS = 6000;
 
-/** Functions that send the held decision of the open page. */
+/** Each function sends the decision that a part of the page holds back, if any. */
 const releases = new Set<() => Promise<unknown>>();
 
-/** Resolves when the server has answered. Call it before signing out: afterwards the server refuses. */
+/**
+ * Sends all decisions that are held back. Must have resolved before signing out, because the server then refuses them.
+ */
 export async function sendHeld(): Promise<void> {
   await Promise.all([...releases].map((release) => release()));
 }
@@ -18,7 +20,7 @@ interface Sender<T> {
 
 interface Holding<T> {
   held: T | undefined;
-  /** Holds a decision back for a moment, and sends the one that was held before. */
+  /** Holds this decision back for some seconds, and sends the one that was held before. */
   hold(one: T): void;
   drop(): T | undefined;
 }

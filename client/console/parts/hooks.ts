@@ -3,11 +3,11 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 interface Loaded<T> {
   value: T | undefined;
   error: unknown;
-  /** Loads again; the present value stays until the new one is there. */
+  /** Loads again. The current value stays until the new one has arrived. */
   again(): void;
 }
 
-/** Loads again when a key changes, or after a failure when the connection is back; drops outdated answers. */
+/** Loads again when a key changes and, after a failure, when the browser is online again. Ignores outdated answers. */
 export function useLoad<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: unknown }>({});
   const [turn, setTurn] = useState(0);
@@ -38,7 +38,7 @@ export interface Action<Given = void> {
   run(given: Given): void;
 }
 
-/** A call during a run does nothing. The error of a failed run is kept until the next run. */
+/** Calling `run` during a run does nothing. The error of a failed run is kept until the next run. */
 export function useAction<Given = void>(work: (given: Given) => Promise<unknown>): Action<Given> {
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const latest = useRef(work);
@@ -68,7 +68,7 @@ export function submitHandler(run: () => void): (event: Event) => void {
   };
 }
 
-/** Returns the latest value that stayed the same for `forMs`; until there is one, the first value. */
+/** Returns the latest value that has not changed for `forMs`; before that, the first value. */
 export function useDebounced<T>(value: T, forMs: number): T {
   const [settledValue, setSettledValue] = useState(value);
   useEffect(() => {
@@ -78,7 +78,7 @@ export function useDebounced<T>(value: T, forMs: number): T {
   return settledValue;
 }
 
-/** Returns the page that the address names after `#/`, and the next part of the path. */
+/** Returns the first two parts of the path after `#/` in the address. */
 export function useRoute(): [page: string, rest: string] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

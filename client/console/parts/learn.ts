@@ -1,7 +1,10 @@
 import type { AccountClient, JobEvent } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
-/** Returns a sentence with the number of considered rows, because a promotion considers only 100. */
+/**
+ * Runs a sync and both promotions. A promotion considers only 100 rows, so the returned sentence has the number of rows
+ * considered.
+ */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
   const { steps, learnt } = t.memory;
   const raw = await follow(client.stream('syncMemory', {}), steps.sync, say);

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 interface LongListProps<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
-  /** True if there are more rows than these. */
+  /** True if more rows can be loaded. */
   hasMore: boolean;
   children(row: Row): ComponentChildren;
   /** Called repeatedly while the end of the rows is near. */
@@ -13,7 +13,7 @@ interface LongListProps<Row> {
 
 /** Assumed height of a row that has not been shown yet, in pixels. */
 const GUESSED_HEIGHT = 160;
-/** Pixels above and below the window within which rows stay on the page. */
+/** Distance above and below the window within which rows stay on the page. */
 const KEPT_PIXELS = 1200;
 /** Number of remaining rows below which the end counts as near. */
 const NEAR_END_ROWS = 40;
@@ -45,7 +45,7 @@ export function LongList<Row>({ rows, keyOf, hasMore, children, onEnd }: LongLis
         latest.current();
       });
     };
-    // A row grows when it is opened, and all rows do when the window becomes narrower.
+    // A row grows when it is opened. All rows grow when the window becomes narrower.
     const sizes = new ResizeObserver(() => {
       for (const child of list.current?.children ?? [])
         if (child instanceof HTMLElement && child.dataset['key'])
@@ -84,7 +84,7 @@ interface Range {
   below: number;
 }
 
-/** Returns the rows between two positions, and the height of the rows above and below them. */
+/** Returns the range of rows between two positions in pixels, and the height of the rows above and below it. */
 function rangeOf(heights: readonly number[], from: number, to: number): Range {
   let at = 0;
   let first = 0;

@@ -47,7 +47,7 @@ function entriesOf(record: JsonObject): Entry[] {
   return type === 'user' ? fromUser(record) : fromAgent(record);
 }
 
-/** Reads what the person typed while the agent worked, and the agent read before its turn ended. */
+/** Reads a message that the person typed while the agent worked, and that the agent read before its turn ended. */
 function fromAttachment(record: JsonObject): Entry[] {
   const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
   if (type !== 'queued_command') return [];
@@ -56,7 +56,7 @@ function fromAttachment(record: JsonObject): Entry[] {
   return isPersons ? [{ kind: 'working' }, { kind: 'user', ...idAndTime(record), text }] : [SKIPPED];
 }
 
-/** Recognises records of subagents, summaries, and messages that the tool wrote in somebody's name. */
+/** Recognises subagents' records, summaries, and messages that the tool itself wrote. */
 function isMachineMade(record: JsonObject): boolean {
   const flags = [
     'isSidechain',
@@ -88,7 +88,7 @@ const REJECTION_START = "The user doesn't want to proceed with this tool use.";
 const REASON_LABEL = 'the user said:';
 const NOTE_START = "\n\nNote: The user's next message";
 
-/** Finds answers to questions, or the reason for a refusal. */
+/** Returns the person's answers to the agent's questions, or the person's reason for rejecting a tool call. */
 function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);

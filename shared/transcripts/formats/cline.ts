@@ -39,7 +39,7 @@ function messagesOn(line: string): JsonObject[] {
 function passageOf(messages: JsonObject[]): Passage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
-  // The task's id is only in the name of its directory, so the time and the text of the first message replace the id.
+  // Only the directory's name has the task's id, so the time and a hash of the first message take its place.
   const id = `${NAME}:${String(first['ts'])}:${digest(stringOf(first['text']) ?? '')}`;
   const session: Session = { id, agent: NAME };
   return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };

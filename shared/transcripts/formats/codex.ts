@@ -19,7 +19,7 @@ import {
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'codex';
-/** In a message from an editor, the line between the list of open files and the person's words. */
+/** Line in a message from an editor. It comes after the list of open files and before the person's words. */
 const REQUEST_HEADING = '## My request for Codex:';
 const ASK_TOOL = 'request_user_input';
 const CALL_TYPES = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
@@ -37,11 +37,14 @@ export const codex: Format = {
 
 class CodexReader implements Reader {
   readonly #ids = new UtteranceIds();
-  /** Ids of the questions whose answers may be kept, by the id of the tool call that asked them. */
+  /** Ids of the non-secret questions, by the id of the tool call that asked them. */
   readonly #askedIds = new Map<string, string[]>();
   #session: Session | undefined;
   #isSubagent = false;
-  /** Prefix of the ids. A fork begins with a copy of its original session's messages, and uses the same prefix. */
+  /**
+   * Prefix of all ids. A forked session begins with a copy of the original session's messages, so its prefix has the
+   * original session's id.
+   */
   #root = '';
 
   read(line: string): Passage | undefined {

@@ -16,7 +16,7 @@ const FILES_HEADING = '--- Content from referenced files ---';
 
 /**
  * `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session. Each other line is a message,
- * a later state of a message, or a change of the description.
+ * an updated message, or an update of the description.
  */
 export const geminiCli: Format = {
   name: NAME,
@@ -28,7 +28,7 @@ export const geminiCli: Format = {
   open: () => new GeminiReader(),
 };
 
-/** `session-….json` before April 2026. Its indentation by two spaces lets it be read line by line as well. */
+/** `session-….json`, written before April 2026. It is indented by two spaces, so it can be read line by line too. */
 export const geminiCliDocument: Format = {
   name: NAME,
   title: 'Gemini CLI chat (JSON)',
@@ -42,7 +42,7 @@ const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
 class DocumentReader implements Reader {
   readonly #reader = new GeminiReader();
   readonly #description: Record<string, unknown> = {};
-  /** Lines so far of an incomplete message. */
+  /** Lines read so far of an incomplete message. */
   #message: string[] | undefined;
 
   read(line: string): Passage | undefined {
@@ -59,7 +59,7 @@ class DocumentReader implements Reader {
 }
 
 class GeminiReader implements Reader {
-  /** Ids of the messages that were read. Later states of a message only add tool calls. */
+  /** Ids of the messages read so far. A repeated message only adds tool calls. */
   readonly #seenIds = new Set<string>();
   #session: Session | undefined;
   #isSubagent = false;
@@ -72,7 +72,7 @@ class GeminiReader implements Reader {
       this.#isSubagent = record['kind'] === 'subagent';
     }
     if (this.#session === undefined) return undefined;
-    // A checkpoint repeats all messages so far. `#seenIds` leaves out the repeated ones.
+    // A checkpoint repeats all earlier messages. `#entriesOf` skips the repeated ones.
     const messages = [
       record,
       ...objectsOf(record['messages']),

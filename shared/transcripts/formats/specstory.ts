@@ -41,7 +41,7 @@ class SpecStoryReader implements Reader {
   readonly #ids = new UtteranceIds();
   readonly #markup = new Markup();
   #session: Session | undefined;
-  /** Start of the session, also the time of first messages without a time, as some editors write them. */
+  /** Start of the session. The first messages have this time if the file gives them none. */
   #startedAt: string | undefined;
   #message: Message | undefined;
   /** Time of the last slash command. A user's message with the same time is the expansion of the command. */
@@ -54,7 +54,7 @@ class SpecStoryReader implements Reader {
     }
     const header = this.#markup.isInside ? null : HEADER.exec(line);
     if (header === null) {
-      // Only an agent's message has markup: the person's words are copied verbatim, even if they look like markup.
+      // The person's words are copied verbatim, so only an agent's message can contain the markup of a tool call.
       if (this.#message?.role === 'agent') this.#markup.read(line);
       this.#message?.lines.push(line);
       return undefined;
@@ -97,7 +97,7 @@ class SpecStoryReader implements Reader {
   }
 }
 
-/** Tracks which lines belong to a tool call. The output of a tool is in fences, and may contain anything. */
+/** Tracks which lines belong to a tool call. The output of the tool is in code fences, and may contain any text. */
 class Markup {
   #fence: string | undefined;
   isInside = false;
@@ -116,7 +116,7 @@ class Markup {
   }
 }
 
-/** Returns the texts of a message, with undefined in place of each tool call. */
+/** Returns the texts between a message's tool calls, and undefined for each tool call. */
 function withoutTools(lines: string[]): (string | undefined)[] {
   const parts: (string | undefined)[] = [];
   const markup = new Markup();

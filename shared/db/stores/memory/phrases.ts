@@ -24,9 +24,9 @@ type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'writt
 export function phrasesOfRows(rows: readonly NewRawRow[]): RowPhrase[] {
   return rows.flatMap(({ id, content, tags, ...by }, row) =>
     isEvidence(by) && !tags.includes(PRIVATE_TAG)
-      ? phrasesOf(content).map(({ place, ...phrase }) => ({
+      ? phrasesOf(content).map(({ offset, ...phrase }) => ({
           row,
-          sample: samplingLevel(id, place),
+          sample: samplingLevel(id, offset),
           ...phrase,
         }))
       : [],
