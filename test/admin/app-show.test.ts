@@ -13,7 +13,7 @@ interface ShownApp {
 }
 
 describe('admin app show', () => {
-  const system = useSystem({ env: { SANDBOX_UNITS: '2' } });
+  const system = useSystem({ env: { SANDBOX_UNITS: '2', PREDICTION_TIMEOUT_MS: '60000' } });
   beforeEach(() => system.provider.reset());
 
   const show = (id: string): Promise<ShownApp> => adminResult(['app', 'show', id], system.env);

@@ -739,8 +739,9 @@ describe('413', () => {
 
   it('a connection on which all of a too large body was sent closes within 0.8 s after the 413', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
-      // Takes the fastest of three, since other tests may keep the processor busy.
-      const times = [await timeToClose(content), await timeToClose(content), await timeToClose(content)];
+      const times: number[] = [];
+      // Takes the fastest of three: on a busy machine, the server may close before it has read all of the body.
+      for (let n = 0; n < 3; n += 1) times.push(await timeToClose(content).catch(infinityIfCut));
       assert.ok(Math.min(...times) < 800, `${times} ms`);
     }
 
@@ -755,6 +756,11 @@ describe('413', () => {
       const begin = performance.now();
       assert.match(await answer, /^HTTP\/1.1 413 /);
       return performance.now() - begin;
+    }
+
+    function infinityIfCut(error: NodeJS.ErrnoException): number {
+      if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') throw error;
+      return Number.POSITIVE_INFINITY;
     }
   });
 

@@ -68,7 +68,7 @@ describe('batch', function () {
     });
 
   it('a batch whose worker is told to stop completes on another worker, and repeats no model call', async () => {
-    await startWith({ BATCH_CONCURRENCY: '2' });
+    await startWith({ BATCH_CONCURRENCY: '2', PROVIDER_TIMEOUT_MS: '60000' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoPrompt));
     const waiting = predictBatch(ann, inputsOf(10));

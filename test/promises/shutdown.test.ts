@@ -10,7 +10,10 @@ import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('shutdown', () => {
-  const system = useProcesses({ workers: 0 });
+  const system = useProcesses({
+    workers: 0,
+    env: { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' },
+  });
   let answer: () => void;
   beforeEach(() => {
     system.provider.reset();
