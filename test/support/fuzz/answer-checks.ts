@@ -28,10 +28,18 @@ export function listFault(sent: Json, text: string): string | undefined {
   for (const { loc, type, input } of detail) {
     const [root, ...path] = loc;
     if (root !== 'body') return `${root} is no place in a body`;
-    const found = path.reduce<unknown>((at, part) => (at as Record<string, unknown> | null)?.[part], sent);
+    const found = path.reduce<unknown>(valueAt, sent);
     if (type === 'missing' ? found !== undefined : found === undefined && sent !== undefined)
       return `${JSON.stringify(loc)} is ${type}`;
     if (input !== undefined && found !== input) return `${JSON.stringify(loc)} is not what was sent`;
   }
   return undefined;
+}
+
+/** A 422 shows only the first 200 code points of a name. */
+function valueAt(value: unknown, name: string | number): unknown {
+  const properties = (value ?? {}) as Record<string, unknown>;
+  const isCut = typeof name === 'string' && [...name].length === 200;
+  const wholeName = isCut ? Object.keys(properties).find((one) => one.startsWith(name)) : name;
+  return properties[wholeName ?? name];
 }
