@@ -116,7 +116,7 @@ describe('memory context', () => {
     assert.deepEqual(meta.counts.facts, { matched: 1, returned: 1 });
   });
 
-  it('the memory context leaves out, and counts, facts that are superseded, expired or not yet valid', async () => {
+  it('the memory context leaves out superseded, expired and not yet valid facts, and counts them', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Rome' });
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { text: 'Lives in Oslo' });
     await add(person, 'facts', { text: 'Lived in Bern', superseded_by: fact.id });
@@ -193,7 +193,7 @@ describe('memory context', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('the memory context finds one current row among 1500 excluded rows, of which it counts at most 1000', async () => {
+  it('the memory context finds one current row among 1500 excluded rows, and counts at most 1000 of these', async () => {
     await add(person, 'raw', { content: 'mine' });
     await add(person, 'facts', { text: 'Likes tea' });
     await add(person, 'episodes', { title: 'Tea', summary: 'Of tea', ...RECENT_SPAN });
@@ -263,7 +263,7 @@ describe('memory context', () => {
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
 
-  it('the memory context finds rows about the query, even old rows, and rows with inflected words', async () => {
+  it('the memory context finds rows about the query, even if they are old or inflect the words differently', async () => {
     const ago = (days: number) => minutesAgo(days * 24 * 60);
     const say = (content: string, days: number, session_id: string) => ({
       content,
@@ -305,7 +305,7 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the memory context has the same rows in the same order while neither request nor memory changes', async () => {
+  it('repeated requests for the memory context get the same rows in the same order while memory is unchanged', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),

@@ -73,7 +73,7 @@ describe('sync with workers', function () {
     assert.deepEqual([again.scanned, again.created], [5, 0]);
   });
 
-  it("a sync makes one raw row of each event with content, with the speaker's role", async () => {
+  it("a sync stores one raw row for each event with content, with the role of the event's speaker", async () => {
     const session_id = randomUUID();
     const at = (second: number) => ({ session_id, occurred_at: `2026-05-01T12:00:0${second}Z` });
     const prompt = event({ ...at(1), prompt: 'Shall I deploy?' });
@@ -273,7 +273,7 @@ describe('sync with workers', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
-    it('a repeat of a cancelled sync request is 499, whichever form of answer its caller prefers', async () => {
+    it('a repeat of a cancelled sync request is 499, even if it asks for a job or an event stream', async () => {
       const headers = { 'idempotency-key': randomUUID() };
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);

@@ -201,7 +201,7 @@ describe('promotion to facts', function () {
     assert.equal(status, 200, text);
   };
 
-  it('a fact that begins in the future cannot be superseded by the present fact that it will end', async () => {
+  it('a future fact cannot be superseded by the present fact that ends when the future fact begins', async () => {
     const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
     const path = `/api/memory/facts/${oslo.id}/`;
     assert.equal((await ann.request('PATCH', path, { superseded_by: berlin.id })).status, 422);
@@ -242,7 +242,7 @@ describe('promotion to facts', function () {
     assert.equal(sources.filter(({ quote }) => quote !== null).length, 500);
   });
 
-  it('a promotion to facts shows the model the facts that share a word with the rows, even with ß, ø, ł or æ', async () => {
+  it('a promotion to facts shows the model the facts that share a word with the rows, even a word with ß, ø, ł or æ', async () => {
     const words = ['Königstraße', 'Tromsø', 'Łódź', 'Ærøskøbing', "O'Neil"];
     for (const word of words) await add(ann, 'facts', { text: `Remembers ${word}` });
     await addEpisode(ann, ['Königstraße, Tromsø, Łódź, Ærøskøbing, Oʼneil: I was there, or not']);
@@ -283,7 +283,7 @@ describe('promotion to facts', function () {
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
-  it('a fact whose meaning a client changed does not supersede a new fact on its former topic', async () => {
+  it('a fact that a client changed to another topic does not supersede a new fact on the former topic', async () => {
     const cityOf = (name: string) => ({
       text: `Lives in ${name}`,
       quote: `I live in ${name}`,
@@ -356,7 +356,7 @@ describe('promotion to facts', function () {
     );
   });
 
-  it("the limit of three facts of a model's answer does not count a second fact from the same passage", async () => {
+  it("a second fact from the same passage does not count towards the limit of three facts of a model's answer", async () => {
     const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
     await addEpisode(ann, said);
     const [moved = '', pnpm = '', short = ''] = said;
@@ -446,7 +446,7 @@ describe('promotion to facts', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a promotion rewrites a fact whose text was erased from its remaining sources, or deletes it', async () => {
+  it('a fact whose text was erased is rewritten by the next promotion from its remaining sources, or deleted', async () => {
     const { rows } = await addEpisode(ann, [
       'my sister Ada lives at number nine Elm Street',
       'I have a sister, by the way',

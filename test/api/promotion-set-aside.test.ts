@@ -104,7 +104,7 @@ describe('rows set aside', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('a requested promotion includes a row that was set aside only if `limit` leaves room for it', async () => {
+  it('a requested promotion includes a row that was set aside, but only if `limit` leaves room for the row', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');

@@ -33,7 +33,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting a raw row takes less than 150 MB of RAM, even if facts to check have 300 MB of sources', async () => {
+  it('deleting a raw row takes less than 150 MB of RAM, even if it must check facts with 300 MB of sources', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -81,7 +81,7 @@ describe('deleting memory', () => {
     assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
   });
 
-  it('deleting a raw row erases the text of its episodes that a model wrote, or that repeat the row', async () => {
+  it('deleting a raw row erases the text of episodes that a model wrote from the row, or that repeat the row', async () => {
     const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
     const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
     await byModel('episodes', theirs);
@@ -103,7 +103,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it('a fact is deleted with the last of its quoted rows that the person wrote, even if it also quotes an agent', async () => {
+  it('a fact is deleted when the last quoted row by the person is deleted, even if the fact also quotes an agent', async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -153,7 +153,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it("a superseded fact loses its end when its successor is deleted, even after a change of the successor's start", async () => {
+  it("deleting a fact's successor removes the fact's end, even after a change of the successor's start", async () => {
     const [begins, earlier, later] = ['05', '04', '07'].map((month) => `2026-${month}-01T00:00:00.000Z`);
     for (const [before, moved] of [
       [null, earlier],
@@ -185,7 +185,7 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', old)).superseded_by, null);
   });
 
-  it("deleting a fact's earliest quoted row moves its start to the next quoted row, but not past its end", async () => {
+  it('a fact whose earliest quoted row is deleted starts at the next quoted row, but never after its own end', async () => {
     const [said, end, again] = ['05', '07', '09'].map((day) => `2026-05-${day}T00:00:00.000Z`);
     const gone = await say('I stay in Rome until the seventh', { occurred_at: said });
     const kept = await say('I stayed in Rome', { occurred_at: again });

@@ -63,7 +63,7 @@ describe('phrases', () => {
       assert.equal(await complete(), '');
     });
 
-  it('a sentence typed in one connected app is suggested in another app only after it was typed elsewhere too', async () => {
+  it('a sentence typed in app A is suggested in app B only after it was also typed outside of A', async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -77,7 +77,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('a sentence typed in an app is not suggested in another, even if another account took over the connection', async () => {
+  it("a sentence typed in app A is not suggested in app B, even after another account took over A's connection", async () => {
     const [person, successor] = [await signUp(system), await signUp(system)];
     const complete = await draftCompleter(person);
     const other = await system.app({
@@ -89,7 +89,7 @@ describe('phrases', () => {
     assert.equal(await complete(), '');
   });
 
-  it('a sentence completes no draft of another person, and none at all after its raw row was deleted', async () => {
+  it("a sentence completes no draft of another person, and nobody's draft after its raw row was deleted", async () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     const stranger = await draftCompleter(await signUp(system));

@@ -25,7 +25,7 @@ describe('recording faults', () => {
     'the database ends the connection': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
-    it(`a batch of events is 503 and stored not at all if ${name} meanwhile`, async () => {
+    it(`a batch of events is 503, and no event is stored, if ${name} meanwhile`, async () => {
       const { pool } = system.database;
       const batch = Array.from({ length: 1000 }, () => event());
       await pool.query(`
@@ -44,7 +44,7 @@ describe('recording faults', () => {
     });
   }
 
-  it('a batch of events is 401 and stored not at all if its account is erased meanwhile', async () => {
+  it('a batch of events is 401, and no event is stored, if its account is erased meanwhile', async () => {
     const { pool } = system.database;
     // Puts the account's credential into the ingress's cache.
     assert.equal((await recording.sessions(user)).status, 200);

@@ -195,10 +195,10 @@ describe('posting recording events', () => {
   });
 
   for (const [outcome, effect, expected] of [
-    ['commit', 'refuses the events of that session', { accepted: 1, duplicates: 1 }],
-    ['rollback', 'stores the events of that session', { accepted: 2, duplicates: 2 }],
+    ['commit', 'refuses the events', { accepted: 1, duplicates: 1 }],
+    ['rollback', 'stores the events', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting events waits while another account creates the same session, and after a ${outcome} ${effect}`, async () => {
+    it(`posting events waits while another account creates their session, then ${effect} after a ${outcome}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();

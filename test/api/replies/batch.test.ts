@@ -114,7 +114,7 @@ describe('reply batches', function () {
     assert.deepEqual(body.usage, { input_tokens: 0, output_tokens: 0 });
   });
 
-  it('a reply batch sends the model the same memory before each of its prompts, even the longest', async () => {
+  it('a reply batch sends the model the same memory with every prompt, even with the longest', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     for (const [n, colour] of ['blue', 'red', 'green'].entries()) {
       const said = { session_id: `s-${n}`, agent: 'coder' };

@@ -109,7 +109,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('a reply prediction sends the model escaped memory, the same for every prompt, and then the prompt', async () => {
+  it('a reply prediction sends the model first the escaped memory, the same for every prompt, then the prompt', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predictSuccessfully(ann);
