@@ -10,15 +10,15 @@ import { networkOf } from './network.ts';
 
 const WINDOW_S = 15 * 60;
 /** Maximum wrong passwords per window for one account from one network. */
-const PER_PAIR = 10;
+const GUESSES_PER_ACCOUNT_AND_NETWORK = 10;
 /** Maximum wrong passwords per window from one network, which a whole office may share. */
-const PER_NETWORK = 100;
+const GUESSES_PER_NETWORK = 100;
 /**
  * Maximum wrong passwords for one account. Beyond it, only networks from which the account logged in before may try.
  */
-const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
+const GUESSES_PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
 
-const WRONG_CODES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
+const WRONG_PASSWORD_CODES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
 
 export interface PasswordAttempt {
   /** Name under which the account's attempts count: its id if it is logged in already, else its e-mail key. */
@@ -38,9 +38,13 @@ export class PasswordThrottle {
   readonly #account: Limiter;
 
   constructor(limits: LimiterFactory) {
-    this.#pair = limits.open({ name: 'password-pair', points: PER_PAIR, windowS: WINDOW_S });
-    this.#network = limits.open({ name: 'password-network', points: PER_NETWORK, windowS: WINDOW_S });
-    this.#account = limits.open({ name: 'password-account', ...PER_ACCOUNT });
+    this.#pair = limits.open({
+      name: 'password-pair',
+      points: GUESSES_PER_ACCOUNT_AND_NETWORK,
+      windowS: WINDOW_S,
+    });
+    this.#network = limits.open({ name: 'password-network', points: GUESSES_PER_NETWORK, windowS: WINDOW_S });
+    this.#account = limits.open({ name: 'password-account', ...GUESSES_PER_ACCOUNT });
   }
 
   /**
@@ -63,7 +67,8 @@ export class PasswordThrottle {
       await takenPoints.refund();
       return result;
     } catch (error) {
-      if (!(error instanceof AppError && WRONG_CODES.includes(error.code))) await takenPoints.refund();
+      if (!(error instanceof AppError && WRONG_PASSWORD_CODES.includes(error.code)))
+        await takenPoints.refund();
       throw error;
     }
   }
@@ -100,15 +105,15 @@ export class KnownNetworks {
   }
 
   async remember({ id, emailKey }: Account, address: string): Promise<void> {
-    await rememberNetwork(this.#em(), id, hashOf(this.#signingKeys[0], emailKey, address));
+    await rememberNetwork(this.#em(), id, networkHashOf(this.#signingKeys[0], emailKey, address));
   }
 
   knows(emailKey: string, address: string): Promise<boolean> {
-    const hashes = this.#signingKeys.map((key) => hashOf(key, emailKey, address));
+    const hashes = this.#signingKeys.map((key) => networkHashOf(key, emailKey, address));
     return isKnownNetwork(this.#em(), emailKey, hashes);
   }
 }
 
-function hashOf({ secret }: SigningKeys[number], emailKey: string, address: string): Buffer {
+function networkHashOf({ secret }: SigningKeys[number], emailKey: string, address: string): Buffer {
   return fingerprint(deriveKey(secret, 'forecue login networks'), `${emailKey} ${networkOf(address)}`);
 }

@@ -26,14 +26,14 @@ export async function startMcp(config: McpConfig, log: Log): Promise<RunningProc
   const endpoint = opening.adopt(toolEndpoint({ ...config, sessions, log }), closePart);
   const limitConnections = connectionLimiter(config.connections, compileTrust(config.trustProxy), log);
   const server = opening.adopt(await listen(config, limitConnections), (one) => drain(one, health));
-  server.serve(appOf(config, endpoint, health, log).callback());
+  server.serve(createApp(config, endpoint, health, log).callback());
   health.serving = true;
   const opened = opening.move();
   return { url: server.url + PATH, stop: () => opened.disposeAsync() };
 }
 
 /** The order matters, because each middleware wraps the middleware that is added after it. */
-function appOf(
+function createApp(
   { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
   health: ProcessHealth,

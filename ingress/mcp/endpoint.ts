@@ -21,9 +21,9 @@ export const PATH = '/mcp';
 const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
 /** The only revision of the protocol that has batches. */
 const BATCH_REVISION = '2025-03-26';
-const BATCH_MAX = 20;
+const BATCH_MESSAGES_MAX = 20;
 /** Maximum bytes of the message that opens a session. The session keeps the texts of that message. */
-const INITIALIZE_MAX = 16 * KIB;
+const INITIALIZE_BYTES_MAX = 16 * KIB;
 
 /** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
 const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
@@ -67,7 +67,7 @@ export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts
     if (!(await isLegacyRequest(request, message))) return modern.fetch(request, options());
     const id = ctx.get('Mcp-Session-Id');
     if (id === '' && isInitialize(message)) {
-      if (bytes > INITIALIZE_MAX) throw new AppError('body_too_large');
+      if (bytes > INITIALIZE_BYTES_MAX) throw new AppError('body_too_large');
       await checkCredential(accountClientAt(upstream, caller), signal);
       const settings = {
         credentialHash: credentialHashOf(credential),
@@ -112,7 +112,7 @@ export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts
   };
 }
 
-const TOKEN = /^[\w.~+/=-]+$/;
+const TOKEN_PATTERN = /^[\w.~+/=-]+$/;
 
 /**
  * Reads the credential of a request: a key or an access token, in either header, since many clients can set only one
@@ -125,7 +125,7 @@ function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinc
   if (others.length > 0) throw new AppError('invalid_request');
   const isPossible = startsLikeServiceKey(credential)
     ? looksLikeServiceKey(credential)
-    : TOKEN.test(credential);
+    : TOKEN_PATTERN.test(credential);
   if (!isPossible) throw new AppError('not_authenticated');
   return credential;
 }
@@ -174,8 +174,10 @@ async function endCancelled({ transport, batched }: Session, id: string | number
 function checkBatch(messages: (Message | null)[], { allowsBatches }: Session): unknown[] {
   if (!allowsBatches)
     throw new AppError('invalid_request', { explanation: 'This revision of the protocol has no batches.' });
-  if (messages.length > BATCH_MAX)
-    throw new AppError('invalid_request', { explanation: `A batch has at most ${BATCH_MAX} messages.` });
+  if (messages.length > BATCH_MESSAGES_MAX)
+    throw new AppError('invalid_request', {
+      explanation: `A batch has at most ${BATCH_MESSAGES_MAX} messages.`,
+    });
   return messages.map((message) => message?.id);
 }
 

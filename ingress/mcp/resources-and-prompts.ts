@@ -12,7 +12,7 @@ interface ReadingContext {
 
 const JSON_TYPE = 'application/json';
 
-const READERS: Record<
+const RESOURCE_READERS: Record<
   string,
   { name: string; description: string; read(from: ReadingContext): Promise<object> }
 > = {
@@ -34,7 +34,7 @@ function orEmptyProfile(error: unknown): object {
   throw error;
 }
 
-export const resources = Object.entries(READERS).map(([uri, { name, description }]) => ({
+export const resources = Object.entries(RESOURCE_READERS).map(([uri, { name, description }]) => ({
   uri,
   name,
   description,
@@ -42,7 +42,7 @@ export const resources = Object.entries(READERS).map(([uri, { name, description 
 }));
 
 export async function readResource(uri: string, from: ReadingContext) {
-  const reader = Object.hasOwn(READERS, uri) ? READERS[uri] : undefined;
+  const reader = Object.hasOwn(RESOURCE_READERS, uri) ? RESOURCE_READERS[uri] : undefined;
   if (reader === undefined) throw new ResourceNotFoundError(uri);
   const content = await orProtocolError(() => reader.read(from));
   return {
@@ -50,7 +50,7 @@ export async function readResource(uri: string, from: ReadingContext) {
   };
 }
 
-const TASK_MAX = 2000;
+const TASK_CHARS_MAX = 2000;
 
 export const prompts = [
   {
@@ -71,7 +71,7 @@ export async function getPrompt(
 ) {
   if (name !== prompts[0]?.name) throw invalidParams(`no prompt is named ${JSON.stringify(name)}`);
   const { task = '' } = args;
-  if (task.length > TASK_MAX) throw invalidParams(`task: at most ${TASK_MAX} characters`);
+  if (task.length > TASK_CHARS_MAX) throw invalidParams(`task: at most ${TASK_CHARS_MAX} characters`);
   const contextQuery = task === '' ? {} : { query: task, recency_minutes: null };
   const context = await orProtocolError(() =>
     account.assembleContext({ ...contextQuery, max_raw: 1 }, { signal }),

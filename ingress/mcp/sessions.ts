@@ -7,9 +7,9 @@ import { every } from '../../shared/timing/every.ts';
  * Maximum sessions of one credential. A further session ends the least recently used idle one, or is refused if none is
  * idle.
  */
-const PER_CREDENTIAL_MAX = 100;
+const SESSIONS_PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
-const FULL_RETRY_S = 30;
+const RETRY_WHEN_FULL_S = 30;
 
 export interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -31,7 +31,7 @@ export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #limits: { max: number; idleMs: number };
   readonly #sweep = every(SWEEP_EVERY_MS, () => this.#endIdle(), { ref: false });
-  #opening = 0;
+  #openingCount = 0;
 
   constructor(limits: { max: number; idleMs: number }) {
     this.#limits = limits;
@@ -51,9 +51,9 @@ export class Sessions {
     answer: (session: Session) => Promise<T>,
   ): Promise<T> {
     const runningSessions = this.#sessionsOf(credentialHash).filter(({ running }) => running > 0);
-    const isFull = this.#byId.size + this.#opening >= this.#limits.max;
-    if (isFull || runningSessions.length >= PER_CREDENTIAL_MAX)
-      throw new AppError('overloaded', { retryAfterS: FULL_RETRY_S });
+    const isFull = this.#byId.size + this.#openingCount >= this.#limits.max;
+    if (isFull || runningSessions.length >= SESSIONS_PER_CREDENTIAL_MAX)
+      throw new AppError('overloaded', { retryAfterS: RETRY_WHEN_FULL_S });
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => this.#add(id, session),
@@ -61,12 +61,12 @@ export class Sessions {
     });
     const state = { usedAt: performance.now(), running: 0, batched: new Set(), isRefused: false };
     const session = { transport, credentialHash, allowsBatches, ...state };
-    this.#opening += 1;
+    this.#openingCount += 1;
     try {
       await server.connect(transport);
       return await answer(session);
     } finally {
-      this.#opening -= 1;
+      this.#openingCount -= 1;
       if (transport.sessionId === undefined) await transport.close();
     }
   }
@@ -99,7 +99,7 @@ export class Sessions {
   #add(id: string, session: Session): void {
     this.#byId.set(id, session);
     const ownSessions = this.#sessionsOf(session.credentialHash);
-    if (ownSessions.length <= PER_CREDENTIAL_MAX) return;
+    if (ownSessions.length <= SESSIONS_PER_CREDENTIAL_MAX) return;
     const idle = ownSessions
       .filter((one) => one.running === 0 && one !== session)
       .sort((one, other) => one.usedAt - other.usedAt);

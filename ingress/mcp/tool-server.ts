@@ -18,8 +18,8 @@ export interface ToolServerParts {
   log: Log;
 }
 
-const INFO = { name: 'forecue', title: 'Forecue', version: packageJson.version };
-const OPTIONS = {
+const SERVER_INFO = { name: 'forecue', title: 'Forecue', version: packageJson.version };
+const SERVER_OPTIONS = {
   capabilities: { tools: {}, resources: {}, prompts: {} },
   instructions: `Forecue predicts what the person would reply. Before you ask them, call predict_reply; act on "auto", ask on "escalated", then call send_feedback. ${DATA_WARNING}`,
 };
@@ -38,15 +38,15 @@ const tools: readonly Tool[] = [
   fetchRow,
 ];
 const TOOL_LIST = tools.map(({ listed }) => listed) as never;
-const BY_NAME = new Map(tools.map((tool) => [tool.name, tool]));
+const TOOLS_BY_NAME = new Map(tools.map((tool) => [tool.name, tool]));
 
 /** Creates the MCP server for one client: a session, a single stateless request, or a stdio pipe. */
 export function createToolServer({ accountOf, publicUrl, log }: ToolServerParts): Server {
-  const server = new Server(INFO, OPTIONS);
+  const server = new Server(SERVER_INFO, SERVER_OPTIONS);
   const readingContext = (ctx: ServerContext) => ({ account: accountOf(ctx), signal: ctx.mcpReq.signal });
   server.setRequestHandler('tools/list', () => ({ tools: TOOL_LIST }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, ctx) => {
-    const tool = BY_NAME.get(name);
+    const tool = TOOLS_BY_NAME.get(name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no tool is named ${JSON.stringify(name)}`);
     const agent = server.getClientVersion()?.name.slice(0, NAME_MAX) || 'agent';

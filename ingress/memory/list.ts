@@ -9,13 +9,13 @@ import type { TakeTurn } from '../guards/account-turns.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 
 /** Maximum bytes of a page's rows. No single row is larger. */
-const PAGE_SIZE_MAX = MIB;
+const PAGE_BYTES_MAX = MIB;
 
 export const PAGE_DESCRIPTION =
   'With `q` the most relevant first. A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
 
 /** Shared declaration of the endpoints that add rows. */
-export const addition = {
+export const additionDefaults = {
   tag: 'Memory',
   inTurn: 'memory',
   description: 'A list is stored whole or not at all, and answered with a list in the same order.',
@@ -27,7 +27,7 @@ export const addition = {
 } as const;
 
 /** Shared declaration of the endpoints that delete a row. */
-export const deletion = {
+export const deletionDefaults = {
   tag: 'Memory',
   inTurn: 'memory',
   params: { id: 'uuid' },
@@ -55,7 +55,7 @@ export async function readPage<Row>(
   const listName = { ...list, q };
   const options = {
     limit,
-    sizeMax: PAGE_SIZE_MAX,
+    sizeMax: PAGE_BYTES_MAX,
     after: cursor === undefined ? undefined : positionOf(cursor, listName),
     since: queryTime('since', since),
     until: queryTime('until', until),
@@ -63,7 +63,7 @@ export async function readPage<Row>(
     q,
   };
   // Reserves memory before it takes a search turn: a request that waits for memory must not hold a turn.
-  await reserve(PAGE_SIZE_MAX);
+  await reserve(PAGE_BYTES_MAX);
   const searcher = { party: list.accountId, gone: signal };
   const { rows, end } = await (q === undefined
     ? read(options)
@@ -81,7 +81,7 @@ export function queryTime(name: string, value: string | undefined): Date | undef
   throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
 }
 
-const DIGEST_LENGTH = 8;
+const CHECKSUM_CHARS = 8;
 /** Matches a position: milliseconds since 1970 in base 36, the digits of a UUID, and the relevance. */
 const POSITION_PATTERN =
   /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-([0-9]{1,4})$/;
@@ -101,7 +101,7 @@ function cursorOf({ at, id, relevance }: Position, list: ListName): string {
 
 /** Throws a `ValidationError` for anything that `cursorOf` could not have returned for this list. */
 function positionOf(token: string, list: ListName): Position {
-  const position = token.slice(0, -DIGEST_LENGTH - 1);
+  const position = token.slice(0, -CHECKSUM_CHARS - 1);
   const [, at = '', ...rest] = POSITION_PATTERN.exec(position) ?? [];
   const relevance = Number(rest.pop());
   if (at === '' || `${position}-${checksum(position, list)}` !== token)
@@ -120,7 +120,7 @@ function checksum(position: string, { accountId, tier, q = '' }: ListName): stri
   return createHash('sha256')
     .update(`${accountId} ${tier} ${position} ${q}`)
     .digest('base64url')
-    .slice(0, DIGEST_LENGTH);
+    .slice(0, CHECKSUM_CHARS);
 }
 
 /** Returns one row for one posted row, a list for a list. */

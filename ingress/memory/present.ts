@@ -31,7 +31,7 @@ export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {
     occurred_at: row.occurredAt.toISOString(),
     tags: row.tags,
     metadata: row.metadata,
-    promoted_at: timeOf(row.promotedAt),
+    promoted_at: isoTimeOf(row.promotedAt),
     created_at: row.createdAt.toISOString(),
   };
 }
@@ -49,8 +49,8 @@ export function presentEpisode({ row, sources }: RowWithSources<PublicRow<Episod
     tags: row.tags,
     salience: row.salience,
     model: row.model ?? null,
-    promoted_at: timeOf(row.promotedAt),
-    stale_at: timeOf(row.staleAt),
+    promoted_at: isoTimeOf(row.promotedAt),
+    stale_at: isoTimeOf(row.staleAt),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };
@@ -66,13 +66,13 @@ export function presentFact({ row, sources }: RowWithSources<PublicRow<Fact>>): 
     tags: row.tags,
     confidence: row.confidence,
     episode_ids: [...sources],
-    valid_from: timeOf(row.validFrom),
-    valid_to: timeOf(row.validTo),
+    valid_from: isoTimeOf(row.validFrom),
+    valid_to: isoTimeOf(row.validTo),
     recorded_at: row.recordedAt.toISOString(),
-    invalidated_at: timeOf(row.invalidatedAt),
+    invalidated_at: isoTimeOf(row.invalidatedAt),
     superseded_by: row.supersededBy ?? null,
     revision_of: row.revisionOf ?? null,
-    stale_at: timeOf(row.staleAt),
+    stale_at: isoTimeOf(row.staleAt),
     pinned: row.pinned,
     model: row.model ?? null,
     created_at: row.createdAt.toISOString(),
@@ -111,6 +111,6 @@ export function presentStats(counts: TierCount[], since: Date | undefined): Memo
   return Object.fromEntries(tiers);
 }
 
-function timeOf(moment: Date | null | undefined): string | null {
+function isoTimeOf(moment: Date | null | undefined): string | null {
   return moment?.toISOString() ?? null;
 }

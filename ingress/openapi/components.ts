@@ -13,7 +13,7 @@ import * as recording from '../../shared/schemas/recording.ts';
 import * as replies from '../../shared/schemas/replies.ts';
 import * as usage from '../../shared/schemas/usage.ts';
 
-const MODULES = [
+const SCHEMA_MODULES = [
   connections,
   predictions,
   usage,
@@ -30,7 +30,7 @@ const MODULES = [
 ];
 
 /** Keywords of our own validator, which JSON Schema does not have. */
-const OWN_KEYWORDS = ['wellFormed'];
+const UNPUBLISHED_KEYWORDS = ['wellFormed'];
 
 interface ObjectSchema extends TSchema {
   type: unknown;
@@ -48,7 +48,7 @@ export class Components {
   readonly #usedSchemas = new Map<string, ObjectSchema>();
 
   constructor() {
-    for (const module of MODULES)
+    for (const module of SCHEMA_MODULES)
       for (const [name, schema] of Object.entries<unknown>(module))
         if (isObjectSchema(schema)) this.#exportedSchemas.set(schema.properties, { name, schema });
   }
@@ -70,7 +70,7 @@ export class Components {
   /** Copies a schema, with references in place of every named schema except `itself`. */
   #copyWithReferences(schema: TSchema, itself?: TSchema): object {
     const copy = JSON.stringify(schema, (key, value: unknown) => {
-      if (OWN_KEYWORDS.includes(key)) return undefined;
+      if (UNPUBLISHED_KEYWORDS.includes(key)) return undefined;
       return value === itself || !isObjectSchema(value) ? withoutDefault(value) : this.#reference(value);
     });
     return JSON.parse(copy);

@@ -23,8 +23,8 @@ const REDIRECT_URI = 'https://app.example/forecue/callback';
 const CREATED_AT = '2026-11-20T10:00:00.000Z';
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse battery staple';
-const ACCESS = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl';
-const REFRESH = 'Wm9uZGVyIGVlbiB0b2tlbiBrb20gamUgbmVyZ2Vucw';
+const ACCESS_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl';
+const REFRESH_TOKEN = 'Wm9uZGVyIGVlbiB0b2tlbiBrb20gamUgbmVyZ2Vucw';
 const USER = {
   id: '019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30',
   email: EMAIL,
@@ -154,10 +154,10 @@ const EXAMPLES = new Map<TSchema, unknown>([
 
   example(accounts.SignupRequest, { email: EMAIL, password: PASSWORD, name: 'Ada' }),
   example(accounts.LoginRequest, { email: EMAIL, password: PASSWORD }),
-  example(accounts.LoginResponse, { access: ACCESS, refresh: REFRESH, user: USER }),
-  example(accounts.RefreshRequest, { refresh: REFRESH }),
-  example(accounts.LogoutRequest, { refresh: REFRESH }),
-  example(accounts.AccessResponse, { access: ACCESS }),
+  example(accounts.LoginResponse, { access: ACCESS_TOKEN, refresh: REFRESH_TOKEN, user: USER }),
+  example(accounts.RefreshRequest, { refresh: REFRESH_TOKEN }),
+  example(accounts.LogoutRequest, { refresh: REFRESH_TOKEN }),
+  example(accounts.AccessResponse, { access: ACCESS_TOKEN }),
   example(accounts.LogoutResponse, { status: 'logged_out' }),
   example(accounts.InviteRequest, { code: 'invite-7Q2M' }),
   example(accounts.InviteResponse, { valid: true }),

@@ -87,7 +87,7 @@ const PROMOTE_RESULT = {
   latency_ms: 2140,
 };
 const JOB_ID = '8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10';
-const TIER = { count: 1, last_updated_at: NOW };
+const TIER_STATS = { count: 1, last_updated_at: NOW };
 
 /** Examples of the memory's bodies: what one person said, and the memory made from it. */
 export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
@@ -160,5 +160,10 @@ export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
     raw: [RAW],
     meta: CONTEXT_META,
   }),
-  example(memory.MemoryStats, { profile: TIER, facts: TIER, episodes: TIER, raw: TIER }),
+  example(memory.MemoryStats, {
+    profile: TIER_STATS,
+    facts: TIER_STATS,
+    episodes: TIER_STATS,
+    raw: TIER_STATS,
+  }),
 ];

@@ -9,7 +9,7 @@ import { errorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { headerParameters, responseHeaders } from './headers.ts';
 
-const PARAMS: Record<ParamKind, TSchema> = {
+const PARAM_SCHEMAS: Record<ParamKind, TSchema> = {
   identifier: Identifier,
   uuid: Type.String({ format: 'uuid' }),
   text: Name,
@@ -51,7 +51,7 @@ function pathParameters({ path, params }: Endpoint, components: Components): obj
     name,
     in: 'path',
     required: true,
-    schema: components.refer(PARAMS[params[name] ?? 'identifier']),
+    schema: components.refer(PARAM_SCHEMAS[params[name] ?? 'identifier']),
   }));
 }
 

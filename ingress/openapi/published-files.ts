@@ -16,7 +16,7 @@ import { describeEndpoints } from './document.ts';
  * Allows files of our own origin, and images in `data:` URLs. Swagger UI sets its styles by script, which needs no
  * `'unsafe-inline'`.
  */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -65,6 +65,10 @@ function page({ assets, root }: { assets: string; root: string }): PublishedFile
   return {
     type: 'text/html; charset=utf-8',
     content: Buffer.from(content),
-    headers: { ...REVALIDATE_HEADERS, 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
+    headers: {
+      ...REVALIDATE_HEADERS,
+      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+      'Referrer-Policy': 'no-referrer',
+    },
   };
 }

@@ -28,7 +28,7 @@ interface RecordingParts {
 }
 
 /** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is alone on its page. */
-const PAGE_SIZE_MAX = 4 * MIB;
+const PAGE_BYTES_MAX = 4 * MIB;
 
 export class RecordingService {
   readonly #parts: RecordingParts;
@@ -91,10 +91,10 @@ export class RecordingService {
     const { em } = this.#parts;
     const session = await findSession(em(), accountId, id);
     if (session === undefined) throw new AppError('not_found');
-    await reserve(PAGE_SIZE_MAX);
+    await reserve(PAGE_BYTES_MAX);
     const { events, next } = await pageOfEvents(em(), session, {
       limit,
-      sizeMax: PAGE_SIZE_MAX,
+      sizeMax: PAGE_BYTES_MAX,
       after: after === undefined ? undefined : cursorOf(after),
     });
     const renderedEvents = await Promise.all(events.map((event) => this.render(accountId, event, reserve)));

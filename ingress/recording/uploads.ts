@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
-const LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
+const UPLOAD_LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
 /** Pause after a paced upload, as a multiple of the time that the upload took. */
 const PAUSE_RATIO = 1;
 
@@ -28,9 +28,9 @@ export async function openUploads(
   isBusy: () => boolean,
   log: Log,
 ): Promise<UploadStore> {
-  const uploadConfig = { database: { ...config.database, poolSize: LIMITS.capacity } };
+  const uploadConfig = { database: { ...config.database, poolSize: UPLOAD_LIMITS.capacity } };
   const database = await openDatabase(uploadConfig, log, 'forecue web uploads');
-  const limiter = new ConcurrencyLimiter(LIMITS);
+  const limiter = new ConcurrencyLimiter(UPLOAD_LIMITS);
   const pacedLimiter = new ConcurrencyLimiter({ capacity: 1 });
   const storePaced = async (store: () => Promise<RecordResult>, piece: LimitedWork) => {
     const permit = await pacedLimiter.acquire(piece);

@@ -14,7 +14,7 @@ import type { ConnectionExchangeRequest } from '../../shared/schemas/connections
 import { withTimeout } from '../../shared/timing/within.ts';
 
 /** Maximum time that a call spends on ending work of revoked connections. The housekeeping ends the rest. */
-const END_FOR_MS = 2000;
+const ENDING_TIME_MAX_MS = 2000;
 
 /**
  * Store functions that also end work, and announce the ended work after the commit. `beginErasure` leaves both to
@@ -36,7 +36,7 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
    * Never rejects, because the caller's change is committed, and the failure may concern another caller's connection.
    */
   const endMore = () =>
-    takeSteps(endRevokedWork(em(), options), END_FOR_MS).catch((error: unknown) =>
+    takeSteps(endRevokedWork(em(), options), ENDING_TIME_MAX_MS).catch((error: unknown) =>
       log.warn({ err: error }, 'could not end all work of revoked connections'),
     );
 

@@ -8,9 +8,9 @@ import { poolLoad } from '../../shared/work/pool-load.ts';
 
 const POLL_EVERY_MS = 200;
 /** An idle ingress makes one poll in eight: enough to know whether there is a worker. */
-const IDLE_POLLS = 8;
+const IDLE_POLL_FACTOR = 8;
 /** Share of a deadline that the estimated answer time may take. The rest is a margin for errors of the estimate. */
-const SPENDABLE_SHARE = 0.7;
+const DEADLINE_SHARE = 0.7;
 
 export interface LoadSteps {
   read(kinds: readonly Kind[]): Promise<LoadRow[]>;
@@ -49,7 +49,7 @@ export class LoadMonitor {
     let skipped = 0;
     this.#polls = every(POLL_EVERY_MS, async () => {
       skipped += 1;
-      if (skipped < IDLE_POLLS && !steps.isBusy() && !this.#isStrained) return;
+      if (skipped < IDLE_POLL_FACTOR && !steps.isBusy() && !this.#isStrained) return;
       skipped = 0;
       await this.poll();
     });
@@ -73,7 +73,7 @@ export class LoadMonitor {
   /** Returns how many pieces of work an app or account may have in the queue, so that one more is answered in time. */
   maxQueued(kind: string): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
-    return estimate.maxQueued(SPENDABLE_SHARE * this.#steps.deadlineMs(declaration), performance.now());
+    return estimate.maxQueued(DEADLINE_SHARE * this.#steps.deadlineMs(declaration), performance.now());
   }
 
   /**
@@ -83,7 +83,7 @@ export class LoadMonitor {
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
     const deadlineMs = this.#steps.deadlineMs(declaration);
-    const excessMs = estimate.answerMs(queued, performance.now()) - SPENDABLE_SHARE * deadlineMs;
+    const excessMs = estimate.answerMs(queued, performance.now()) - DEADLINE_SHARE * deadlineMs;
     return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 

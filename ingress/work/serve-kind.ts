@@ -10,12 +10,12 @@ import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 
-const ADMISSIONS_TOGETHER = 100;
+const ADMISSIONS_PER_STATEMENT = 100;
 /**
  * Maximum characters of the requests in one admission statement. A longer statement would delay small requests of other
  * apps and accounts.
  */
-const CHARS_TOGETHER = 256 * 1024;
+const CHARS_PER_STATEMENT = 256 * 1024;
 /**
  * Milliseconds between two wake-ups. Under load, one claim then takes the work of several calls. The interval grows
  * with the time in the queue, because busy workers claim without a wake-up as soon as a slot is free.
@@ -64,8 +64,8 @@ export function serveKind(
       queuedMs: () => load.queuedMs(kind.name),
     }),
     admit: createBatcher(admitTogether, {
-      maxItems: ADMISSIONS_TOGETHER,
-      maxBytes: CHARS_TOGETHER,
+      maxItems: ADMISSIONS_PER_STATEMENT,
+      maxBytes: CHARS_PER_STATEMENT,
       partyOf: ({ party }) => party,
       // A connection whose row is locked delays requests on the app's other connections by only one lock timeout.
       laneOf: ({ connectionId }) => connectionId,

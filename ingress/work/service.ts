@@ -30,7 +30,7 @@ import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
 /** How long an ingress tries to detach from a request. */
 const DETACH_TIMEOUT_MS = 10_000;
-const DETACHES_TOGETHER = 100;
+const DETACHES_PER_STATEMENT = 100;
 /** Maximum time from a call's deadline to its answer. */
 const ANSWER_GRACE_MS = 900;
 /** Backoff between tries to end overdue work; the database's clock decides whether it is overdue. */
@@ -50,7 +50,7 @@ export interface WorkServiceParts {
 /** A validated request to admit. Its input is in a box, so that a waiting call does not keep the input in memory. */
 export type WorkCall<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
-type Request = Pick<Admission, 'party' | 'key'>;
+type RequestIdentity = Pick<Admission, 'party' | 'key'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
@@ -75,7 +75,10 @@ export class WorkService {
   constructor(parts: WorkServiceParts) {
     this.#parts = parts;
     const detachAll = (detachments: Detachment[]) => detach(parts.pool, detachments, parts.process);
-    this.#detach = createBatcher(detachAll, { maxItems: DETACHES_TOGETHER, partyOf: ({ party }) => party });
+    this.#detach = createBatcher(detachAll, {
+      maxItems: DETACHES_PER_STATEMENT,
+      partyOf: ({ party }) => party,
+    });
   }
 
   /**
@@ -148,7 +151,7 @@ export class WorkService {
   /** Counts a caller until `work` settles, which may be long after the caller got a time-out. */
   async #countCaller<Result>(
     { kind }: ServedKind,
-    { key, party }: Request,
+    { key, party }: RequestIdentity,
     work: () => Promise<Result>,
   ): Promise<Result> {
     await this.#callers.enter(key);
@@ -237,7 +240,7 @@ export class WorkService {
   /** Resolves with the outcome, and ends the work at its deadline. Rejects when the caller leaves. */
   async #wait(
     { kind }: ServedKind,
-    request: Request,
+    request: RequestIdentity,
     { id, leftMs }: Pick<AdmissionResult, 'id' | 'leftMs'>,
     { gone, disconnected }: CallerSignals,
   ): Promise<Outcome> {
@@ -267,7 +270,12 @@ export class WorkService {
    * Ends overdue work. Retries until the caller has left, because the database's clock decides whether work is overdue,
    * and may be behind ours.
    */
-  async #expire({ codes }: Kind, request: Request, waiter: Waiter, callerLeft: AbortSignal): Promise<void> {
+  async #expire(
+    { codes }: Kind,
+    request: RequestIdentity,
+    waiter: Waiter,
+    callerLeft: AbortSignal,
+  ): Promise<void> {
     try {
       const outcome = await this.#find(request);
       const end = { guard: 'overdue', state: 'failed', code: codes.timeout } as const;
@@ -303,12 +311,12 @@ export class WorkService {
     }
   }
 
-  async #find(request: Request): Promise<Outcome> {
+  async #find(request: RequestIdentity): Promise<Outcome> {
     return (await findRequest(this.#parts.pool, request.key)) ?? this.#throwMissing(request);
   }
 
   /** Throws the reason why an admitted request is in no table: an erased account, or a failover that lost commits. */
-  async #throwMissing({ party }: Pick<Request, 'party'>): Promise<never> {
+  async #throwMissing({ party }: Pick<RequestIdentity, 'party'>): Promise<never> {
     const code = (await isErased(this.#parts.pool, party)) ? 'not_authenticated' : 'service_unavailable';
     throw new AppError(code);
   }

@@ -7,7 +7,7 @@ import { every, type Repetition } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
 /** Maximum time of a poll. A poll that hangs longer could leave a lost wake-up unnoticed until the deadline. */
-const POLL_WITHIN_MS = 900;
+const POLL_TIMEOUT_MS = 900;
 
 /** A waiting caller. `fate` resolves when the work has ended, and rejects at `close`. */
 export interface Waiter {
@@ -97,7 +97,7 @@ export class WaitingRoom {
     if (reads.length === 0) return;
     try {
       const keys = reads.map(({ key }) => key);
-      const fates = await this.#readFates(keys, by === 'poll' ? POLL_WITHIN_MS : undefined);
+      const fates = await this.#readFates(keys, by === 'poll' ? POLL_TIMEOUT_MS : undefined);
       for (const { id, key, callers } of reads) {
         const fate = fates.get(key);
         if (fate === undefined || (fate !== 'gone' && fate.id !== id)) continue;

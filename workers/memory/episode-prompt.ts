@@ -13,7 +13,7 @@ type Salience = keyof typeof SALIENCE;
 
 const OUTCOMES = ['done', 'blocked', 'abandoned', 'unknown'] as const;
 const TAGS_MAX = 8;
-const TAG_MAX = 80;
+const TAG_CHARS_MAX = 80;
 const CITES_MAX = 100;
 
 const Answer = closedObject({
@@ -69,7 +69,7 @@ export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]
   const outcome = answer.outcome === 'unknown' ? [] : [answer.outcome];
   const tags = answer.tags
     .map((tag) => maskSecrets(tag).trim())
-    .filter((tag) => tag !== '' && tag.length <= TAG_MAX);
+    .filter((tag) => tag !== '' && tag.length <= TAG_CHARS_MAX);
   return {
     title,
     summary,

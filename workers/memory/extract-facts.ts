@@ -13,13 +13,13 @@ import { containsSecret } from '../../shared/text/secrets.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { lastingKindOf } from './lasting.ts';
 
-const CONFIDENCE = 0.6;
+const PATTERN_CONFIDENCE = 0.6;
 const SENTENCE_CHARS_MAX = 240;
-const WORDS_MIN = 3;
+const SENTENCE_WORDS_MIN = 3;
 
-/** Lines of lists, headings and diffs. A text with more than `ITEMS_MAX` such lines counts as a pasted document. */
+/** Lines of lists, headings and diffs. A text with more than `LIST_ITEMS_MAX` such lines counts as a pasted document. */
 const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
-const ITEMS_MAX = 3;
+const LIST_ITEMS_MAX = 3;
 
 const ESCAPED_CHARACTER = /\\[nrt"]/;
 
@@ -37,7 +37,7 @@ const SENSITIVE_WORDS =
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
   const seenSentences = new Set<string>();
-  const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > ITEMS_MAX;
+  const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > LIST_ITEMS_MAX;
   return spokenParts(row.content)
     .flatMap(sentencesOf)
     .flatMap(splitByTopic)
@@ -56,7 +56,7 @@ export function statementsIn(row: SourceRow): Statement[] {
         kind: topicOf(sentence)?.kind ?? kind,
         slot: slotOf(sentence),
         origin: 'extractive',
-        confidence: CONFIDENCE,
+        confidence: PATTERN_CONFIDENCE,
         validFrom: row.occurredAt,
         validTo: null,
         quotes: [{ rawId: row.id, words: sentence, own: true }],
@@ -86,7 +86,7 @@ function splitByTopic(sentence: string): string[] {
 
 /** Returns undefined if the sentence states nothing lasting. */
 function kindOf(sentence: string): string | undefined {
-  if (sentence.length > SENTENCE_CHARS_MAX || normalizeWords(sentence).split(' ').length < WORDS_MIN)
+  if (sentence.length > SENTENCE_CHARS_MAX || normalizeWords(sentence).split(' ').length < SENTENCE_WORDS_MIN)
     return undefined;
   if (!isDisplayable(sentence) || ESCAPED_CHARACTER.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.

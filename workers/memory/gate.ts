@@ -53,10 +53,10 @@ export interface ShownMemory {
 
 const PROPOSALS_MAX = 40;
 export const EVIDENCE_MAX = 8;
-const TEXT_MAX = 500;
-const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
-const SLOT_MAX = 80;
-const CONFIDENCE = 0.9;
+const TEXT_CHARS_MAX = 500;
+const SLOT_PATTERN = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
+const SLOT_CHARS_MAX = 80;
+const MODEL_CONFIDENCE = 0.9;
 
 /**
  * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words. It must
@@ -78,7 +78,7 @@ function checkProposal(
 ): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
-  if (text === '' || [...text].length > TEXT_MAX) return undefined;
+  if (text === '' || [...text].length > TEXT_CHARS_MAX) return undefined;
   const quotes = record.checkQuotes(evidence.slice(0, EVIDENCE_MAX));
   if (quotes === undefined || record.isBorrowed(text, quotes) || containsSecret(text)) return undefined;
   if (quotes.some(({ words }) => containsSecret(words))) return undefined;
@@ -92,9 +92,9 @@ function checkProposal(
   return {
     text: asStatement(text),
     kind,
-    slot: slot !== null && slot.length <= SLOT_MAX && SLOT.test(slot) ? slot : null,
+    slot: slot !== null && slot.length <= SLOT_CHARS_MAX && SLOT_PATTERN.test(slot) ? slot : null,
     origin: 'model',
-    confidence: CONFIDENCE,
+    confidence: MODEL_CONFIDENCE,
     validFrom: new Date(fromMs),
     validTo: toMs === undefined ? null : new Date(toMs),
     quotes,
@@ -103,17 +103,17 @@ function checkProposal(
   };
 }
 
-const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 /** Returns undefined for a text that is no date or time, or one too early. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const moment = parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
+  const moment = parseTimestamp(DATE_PATTERN.test(text) ? `${text}T00:00:00Z` : text);
   return moment === undefined || moment < EARLIEST_TIME_MS ? undefined : moment;
 }
 
 /** Maximum length of a quote in code points. */
-const QUOTE_MAX = 240;
+const QUOTE_CHARS_MAX = 240;
 
 /** Evidence that a model cites: the number of a row, counted from 1, and words in that row. */
 export interface CitedEvidence {
@@ -127,7 +127,7 @@ const WORD_CHARS_MIN = 3;
  * Maximum ratio of other people's words to the person's own words in a statement. It is above 1, because a person may
  * answer a question in one word, and the statement then takes its topic from the question.
  */
-const BORROWED_MAX = 2;
+const BORROWED_RATIO_MAX = 2;
 
 interface AnalysedRow {
   id: string;
@@ -176,7 +176,7 @@ export class EvidenceTexts {
     const isOwn = (stem: string) => citedRows.some((row) => row.stems.has(stem));
     const ownCount = stems.filter(isOwn).length;
     const borrowedCount = stems.filter((stem) => this.#othersStems.has(stem) && !isOwn(stem)).length;
-    return borrowedCount > BORROWED_MAX * ownCount;
+    return borrowedCount > BORROWED_RATIO_MAX * ownCount;
   }
 
   latestTimeOf(quotes: readonly Quote[]): number {
@@ -203,10 +203,10 @@ function analyseRow(row: SourceRow): AnalysedRow {
   };
 }
 
-/** Returns the quoted passage in the spelling of the row, cut to `QUOTE_MAX`. */
+/** Returns the quoted passage in the spelling of the row, cut to `QUOTE_CHARS_MAX`. */
 function quotedIn({ passages }: AnalysedRow, quote: string): string | undefined {
   const [found] = passages.flatMap((text) => text.passageOf(quote) ?? []);
-  return found && truncate(found, QUOTE_MAX);
+  return found && truncate(found, QUOTE_CHARS_MAX);
 }
 
 /** Leaves out the pasted parts of the person's own rows. */
@@ -218,11 +218,11 @@ function textsOfOthers(row: SourceRow): string[] {
   return isEvidence(row) ? pastedParts(row.content) : [row.content];
 }
 
-const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
+const UNSPACED_PATTERN = new RegExp(`[${UNSPACED}]`, 'u');
 
 function stemsOf(texts: readonly string[]): Set<string> {
   const isMeaningful = (word: string) =>
-    (word.length >= WORD_CHARS_MIN || IS_UNSPACED.test(word)) && !COMMON_WORDS.has(word);
+    (word.length >= WORD_CHARS_MIN || UNSPACED_PATTERN.test(word)) && !COMMON_WORDS.has(word);
   const words = texts.flatMap(wordsOf).filter(isMeaningful);
   return new Set(words.map(stemOf));
 }

@@ -5,7 +5,7 @@ type Pattern = readonly [kind: string, pattern: RegExp];
 const LASTING_THING =
   /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
 
-const ENGLISH: readonly Pattern[] = [
+const ENGLISH_PATTERNS: readonly Pattern[] = [
   [
     'identity',
     /\bI (?:grew up|was born) in\b|\bI come from\b|\bI (?:do not|don['’]t|never) (?:eat|drink|smoke)\b/i,
@@ -53,7 +53,7 @@ const ENGLISH: readonly Pattern[] = [
   ['preference', LASTING_THING],
 ];
 
-const GERMAN: readonly Pattern[] = [
+const GERMAN_PATTERNS: readonly Pattern[] = [
   [
     'identity',
     /\bich (?:esse|trinke|rauche) (?:kein|nicht|nie)|\bich bin in \p{L}+ (?:geboren|aufgewachsen)(?!\p{L})/iu,
@@ -90,7 +90,7 @@ const GERMAN: readonly Pattern[] = [
   ],
 ];
 
-const FRENCH: readonly Pattern[] = [
+const FRENCH_PATTERNS: readonly Pattern[] = [
   [
     'identity',
     /\bje ne (?:mange|bois|fume) (?:pas|jamais)\b|\bje suis née? (?:à|en)(?!\p{L})|\bj['’]ai grandi (?:à|en)(?!\p{L})/iu,
@@ -127,7 +127,7 @@ const FRENCH: readonly Pattern[] = [
   ],
 ];
 
-const SPANISH: readonly Pattern[] = [
+const SPANISH_PATTERNS: readonly Pattern[] = [
   [
     'identity',
     /^(?:yo )?no (?:como|bebo|tomo|fumo) (?!antes|pens|esper|en\b|el\b|la\b|lo\b|un|t[úu]\b|yo\b|otr|est|es[aeo])\p{L}+|\b(?:nací|crecí) en\b/iu,
@@ -154,7 +154,12 @@ const SPANISH: readonly Pattern[] = [
   ],
 ];
 
-const LASTING_PATTERNS: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
+const LASTING_PATTERNS: readonly Pattern[] = [
+  ...ENGLISH_PATTERNS,
+  ...GERMAN_PATTERNS,
+  ...FRENCH_PATTERNS,
+  ...SPANISH_PATTERNS,
+];
 
 /** Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
 const PASSING_PATTERNS = [

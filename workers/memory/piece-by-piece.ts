@@ -43,13 +43,14 @@ class PieceTries<Piece> {
 
   async promoteAll(pieces: readonly Piece[]): Promise<void> {
     let groups = [pieces];
-    for (let isFirst = true; groups.length > 0; isFirst = false) groups = await this.#round(groups, isFirst);
+    for (let isFirst = true; groups.length > 0; isFirst = false)
+      groups = await this.#tryGroups(groups, isFirst);
     const failure = this.#hasAnswer ? this.#unexplainedFailure : this.#failure;
     if (failure !== undefined) throw failure;
   }
 
   /** Tries all groups. Resolves with the groups for the next call: for each failed piece, a group of its parts. */
-  async #round(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
+  async #tryGroups(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
     this.#outages = 0;
     const nextGroups: (readonly Piece[])[] = [];
     for (const group of groups) {

@@ -43,7 +43,7 @@ class EpisodeSteps implements PromotionSteps<Piece> {
     this.#promotion = promotion;
   }
 
-  async find(): Promise<Piece[]> {
+  async findPieces(): Promise<Piece[]> {
     this.hasChanged = false;
     const { accountId, selection, left } = this.#promotion;
     const pieces =
@@ -103,7 +103,7 @@ export async function piecesToPromote(
     stale.filter(({ hasFailed }) => !hasFailed),
     limit,
   );
-  const left = limit - rowsIn(firstPieces);
+  const left = limit - countRows(firstPieces);
   if (left <= 0) return firstPieces;
 
   const foundRows = await rowsToPromote(em, accountId, {
@@ -139,12 +139,12 @@ export async function piecesToPromote(
       em,
       accountId,
       stale.filter((episode) => episode.hasFailed),
-      limit - rowsIn(pieces),
+      limit - countRows(pieces),
     )),
   ];
 }
 
-function rowsIn(pieces: readonly Piece[]): number {
+function countRows(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { rows }) => sum + rows.length, 0);
 }
 

@@ -56,7 +56,7 @@ class FactSteps implements PromotionSteps<Sources> {
     this.#promotion = promotion;
   }
 
-  async find(): Promise<Sources[]> {
+  async findPieces(): Promise<Sources[]> {
     const { accountId, selection, left } = this.#promotion;
     const found = left > 0 ? await factSources(this.#promotion.em(), accountId, selection, left) : [];
     this.#promotion.expectSteps(found.length);
@@ -168,7 +168,7 @@ async function extractStatements(
   const answer = await ask(factsQuestion({ sources: shownSources, known: related }));
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const titles = shownSources.map(({ title }) => title);
-  const statements = bySource(checkProposals(proposals, { rows, known: related, titles }), shownSources);
+  const statements = groupBySource(checkProposals(proposals, { rows, known: related, titles }), shownSources);
   const askedSources = sources.filter(({ id }) => shownSources.some((source) => source.id === id));
   const unaskedSources = sources.filter((source) => !hasEvidence(source));
   const extraction = {
@@ -188,7 +188,7 @@ function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements 
 }
 
 /** Groups statements by the source of their first quote, since the first quote is in the person's own words. */
-function bySource(statements: readonly Statement[], shown: readonly FactSource[]): Statement[][] {
+function groupBySource(statements: readonly Statement[], shown: readonly FactSource[]): Statement[][] {
   return shown.map(({ rows }) =>
     statements.filter(({ quotes: [first] }) => rows.some(({ id }) => id === first?.rawId)),
   );

@@ -53,8 +53,8 @@ export type KeepProgress = (
 ) => Promise<void>;
 
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
-  find(): Promise<readonly Piece[]>;
-  /** True if pieces have changed since `find` returned them, so that `find` must be called again. */
+  findPieces(): Promise<readonly Piece[]>;
+  /** True if pieces have changed since `findPieces` returned them, so that it must be called again. */
   readonly hasChanged: boolean;
   /** Counts the rows that are set aside, but no more than may still be promoted. */
   countSetAside(): Promise<number>;
@@ -104,7 +104,7 @@ export class Promotion {
   ): Promise<End<JobReport<PromoteResult>>> {
     try {
       for (let tries = TRIES_MAX; tries > 0; tries -= 1) {
-        await promoteEach(await steps.find(), steps, () => this.#answerMs());
+        await promoteEach(await steps.findPieces(), steps, () => this.#answerMs());
         if (!steps.hasChanged) break;
       }
     } catch (error) {

@@ -8,12 +8,12 @@ import {
   READING_HINTS,
   readTypedId,
   type ToolCall,
-  TYPED_ID,
+  TYPED_ID_PATTERN,
   tool,
 } from './tool.ts';
 
-const FOUND_MAX = 10;
-const TITLE_MAX = 80;
+const RESULTS_MAX = 10;
+const TITLE_CHARS_MAX = 80;
 
 const Id = Type.String();
 const FoundRow = openObject({ id: Id, title: Type.String(), url: Type.String() });
@@ -26,12 +26,12 @@ export const search = tool({
   input: closedObject({ query: text(QUERY_MAX, 1) }),
   output: openObject({ results: Type.Array(FoundRow) }),
   async run({ query }, call) {
-    const limits = { max_facts: FOUND_MAX, max_episodes: FOUND_MAX, max_raw: FOUND_MAX };
+    const limits = { max_facts: RESULTS_MAX, max_episodes: RESULTS_MAX, max_raw: RESULTS_MAX };
     const context = await call.account.assembleContext(
       { query, recency_minutes: null, ...limits },
       { signal: call.signal },
     );
-    const rows = interleave(rowsOf(context)).slice(0, FOUND_MAX);
+    const rows = interleave(rowsOf(context)).slice(0, RESULTS_MAX);
     const results = rows.map(({ id, text }) => ({ id, title: titleOf(text), url: urlOf(id, call) }));
     return { note: DATA_WARNING, results, ...incompleteNote(context) };
   },
@@ -41,7 +41,7 @@ export const fetchRow = tool({
   name: 'fetch',
   description: 'One row of memory, by the id that recall or search gave.',
   hints: READING_HINTS,
-  input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
+  input: closedObject({ id: Type.String({ pattern: TYPED_ID_PATTERN }) }),
   output: openObject({ id: Id, title: Type.String(), text: Type.String(), url: Type.String() }),
   async run({ id: typed }, call) {
     const { text, ...metadata } = await rowOf(typed, call);
@@ -60,15 +60,17 @@ async function rowOf(typed: string, { account, signal }: ToolCall): Promise<{ te
   return { ...rest, text: content };
 }
 
-const PATHS = { fact: 'facts', episode: 'episodes', raw: 'raw' };
+const TIER_PATHS = { fact: 'facts', episode: 'episodes', raw: 'raw' };
 
 function urlOf(typed: string, { publicUrl }: ToolCall): string {
   const { tier, id } = readTypedId(typed);
-  return `${publicUrl}/api/memory/${PATHS[tier]}/${id}/`;
+  return `${publicUrl}/api/memory/${TIER_PATHS[tier]}/${id}/`;
 }
 
 function titleOf(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   const characters = [...line];
-  return characters.length <= TITLE_MAX ? line : `${characters.slice(0, TITLE_MAX - 1).join('')}…`;
+  return characters.length <= TITLE_CHARS_MAX
+    ? line
+    : `${characters.slice(0, TITLE_CHARS_MAX - 1).join('')}…`;
 }

@@ -7,7 +7,7 @@ import {
   pick,
   READING_HINTS,
   readTypedId,
-  TYPED_ID,
+  TYPED_ID_PATTERN,
   tool,
   typedId,
 } from './tool.ts';
@@ -32,7 +32,7 @@ export const forget = tool({
   description:
     'Erase a row of memory for good, with what was derived from it alone and the event it was made of. Only when the person asks for it.',
   hints: { destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  input: closedObject({ id: Type.String({ pattern: TYPED_ID }) }),
+  input: closedObject({ id: Type.String({ pattern: TYPED_ID_PATTERN }) }),
   output: openObject(pick(FactResponse.properties, 'id')),
   async run({ id: typed }, { account, signal }) {
     const { tier, id } = readTypedId(typed);

@@ -34,7 +34,7 @@ export interface Tool {
   run(args: unknown, call: ToolCall): Promise<object>;
 }
 
-interface Declaration<Input extends TObject> {
+interface ToolDeclaration<Input extends TObject> {
   name: string;
   /** Tells a model when to use the tool and what its answer means. */
   description: string;
@@ -44,7 +44,7 @@ interface Declaration<Input extends TObject> {
   run(args: Static<Input>, call: ToolCall): Promise<object>;
 }
 
-export function tool<Input extends TObject>(declaration: Declaration<Input>): Tool {
+export function tool<Input extends TObject>(declaration: ToolDeclaration<Input>): Tool {
   const { name, description, hints, input, output } = declaration;
   return {
     name,
@@ -97,7 +97,7 @@ const TIERS = ['fact', 'episode', 'raw'] as const;
 type Tier = (typeof TIERS)[number];
 
 /** Pattern of a row's id with the row's tier in front. */
-export const TYPED_ID = `^(${TIERS.join('|')}):[0-9a-fA-F-]{36}$`;
+export const TYPED_ID_PATTERN = `^(${TIERS.join('|')}):[0-9a-fA-F-]{36}$`;
 
 export function typedId(tier: Tier, id: string): string {
   return `${tier}:${id}`;

@@ -18,7 +18,7 @@ export const readAccount = endpoint('user', {
   errors: [],
   status: 200,
   response: UserResponse,
-}).handle(async ({ user }, { em }: Parts) => ({ body: presentUser(await findOwn(em(), user.id)) }));
+}).handle(async ({ user }, { em }: Parts) => ({ body: presentUser(await findOwnAccount(em(), user.id)) }));
 
 export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
@@ -71,12 +71,12 @@ export const exportAccountLines = endpoint('user', {
   response: ExportLine,
   responseType: 'application/x-ndjson',
 }).handle(async ({ user, reserve }, { em, recording }: Parts) => {
-  const account = await findOwn(em(), user.id);
+  const account = await findOwnAccount(em(), user.id);
   const renderEvent = (event: EventRow) => recording.render(user.id, event, reserve);
   return { body: Readable.from(await exportAccount({ em, renderEvent, reserve }, account)) };
 });
 
-async function findOwn(em: EntityManager, id: string): Promise<Account> {
+async function findOwnAccount(em: EntityManager, id: string): Promise<Account> {
   const account = await findAccount(em, id);
   // The account was erased within the second for which its credential is cached.
   if (account === undefined) throw new AppError('not_authenticated');

@@ -12,7 +12,13 @@ import {
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
+import {
+  additionDefaults,
+  deletionDefaults,
+  PAGE_DESCRIPTION,
+  readPage,
+  shapeAsPosted,
+} from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
@@ -41,7 +47,7 @@ export const listMemoryEpisodes = endpoint('user', {
 );
 
 export const addMemoryEpisodes = endpoint('user', {
-  ...addition,
+  ...additionDefaults,
   operationId: 'addEpisodes',
   summary: 'Add an episode, or up to 200 of them',
   body: EpisodeRequests,
@@ -81,7 +87,7 @@ export const changeMemoryEpisode = endpoint('user', {
 });
 
 export const deleteMemoryEpisode = endpoint('user', {
-  ...deletion,
+  ...deletionDefaults,
   operationId: 'deleteEpisode',
   summary: 'Forget an episode, and the facts that were derived from it alone',
 }).handle(async ({ user, params }, { em }: Parts) => ({

@@ -14,7 +14,13 @@ import {
   FactResponse,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
+import {
+  additionDefaults,
+  deletionDefaults,
+  PAGE_DESCRIPTION,
+  readPage,
+  shapeAsPosted,
+} from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
@@ -43,7 +49,7 @@ export const listMemoryFacts = endpoint('user', {
 );
 
 export const addMemoryFacts = endpoint('user', {
-  ...addition,
+  ...additionDefaults,
   operationId: 'addFacts',
   summary: 'Add a fact, or up to 200 of them',
   body: FactRequests,
@@ -84,7 +90,7 @@ export const changeMemoryFact = endpoint('user', {
 });
 
 export const deleteMemoryFact = endpoint('user', {
-  ...deletion,
+  ...deletionDefaults,
   operationId: 'deleteFact',
   summary: 'Forget a fact, and its former wordings',
   description: 'A fact that it superseded is valid again, or is superseded by what superseded this one.',

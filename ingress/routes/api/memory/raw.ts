@@ -13,7 +13,13 @@ import {
   RawMemoryResponse,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { addition, deletion, PAGE_DESCRIPTION, readPage, shapeAsPosted } from '../../../memory/list.ts';
+import {
+  additionDefaults,
+  deletionDefaults,
+  PAGE_DESCRIPTION,
+  readPage,
+  shapeAsPosted,
+} from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
@@ -42,7 +48,7 @@ export const listRawMemory = endpoint('user', {
 );
 
 export const addRawMemory = endpoint('user', {
-  ...addition,
+  ...additionDefaults,
   operationId: 'addRawMemory',
   summary: 'Add a raw row, or up to 200 of them',
   body: RawMemoryRequests,
@@ -69,7 +75,7 @@ export const readRawMemory = endpoint('user', {
 });
 
 export const deleteRawMemory = endpoint('user', {
-  ...deletion,
+  ...deletionDefaults,
   operationId: 'deleteRawMemory',
   summary: 'Forget a raw row, and what was derived from it alone',
   description:
