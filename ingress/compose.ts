@@ -11,7 +11,7 @@ import { openWaitlist } from './accounts/waitlist.ts';
 import { AccessTokens } from './auth/access-tokens.ts';
 import { openCredentials } from './auth/credentials.ts';
 import { ConnectionService } from './connect/connections.ts';
-import { ConsentPages, consentShell } from './connect/consent.ts';
+import { ConsentPages, connectPageMiddleware } from './connect/consent.ts';
 import { PasswordPages } from './connect/passwords.ts';
 import { consoleFiles } from './console/files.ts';
 import { RefreshCookie } from './console/refresh-cookie.ts';
@@ -124,7 +124,7 @@ function composeApp(config: IngressConfig, open: OpenedParts, log: Log): Koa {
   return createApp({
     routes: servedRoutes,
     parts,
-    pages: consentShell,
+    pages: connectPageMiddleware,
     credentials,
     countRequest,
     takeTurn,

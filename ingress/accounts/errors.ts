@@ -13,6 +13,6 @@ export function validationErrorFor(field: string, msg: string): ValidationError 
 }
 
 /** Returns undefined for `access_denied`: the password reset link is no longer valid. Rethrows other errors. */
-export function orEnded(error: unknown): undefined {
+export function undefinedIfLinkEnded(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
 }

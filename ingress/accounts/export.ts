@@ -19,11 +19,11 @@ interface ExportParts {
 }
 
 /** Memory to reserve for a page of rows: once for the rows, and once for their JSON. */
-const ROOM_BYTES = 2 * PAGE_SIZE_MAX;
+const PAGE_MEMORY_BYTES = 2 * PAGE_SIZE_MAX;
 
 /** Exports an account as JSON Lines. Throws `overloaded`, before the first line, when there is no memory for a page. */
 export async function exportAccount(parts: ExportParts, account: Account): Promise<AsyncGenerator<string>> {
-  await parts.reserve(ROOM_BYTES);
+  await parts.reserve(PAGE_MEMORY_BYTES);
   return linesOfAccount(parts, account);
 }
 
@@ -33,7 +33,7 @@ async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, accoun
     if (page.type === 'event') {
       yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
       // Restores the reservation, which `renderEvent` changes for a large event.
-      await reserve(ROOM_BYTES);
+      await reserve(PAGE_MEMORY_BYTES);
     } else yield linesOf(page).join('');
   }
 }

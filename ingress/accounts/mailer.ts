@@ -18,12 +18,12 @@ export interface Mailer {
 
 const MAILS_AT_ONCE = 4;
 /** Maximum mails that wait to be sent. Further mails are dropped. */
-const WAITING_MAX = 500;
-const CONNECT_MS = 10_000;
-const SILENCE_MS = 20_000;
+const WAITING_MAILS_MAX = 500;
+const CONNECT_TIMEOUT_MS = 10_000;
+const SOCKET_TIMEOUT_MS = 20_000;
 const BACKOFF = { firstMs: 1000, longestMs: 15_000 };
-const TRY_FOR_MS = 60_000;
-const CLOSE_MS = 2000;
+const RETRY_FOR_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2000;
 /** Lowest reply code of a permanent failure (RFC 5321, 4.2.1). */
 const PERMANENT_CODE = 500;
 
@@ -33,12 +33,12 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
   // Imported here, because the import takes 60 ms.
   const { createTransport } = await import('nodemailer');
   const timeouts = {
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
   };
   const transport = createTransport({ url: config.url, ...timeouts });
-  const limiter = new ConcurrencyLimiter({ capacity: MAILS_AT_ONCE, maxQueued: WAITING_MAX });
+  const limiter = new ConcurrencyLimiter({ capacity: MAILS_AT_ONCE, maxQueued: WAITING_MAILS_MAX });
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
 
@@ -48,7 +48,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     const { to, ...content } = mail;
     // `to` is an object, because a string would be parsed as a list of addresses.
     const message = { from: config.from, to: { name: '', address: to }, ...content };
-    const until = performance.now() + TRY_FOR_MS;
+    const until = performance.now() + RETRY_FOR_MS;
     await retry(() => transport.sendMail(message), {
       ...BACKOFF,
       until,
@@ -68,7 +68,7 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
     },
     async close() {
       closing.abort(new Error('the process stops'));
-      await withTimeout(CLOSE_MS, () => Promise.all(underWay)).catch(() => {});
+      await withTimeout(CLOSE_TIMEOUT_MS, () => Promise.all(underWay)).catch(() => {});
     },
   };
 }

@@ -9,9 +9,9 @@ import type { Mail, Mailer } from './mailer.ts';
 const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
 /** Requests for one e-mail address per window. A stranger may use them up: the owner still gets the links by mail. */
-const PER_EMAIL = 5;
+const REQUESTS_PER_EMAIL = 5;
 /** Requests from one network per window. A network may be a whole office. */
-const PER_NETWORK = 50;
+const REQUESTS_PER_NETWORK = 50;
 
 interface LinkParts {
   em: () => EntityManager;
@@ -28,8 +28,16 @@ export class ResetLinks {
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
-    this.#perEmail = parts.limits.open({ name: 'reset-address', points: PER_EMAIL, windowS: WINDOW_S });
-    this.#perNetwork = parts.limits.open({ name: 'reset-network', points: PER_NETWORK, windowS: WINDOW_S });
+    this.#perEmail = parts.limits.open({
+      name: 'reset-address',
+      points: REQUESTS_PER_EMAIL,
+      windowS: WINDOW_S,
+    });
+    this.#perNetwork = parts.limits.open({
+      name: 'reset-network',
+      points: REQUESTS_PER_NETWORK,
+      windowS: WINDOW_S,
+    });
   }
 
   get areMailed(): boolean {

@@ -30,7 +30,7 @@ import type { LimiterFactory } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/password-throttle.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
-import { checkStrength, orEnded, validationErrorFor } from './errors.ts';
+import { checkStrength, undefinedIfLinkEnded, validationErrorFor } from './errors.ts';
 import { presentUser } from './present.ts';
 
 interface AccountParts {
@@ -55,7 +55,7 @@ interface SignIn {
   address: string;
 }
 
-interface Change {
+interface AccountChange {
   name: string | undefined;
   precisionTarget: number | null | undefined;
   password: string | undefined;
@@ -74,7 +74,7 @@ interface PasswordReset {
 }
 
 /** Maximum length of one network's queue. One thread needs two seconds for a full queue, at 35 ms per password hash. */
-const WAITING_MAX = 64;
+const HASH_QUEUE_MAX = 64;
 
 /**
  * Serves sign-up, log-in and changes of accounts. Methods that hash passwords throw `overloaded` when the queue of the
@@ -89,7 +89,7 @@ export class AccountService {
   readonly #networks: KnownNetworks;
   readonly #signUps: SignUpLimit;
   /** Networks take turns at hashing, so that no network holds up the others. */
-  readonly #hashLimiter = new ConcurrencyLimiter({ capacity: HASHING_THREADS, maxQueued: WAITING_MAX });
+  readonly #hashLimiter = new ConcurrencyLimiter({ capacity: HASHING_THREADS, maxQueued: HASH_QUEUE_MAX });
 
   constructor(
     { signingKeys, inviteOnly, rateLimit }: Pick<IngressConfig, 'signingKeys' | 'inviteOnly' | 'rateLimit'>,
@@ -177,7 +177,7 @@ export class AccountService {
    * password. With a new password, throws `access_denied` when the current one is wrong or missing, `rate_limited`
    * after too many such attempts, and a `ValidationError` when the new one is too easy to guess.
    */
-  async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
+  async change(id: string, change: AccountChange, gone?: AbortSignal): Promise<Account> {
     const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
     const account = await findAccount(this.#em(), id);
     if (account === undefined) throw new AppError('not_authenticated');
@@ -220,7 +220,7 @@ export class AccountService {
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
     const passwordHash = { from, to };
     const changedAccount = await this.#takeTurn({ party: logInParty(id), gone }, () =>
-      changeAccount(this.#em(), id, { passwordHash, revokeKeys }).catch(orEnded),
+      changeAccount(this.#em(), id, { passwordHash, revokeKeys }).catch(undefinedIfLinkEnded),
     );
     if (changedAccount !== undefined) await this.#networks.remember(changedAccount, address);
     return changedAccount;

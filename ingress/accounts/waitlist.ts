@@ -5,7 +5,7 @@ import { type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 
 /** Maximum requests from one network, which may be a whole office. */
-const PER_HOUR = 100;
+const REQUESTS_PER_HOUR = 100;
 /** Minimum time to an answer. It hides the time of the insert, which would reveal whether the e-mail address is new. */
 const ANSWER_AFTER_MS = 20;
 
@@ -19,7 +19,7 @@ export function openWaitlist({
   em: () => EntityManager;
   limits: LimiterFactory;
 }): JoinWaitlist {
-  const limiter = limits.open({ name: 'waitlist', points: PER_HOUR, windowS: 3600 });
+  const limiter = limits.open({ name: 'waitlist', points: REQUESTS_PER_HOUR, windowS: 3600 });
   return async (email, address) => {
     await takeOrRefuse(limiter, networkOf(address));
     await Promise.all([addToWaitlist(em(), email), sleep(ANSWER_AFTER_MS)]);

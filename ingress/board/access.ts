@@ -7,7 +7,7 @@ import { networkOf } from '../limits/network.ts';
 
 const COOKIE = 'forecue-admin';
 const LIFETIME_S = 8 * 60 * 60;
-const WRONG_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
+const WRONG_TOKEN_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
  * A session is an expiry time and a random name, signed with a key derived from the token: nothing is stored, any
@@ -21,10 +21,10 @@ export class BoardAccess {
   constructor(token: string, limits: Pick<LimiterFactory, 'open'>) {
     this.#digest = digestOf(token);
     this.#key = deriveKey(token, 'forecue board');
-    this.#wrongTokens = limits.open(WRONG_LIMIT);
+    this.#wrongTokens = limits.open(WRONG_TOKEN_LIMIT);
   }
 
-  read(ctx: RequestContext): string | undefined {
+  readSession(ctx: RequestContext): string | undefined {
     const value = ctx.cookies.get(COOKIE) ?? '';
     const [, session = '', end = '', mac = ''] = /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(value) ?? [];
     return session !== '' && this.#isSigned('session', session, mac) && Number(end) * 1000 > Date.now()

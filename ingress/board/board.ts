@@ -17,14 +17,14 @@ import { createFileSender, readScript, type SendFile } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
 import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
 import { BoardAccess, requireSameOrigin } from './access.ts';
-import { boardPage, drainPage, errorPage, layout, NOTES, signInPage } from './pages.ts';
+import { ACTION_MESSAGES, boardPage, drainPage, errorPage, layout, signInPage } from './pages.ts';
 import { renderSections, SECTIONS } from './sections.ts';
 import { Snapshots } from './snapshot.ts';
 import { findForTimeline, timelines } from './timeline.ts';
 import { Viewers } from './viewers.ts';
 
 const CONNECTIONS = 2;
-const STATEMENT_MS = 1500;
+const STATEMENT_TIMEOUT_MS = 1500;
 /** How long the board's "retry failed jobs" form waits while the pool of the jobs is full. */
 const RETRY_ROOM_TIMEOUT_MS = 5000;
 
@@ -36,7 +36,7 @@ export interface Board {
 /** Opens the operators' board. It has its own database connections, so that it does not slow down predictions. */
 export async function openBoard(config: IngressConfig, limits: LimiterFactory, log: Log): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
-  const database = await openDatabase(own, log, 'forecue web board', STATEMENT_MS);
+  const database = await openDatabase(own, log, 'forecue web board', STATEMENT_TIMEOUT_MS);
   const pages = new BoardPages(config, limits, database.pool, log);
   const app = new Koa<RequestState>();
   app.use(requestContext(log, addressReader(config.trustProxy), () => false));
@@ -81,7 +81,7 @@ class BoardPages {
     if (ctx.method !== 'GET') throw new AppError('method_not_allowed');
     if (FILES.has(ctx.path)) return this.#sendFile(ctx);
     ctx.state.route = `/admin${PAGES.has(path) ? path : ''}`;
-    const session = this.#access.read(ctx);
+    const session = this.#access.readSession(ctx);
     if (path === '/' && session === undefined) return send(ctx, signInPage());
     if (session === undefined) throw new AppError('not_authenticated');
     const csrf = this.#access.csrf(session);
@@ -99,7 +99,7 @@ class BoardPages {
     const sections = await this.#viewers
       .latest()
       .then(renderSections, (error: unknown) => failureSections(error, log));
-    send(ctx, boardPage({ csrf, sections, note: NOTES.get(String(ctx.query['did'])) }));
+    send(ctx, boardPage({ csrf, sections, note: ACTION_MESSAGES.get(String(ctx.query['did'])) }));
   }
 
   async #find(ctx: RequestContext, csrf: string): Promise<void> {
@@ -117,7 +117,7 @@ class BoardPages {
       await this.#access.signIn(ctx, form.get('token') ?? '');
       return seeOther(ctx, './');
     }
-    const session = this.#access.read(ctx);
+    const session = this.#access.readSession(ctx);
     if (session === undefined) throw new AppError('not_authenticated');
     this.#access.requireCsrfToken(session, form);
     if (path === '/queue') return this.#act(ctx, session, form);

@@ -127,7 +127,7 @@ export function layout({ title, content, csrf, searchedId = '', live = false }: 
 }
 
 /** The result of an action in words, by the query parameter `did` of the page to which the action redirects. */
-export const NOTES = new Map([
+export const ACTION_MESSAGES = new Map([
   ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
   ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
   ['resume', 'Resumed: workers claim again within a second or two.'],

@@ -33,14 +33,14 @@ export function renderSections(snapshot: BoardSnapshot): Record<SectionId, strin
   const { pools, live, lately, spend, recurring, at } = snapshot;
   const sections: Record<SectionId, Html> = {
     pools: html`<div class="pools">${pools.map(poolCard)}</div>`,
-    failures: table('Failures', lately.failures, FAILURES, 'None.'),
-    processes: table('Processes', live.processes, PROCESSES, 'None.'),
-    parties: table('Parties', live.parties, PARTIES, 'Nobody has work that waits or runs.'),
-    models: table('Models', modelsOf(snapshot), MODELS, 'No call in the last 24 hours, and no fault.'),
-    spend: html`${table('Spend', hoursOf(spend.hours), HOURS, 'No call to a provider in the last 24 hours.')}
+    failures: table('Failures', lately.failures, FAILURE_COLUMNS, 'None.'),
+    processes: table('Processes', live.processes, PROCESS_COLUMNS, 'None.'),
+    parties: table('Parties', live.parties, PARTY_COLUMNS, 'Nobody has work that waits or runs.'),
+    models: table('Models', modelsOf(snapshot), MODEL_COLUMNS, 'No call in the last 24 hours, and no fault.'),
+    spend: html`${table('Spend', hoursOf(spend.hours), HOUR_COLUMNS, 'No call to a provider in the last 24 hours.')}
       ${spend.isWhole ? undefined : html`<p class="none">Earlier hours are still being read.</p>`}`,
     schedules: table('Schedules', recurring, recurringColumns(at), 'None.'),
-    erasures: table('Erasures', lately.erasing, ERASURES, 'None.'),
+    erasures: table('Erasures', lately.erasing, ERASURE_COLUMNS, 'None.'),
   };
   return Object.fromEntries(Object.entries(sections).map(([id, content]) => [id, content.text])) as Record<
     SectionId,
@@ -74,7 +74,7 @@ function poolCard(one: BoardPool): Html {
   </article>`;
 }
 
-const FAILURES: Column<BoardSnapshot['lately']['failures'][number]>[] = [
+const FAILURE_COLUMNS: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'Code', cell: ({ code }) => html`<strong>${text(code)}</strong>` },
   { head: 'Kind', cell: ({ kind }) => kind },
   { head: 'From', cell: sourceOf },
@@ -97,7 +97,7 @@ function servedPools({ pools }: LiveProcess): string {
   return named.length === 0 ? NIL : named.join(', ');
 }
 
-const PROCESSES: Column<LiveProcess>[] = [
+const PROCESS_COLUMNS: Column<LiveProcess>[] = [
   { head: 'Kind', cell: ({ kind }) => html`<strong>${text(kind)}</strong>` },
   { head: 'State', cell: stateBadge },
   { head: 'Version', cell: ({ version }) => text(version ?? 'unknown') },
@@ -111,7 +111,7 @@ const PROCESSES: Column<LiveProcess>[] = [
   { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
 ];
 
-const PARTIES: Column<BoardSnapshot['live']['parties'][number]>[] = [
+const PARTY_COLUMNS: Column<BoardSnapshot['live']['parties'][number]>[] = [
   {
     head: 'Party',
     cell: ({ app }) =>
@@ -155,7 +155,7 @@ function circuitBadge(circuit: BoardSnapshot['lately']['circuits'][number] | und
   return badge('closed', 'good');
 }
 
-const MODELS: Column<Model>[] = [
+const MODEL_COLUMNS: Column<Model>[] = [
   { head: 'Model', cell: ({ model }) => html`<strong>${text(model)}</strong>` },
   { head: 'Breaker', cell: ({ state }) => state },
   { head: 'Failures in a row', cell: ({ failures }) => formatCount(failures), isNumber: true },
@@ -186,7 +186,7 @@ function hoursOf(rows: readonly HourlySpending[]) {
   return byHour.map(([hour, hourRows]) => ({ hour, ...sumOf(hourRows) }));
 }
 
-const HOURS: Column<ReturnType<typeof hoursOf>[number]>[] = [
+const HOUR_COLUMNS: Column<ReturnType<typeof hoursOf>[number]>[] = [
   { head: 'Hour (UTC)', cell: ({ hour }) => new Date(hour).toISOString().slice(5, 16).replace('T', ' ') },
   { head: 'Calls', cell: ({ calls }) => formatCount(calls), isNumber: true },
   { head: 'Input tokens', cell: ({ input }) => formatCount(input), isNumber: true },
@@ -208,7 +208,7 @@ const recurringColumns = (at: number): Column<BoardSnapshot['recurring'][number]
   },
 ];
 
-const ERASURES: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
+const ERASURE_COLUMNS: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
   { head: 'Account', cell: ({ id }) => html`<code>${id}</code>` },
   { head: 'For', cell: ({ forS }) => formatDuration(forS), isNumber: true },
 ];

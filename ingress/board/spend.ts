@@ -3,7 +3,7 @@ import { LEDGER_PAGE, type LedgerHour, readLedger } from '../../shared/db/stores
 import { lowestIdAt } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-const HOURS = 24;
+const HOURS_SHOWN = 24;
 /** Calls older than this are read once and never again. A call whose row is written later than this is missed. */
 const STORED_AFTER_MS = 15_000;
 /** Time without a read after which reading starts over. */
@@ -20,8 +20,8 @@ export class DailySpending {
   readonly #pool: Pool;
   #storedSums = new Map<string, HourlySpending>();
   /** `#storedSums` contains all calls with ids between these two. */
-  #from = '';
-  #to = '';
+  #storedFrom = '';
+  #storedTo = '';
   #readAt = Number.NEGATIVE_INFINITY;
   #isWhole = false;
 
@@ -34,36 +34,41 @@ export class DailySpending {
     const cut = lowestIdAt(now - STORED_AFTER_MS);
     if (now - this.#readAt > STALE_MS) this.#restart(cut);
     this.#readAt = now;
-    const newRows = await readLedger(this.#pool, this.#to, cut, 'asc');
+    const newRows = await readLedger(this.#pool, this.#storedTo, cut, 'asc');
     this.#add(this.#storedSums, newRows);
-    this.#to = isFull(newRows)
+    this.#storedTo = isFull(newRows)
       ? (newRows
           .map(({ last }) => last)
           .sort()
           .at(-1) ?? cut)
       : cut;
     await this.#readBack(now);
-    const recentRows = await readLedger(this.#pool, this.#to, lowestIdAt(now + HOUR_MS), 'desc');
+    const recentRows = await readLedger(this.#pool, this.#storedTo, lowestIdAt(now + HOUR_MS), 'desc');
     const all = new Map([...this.#storedSums].map(([key, one]) => [key, { ...one }]));
     this.#add(all, recentRows);
-    const since = now - HOURS * HOUR_MS;
+    const since = now - HOURS_SHOWN * HOUR_MS;
     for (const [key, { hour }] of this.#storedSums) if (hour <= since) this.#storedSums.delete(key);
     return { hours: [...all.values()].filter(({ hour }) => hour > since), isWhole: this.#isWhole };
   }
 
   #restart(cut: string): void {
     this.#storedSums = new Map();
-    this.#from = cut;
-    this.#to = cut;
+    this.#storedFrom = cut;
+    this.#storedTo = cut;
     this.#isWhole = false;
   }
 
   async #readBack(now: number): Promise<void> {
     if (this.#isWhole) return;
-    const rows = await readLedger(this.#pool, lowestIdAt(now - HOURS * HOUR_MS), this.#from, 'desc');
+    const rows = await readLedger(
+      this.#pool,
+      lowestIdAt(now - HOURS_SHOWN * HOUR_MS),
+      this.#storedFrom,
+      'desc',
+    );
     this.#add(this.#storedSums, rows);
     this.#isWhole = !isFull(rows);
-    for (const { first } of rows) if (first < this.#from) this.#from = first;
+    for (const { first } of rows) if (first < this.#storedFrom) this.#storedFrom = first;
   }
 
   #add(sums: Map<string, HourlySpending>, rows: readonly LedgerHour[]): void {

@@ -3,10 +3,10 @@ import { every, type Repetition } from '../../shared/timing/every.ts';
 import type { BoardSnapshot } from './snapshot.ts';
 
 const REFRESH_MS = 2000;
-const FRESH_MS = 1000;
+const SNAPSHOT_MAX_AGE_MS = 1000;
 const VIEWERS_MAX = 50;
 /** Time after which a stream ends. The browser then reconnects, which needs a valid session. */
-const STREAM_MS = 15 * 60 * 1000;
+const STREAM_MAX_MS = 15 * 60 * 1000;
 
 interface Viewer {
   response: ServerResponse;
@@ -39,7 +39,7 @@ export class Viewers {
 
   /** Reads a snapshot, or returns the latest if it is less than a second old. */
   async latest(): Promise<BoardSnapshot> {
-    if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
+    if (this.#latest !== undefined && performance.now() - this.#latest.at < SNAPSHOT_MAX_AGE_MS)
       return this.#latest.snapshot;
     this.#reading ??= this.#source.read().finally(() => {
       this.#reading = undefined;
@@ -49,12 +49,12 @@ export class Viewers {
     return snapshot;
   }
 
-  /** Streams the sections as they change (server-sent events), for `STREAM_MS` at most. */
+  /** Streams the sections as they change (server-sent events), for `STREAM_MAX_MS` at most. */
   add(response: ServerResponse): void {
     const viewer = { response, shown: {} };
     this.#viewers.add(viewer);
     // `response.end` would wait for a viewer that reads nothing, such as a sleeping laptop.
-    const endTimer = setTimeout(() => response.destroy(), STREAM_MS);
+    const endTimer = setTimeout(() => response.destroy(), STREAM_MAX_MS);
     response.once('close', () => {
       clearTimeout(endTimer);
       this.#viewers.delete(viewer);

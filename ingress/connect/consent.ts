@@ -41,7 +41,7 @@ export interface ConsentParts {
 }
 
 /** Wraps the routes of `/connect`, and shows their errors as pages. */
-export const consentShell: Middleware<RequestState> = (ctx, next) => {
+export const connectPageMiddleware: Middleware<RequestState> = (ctx, next) => {
   setPageHeaders(ctx);
   return renderErrorPages(ctx, next);
 };

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { setError, toAppError } from '../http/errors.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from '../pages/html.ts';
-import { closedPage, messagePage, startOver } from './pages.ts';
+import { closedPage, messagePage, reloadLink } from './pages.ts';
 
 /** Error of an attempt that has expired or was already decided. */
 export class AttemptClosed extends AppError {
@@ -36,11 +36,11 @@ function pageOf(ctx: RequestContext, error: AppError): Html {
 
 type Message = [title: string, text: Html];
 
-const UNREADABLE_MESSAGE: Message = ['This form could not be read', startOver];
+const UNREADABLE_MESSAGE: Message = ['This form could not be read', reloadLink];
 
 const TRY_LATER_MESSAGE: Message = [
   'Forecue is not available at the moment',
-  html`<p>Nothing was changed. Try again in a moment.</p>${startOver}`,
+  html`<p>Nothing was changed. Try again in a moment.</p>${reloadLink}`,
 ];
 
 const DEFECT_MESSAGE: Message = [
@@ -53,17 +53,17 @@ const MESSAGES: Partial<Record<ErrorCode, Message>> = {
     'There is no such request',
     html`<p>The address may be incomplete. Go back to the app that sent you here and start again.</p>`,
   ],
-  method_not_allowed: ['This address takes forms of its own page only', startOver],
+  method_not_allowed: ['This address takes forms of its own page only', reloadLink],
   access_denied: [
     'This page is out of date',
     html`<p>Somebody signed in or out in another window since, or this browser refuses cookies. Nothing was changed.</p>
-    ${startOver}`,
+    ${reloadLink}`,
   ],
   body_too_large: UNREADABLE_MESSAGE,
   invalid_content_type: UNREADABLE_MESSAGE,
   rate_limited: [
     'Too many requests',
-    html`<p>Many requests came from your network within a short time. Wait a little, then try again.</p>${startOver}`,
+    html`<p>Many requests came from your network within a short time. Wait a little, then try again.</p>${reloadLink}`,
   ],
   overloaded: TRY_LATER_MESSAGE,
   service_unavailable: TRY_LATER_MESSAGE,

@@ -155,7 +155,7 @@ export function messagePage(title: string, text: Html): Html {
 }
 
 /** Links to the same page without its query. All links are relative, so that they work under a path prefix. */
-export const startOver = html`<p><a href="?">Load the page again</a></p>`;
+export const reloadLink = html`<p><a href="?">Load the page again</a></p>`;
 
 export function layout(title: string, content: Html): Html {
   return layoutPage({ title, content, root: '../' });

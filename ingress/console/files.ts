@@ -13,7 +13,7 @@ import {
 const BUILT_FILES = new URL('../../client/console/dist/', import.meta.url);
 
 /** The last two directives (Trusted Types) keep scripts from turning text into markup or code. */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -59,7 +59,7 @@ export function consoleFiles(log: Log): SendFile {
       ]
     : [];
   const send = createFileSender(
-    new Map([['/console/', page(isBuilt ? CONSOLE_PAGE : NOT_BUILT_PAGE)], ...parts]),
+    new Map([['/console/', htmlFile(isBuilt ? CONSOLE_PAGE : NOT_BUILT_PAGE)], ...parts]),
   );
   return async (ctx) => {
     if (ctx.path !== '/console') return send(ctx);
@@ -70,13 +70,13 @@ export function consoleFiles(log: Log): SendFile {
   };
 }
 
-function page(content: string): PublishedFile {
+function htmlFile(content: string): PublishedFile {
   return {
     type: 'text/html; charset=utf-8',
     content: Buffer.from(content),
     headers: {
       ...REVALIDATE_HEADERS,
-      'Content-Security-Policy': POLICY,
+      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Referrer-Policy': 'no-referrer',
     },

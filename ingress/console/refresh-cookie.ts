@@ -29,18 +29,18 @@ export class RefreshCookie {
     return value !== undefined && isToken(value) ? value : undefined;
   }
 
-  keep(token: string): Record<string, string> {
+  setCookieHeader(token: string): Record<string, string> {
     return { 'Set-Cookie': `${this.#name}=${token}; Max-Age=${LIFETIME_S}; ${this.#attributes}` };
   }
 
-  forget(): Record<string, string> {
+  clearCookieHeader(): Record<string, string> {
     return { 'Set-Cookie': `${this.#name}=; Max-Age=0; ${this.#attributes}` };
   }
 }
 
 /**
- * Throws `access_denied` for a request that a page of another origin sent. `SameSite` alone would accept pages of sibling
- * hosts. Accepts programs, which send no `Sec-Fetch-Site`, because they have no person's cookie.
+ * Throws `access_denied` for a request that a page of another origin sent. `SameSite` alone would accept pages of
+ * sibling hosts. Accepts programs, which send no `Sec-Fetch-Site`, because they have no person's cookie.
  */
 export function requireSameOrigin(headers: IncomingHttpHeaders): void {
   if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') throw new AppError('access_denied');

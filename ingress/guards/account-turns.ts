@@ -1,7 +1,7 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
 /** Each party runs one piece of work at a time. As many may wait as the default rate limit lets through in one burst. */
-const PER_PARTY = { maxPerParty: 1, maxQueued: 100 };
+const PARTY_LIMITS = { maxPerParty: 1, maxQueued: 100 };
 const WAIT_MS = 5000;
 
 interface Caller {
@@ -25,6 +25,6 @@ export type TakeTurn = <Result>(caller: Caller, work: () => Promise<Result>) => 
  * many changes of one account could hold all connections, each waiting for the lock on the account's row.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
-  const limiter = new ConcurrencyLimiter({ capacity: Math.ceil(share * connections), ...PER_PARTY });
+  const limiter = new ConcurrencyLimiter({ capacity: Math.ceil(share * connections), ...PARTY_LIMITS });
   return (caller, work) => limiter.run(work, { ...caller, waitMs: WAIT_MS });
 }

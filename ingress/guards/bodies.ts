@@ -31,7 +31,7 @@ interface BodyRules {
 type Use<T> = (body: unknown, bytes: number) => Promise<T>;
 
 /** Parses a request's body and resolves with the result of `use`. `party` is the sender. */
-type WithBody = <T>(ctx: RequestContext, party: string, use: Use<T>) => Promise<T>;
+type BodyReader = <T>(ctx: RequestContext, party: string, use: Use<T>) => Promise<T>;
 
 /** Reads request bodies, within limits on memory and on the event loop. */
 export class Bodies {
@@ -51,7 +51,7 @@ export class Bodies {
    * body arrives (408), the headers (400 `invalid_content_type`), and the JSON (400 `invalid_json`). Keeps no
    * reference to the body while `use` waits.
    */
-  reader(rules: BodyRules): WithBody {
+  reader(rules: BodyRules): BodyReader {
     const budget = rules.credential === 'app' ? this.#appBudget : this.#otherBudget;
     return async (ctx, party, use) => {
       const share = budget.open(party, ctx.state.signal);

@@ -3,8 +3,8 @@ import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 
 /** Maximum bytes that one party may hold: the largest body that any endpoint accepts. */
-const PARTY_MAX = 16 * MIB;
-const ANSWERS_MAX = 64 * MIB;
+const PARTY_BYTES_MAX = 16 * MIB;
+const ANSWER_BYTES_MAX = 64 * MIB;
 /** The first bytes of a body, and answers up to this size, are not counted: the socket buffers take as much anyway. */
 export const UNCOUNTED_BYTES = 16 * KIB;
 /** Maximum wait for memory. A waiting body or answer occupies none, because it is read only after the wait. */
@@ -25,7 +25,7 @@ export class BodyBudget {
   readonly #limiter: ConcurrencyLimiter;
 
   constructor(capacity: number) {
-    this.#limiter = new ConcurrencyLimiter({ capacity, maxPerParty: PARTY_MAX });
+    this.#limiter = new ConcurrencyLimiter({ capacity, maxPerParty: PARTY_BYTES_MAX });
   }
 
   open(party: string, gone: AbortSignal): BodyShare {
@@ -67,7 +67,7 @@ interface AnswerShare {
 
 /** Limits the memory of large answers until their clients have read them, in total and per party. */
 export class AnswerBudget {
-  readonly #limiter = new ConcurrencyLimiter({ capacity: ANSWERS_MAX, maxPerParty: PARTY_MAX });
+  readonly #limiter = new ConcurrencyLimiter({ capacity: ANSWER_BYTES_MAX, maxPerParty: PARTY_BYTES_MAX });
 
   open(party: string, gone: AbortSignal): AnswerShare {
     let permit: Permit | undefined;
@@ -97,7 +97,7 @@ export class AnswerBudget {
   }
 }
 
-/** Returns the number of bytes to count. An answer larger than `PARTY_MAX` counts as `PARTY_MAX`. */
+/** Returns the number of bytes to count. An answer larger than `PARTY_BYTES_MAX` counts as `PARTY_BYTES_MAX`. */
 function weightOf(bytes: number): number {
-  return bytes <= UNCOUNTED_BYTES ? 0 : Math.min(bytes, PARTY_MAX);
+  return bytes <= UNCOUNTED_BYTES ? 0 : Math.min(bytes, PARTY_BYTES_MAX);
 }

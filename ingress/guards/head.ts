@@ -5,9 +5,9 @@ import { KIB } from '../../shared/schemas/limits.ts';
 import { pathOf, type RequestContext } from '../http/request-context.ts';
 
 /** Maximum characters of a request's URL and headers together. */
-const HEAD_MAX = 16 * KIB;
+const HEAD_CHARS_MAX = 16 * KIB;
 /** Length at which Node's parser gives up. `server.ts` then answers instead of the application. */
-export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
+export const PARSED_HEAD_BYTES_MAX = 4 * HEAD_CHARS_MAX;
 
 /**
  * Refuses a URL or headers that are too long, a version other than HTTP/1.0 and 1.1, a repeated `Host` header or
@@ -15,8 +15,8 @@ export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
  */
 export async function checkHead(ctx: RequestContext, next: Next): Promise<void> {
   const { url = '', headers, headersDistinct, httpVersion } = ctx.req;
-  if (url.length > HEAD_MAX) throw new AppError('uri_too_long');
-  if (url.length + headerLength(ctx.req) > HEAD_MAX) throw new AppError('headers_too_large');
+  if (url.length > HEAD_CHARS_MAX) throw new AppError('uri_too_long');
+  if (url.length + headerLength(ctx.req) > HEAD_CHARS_MAX) throw new AppError('headers_too_large');
   const { host = [] } = headersDistinct;
   const minHosts = httpVersion === '1.1' ? 1 : 0;
   if (!/^1\.[01]$/.test(httpVersion) || host.length > 1 || host.length < minHosts)

@@ -2,10 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 
 /** Maximum requests that wait on one connection. Beyond it, the connection is not read until a request is answered. */
-const WAITING_MAX = 16;
+const WAITING_PER_CONNECTION_MAX = 16;
 /**
- * Maximum requests that wait on all connections together. Beyond it, a connection with `WAITING_MAX` waiting requests
- * is closed when another arrives: a single read can bring thousands of tiny requests.
+ * Maximum requests that wait on all connections together. Beyond it, a connection with
+ * `WAITING_PER_CONNECTION_MAX` waiting requests is closed when another arrives: a single read can bring thousands of
+ * tiny requests.
  */
 const ALL_WAITING_MAX = 10_000;
 
@@ -18,7 +19,7 @@ interface Connection {
   socket: Duplex;
   running: IncomingMessage | undefined;
   waiting: Exchange[];
-  isHeld: boolean;
+  isPaused: boolean;
   /** True if Node will send no further answer on the connection. */
   isOver: boolean;
   close?: () => void;
@@ -57,13 +58,13 @@ export class ConnectionTurns {
     if (connection.waiting.at(-1)?.request.complete === false) this.#forget(connection.waiting.splice(-1));
     connection.close = close;
     // Stops reading, because the parser would fail again on all further input.
-    hold(connection);
+    pauseReading(connection);
   }
 
   #connectionOf(socket: Duplex): Connection {
     const known = this.#connections.get(socket);
     if (known !== undefined) return known;
-    const connection = { socket, running: undefined, waiting: [], isHeld: false, isOver: false };
+    const connection = { socket, running: undefined, waiting: [], isPaused: false, isOver: false };
     this.#connections.set(socket, connection);
     return connection;
   }
@@ -75,9 +76,9 @@ export class ConnectionTurns {
   }
 
   #wait(connection: Connection, exchange: Exchange): void {
-    if (connection.waiting.length >= WAITING_MAX) {
+    if (connection.waiting.length >= WAITING_PER_CONNECTION_MAX) {
       if (this.#waiting >= ALL_WAITING_MAX) connection.socket.destroy();
-      hold(connection);
+      pauseReading(connection);
     }
     connection.waiting.push(exchange);
     this.#waiting += 1;
@@ -92,11 +93,12 @@ export class ConnectionTurns {
     }
     if (next === undefined) {
       connection.running = undefined;
-      release(connection);
+      resumeReading(connection);
       connection.close?.();
       return;
     }
-    if (connection.close === undefined && connection.waiting.length < WAITING_MAX) release(connection);
+    if (connection.close === undefined && connection.waiting.length < WAITING_PER_CONNECTION_MAX)
+      resumeReading(connection);
     // Clears the socket time-out that was set for the previous answer.
     next.request.socket.setTimeout(0);
     this.#start(connection, next);
@@ -108,16 +110,16 @@ export class ConnectionTurns {
   }
 }
 
-/** Pauses reading until `release`. Node resumes the socket after each body and answer; `pauseAgain` undoes that. */
-function hold(connection: Connection): void {
-  if (connection.isHeld) return;
-  connection.isHeld = true;
+/** Pauses reading until `resumeReading`. Node resumes after each body and answer; `pauseAgain` undoes that. */
+function pauseReading(connection: Connection): void {
+  if (connection.isPaused) return;
+  connection.isPaused = true;
   connection.socket.pause().on('resume', pauseAgain);
 }
 
-function release(connection: Connection): void {
-  if (!connection.isHeld) return;
-  connection.isHeld = false;
+function resumeReading(connection: Connection): void {
+  if (!connection.isPaused) return;
+  connection.isPaused = false;
   connection.socket.off('resume', pauseAgain).resume();
 }
 

@@ -10,9 +10,9 @@ import type { BodyShare } from './budgets.ts';
 /** Minimum pace: a body may take `graceMs`, and a second more for every `bytesPerS` bytes sent. */
 const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
 /** Maximum ratio of unpacked to packed size, for bodies larger than `BODY_LIMIT`. Text rarely reaches a ratio of 20. */
-const INFLATION_MAX = 100;
+const UNPACKED_RATIO_MAX = 100;
 /** Maximum packed size of a body of `limit` bytes. Gzip adds headers, and 5 bytes to each incompressible block. */
-const packedMax = (limit: number) => KIB + limit + limit / 64;
+const packedBytesMax = (limit: number) => KIB + limit + limit / 64;
 
 export interface BodyLimits {
   /** Maximum unpacked size in bytes. */
@@ -30,7 +30,7 @@ export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<
   const { req } = ctx;
   const isAcceptable = isJsonType(ctx.get('Content-Type')) && isKnownEncoding(ctx.get('Content-Encoding'));
   const isPacked = isAcceptable && ctx.get('Content-Encoding').toLowerCase() === 'gzip';
-  const unpacking = isPacked ? unpack(req, packedMax(limits.limit)) : undefined;
+  const unpacking = isPacked ? unpack(req, packedBytesMax(limits.limit)) : undefined;
   try {
     const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
     // Counts the size before reading if it is known, otherwise after reading.
@@ -138,7 +138,10 @@ class Body {
   async add(chunk: Buffer): Promise<void> {
     const { length, limit, share, bytesSent } = this.#options;
     const neededBytes = this.#usedBytes + chunk.length;
-    if (neededBytes > limit || neededBytes > Math.max(BODY_LIMIT, INFLATION_MAX * bytesSent(neededBytes)))
+    if (
+      neededBytes > limit ||
+      neededBytes > Math.max(BODY_LIMIT, UNPACKED_RATIO_MAX * bytesSent(neededBytes))
+    )
       throw new AppError('body_too_large');
     if (neededBytes > this.#buffer.length) {
       // Most bodies arrive in one chunk, which is not copied.

@@ -21,7 +21,7 @@ export function withTrace(facts: unknown): TraceFacts {
   return { ...Object(facts), ...(requestId !== undefined && { trace: { requestId, ...traceHeaders() } }) };
 }
 
-export function noteWork(id: string): void {
+export function setWorkId(id: string): void {
   const request = scope.getStore();
   if (request !== undefined) request.work = id;
 }

@@ -182,12 +182,12 @@ function send(
   ctx.set(headers);
   if (endpoint.response === undefined) return;
   ctx.type = type;
-  if (body instanceof Readable) body.once('error', (error) => logBreak(ctx, error));
+  if (body instanceof Readable) body.once('error', (error) => logBrokenStream(ctx, error));
   ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** Logs why an answer's stream broke off, after its status was sent and its access line written. */
-function logBreak(ctx: Context, error: unknown): void {
+function logBrokenStream(ctx: Context, error: unknown): void {
   const { code } = toAppError(ctx, error);
   ctx.state.log.warn({ errorCode: code }, 'answer broken off');
 }

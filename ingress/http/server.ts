@@ -7,7 +7,7 @@ import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
 import { urlOf } from '../../shared/process/url.ts';
 import { every } from '../../shared/timing/every.ts';
-import { PARSED_HEAD_MAX } from '../guards/head.ts';
+import { PARSED_HEAD_BYTES_MAX } from '../guards/head.ts';
 import { ConnectionTurns } from '../guards/in-turn.ts';
 import { errorBodyOf } from './errors.ts';
 import { pathIn, type Surface, surfaceOf } from './request-context.ts';
@@ -40,7 +40,7 @@ export async function listen(
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
   // Node does not check the `Host` header, because its answer would have no body. `checkHead` does.
-  const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX, requireHostHeader: false };
+  const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_BYTES_MAX, requireHostHeader: false };
   const server = createServer(options, turns.handle);
   server.on('checkExpectation', turns.handle);
   server.on('clientError', (error: ParserError, socket) => {
@@ -120,7 +120,7 @@ function refuse(socket: Duplex, status: number, body?: object): void {
 }
 
 /** How long a kept-alive connection may still send a request, which is answered with `Connection: close`. */
-const LAST_REQUEST_MS = 500;
+const LAST_REQUEST_WAIT_MS = 500;
 const SWEEP_EVERY_MS = 100;
 
 async function drain(server: Server, graceMs: number): Promise<void> {
@@ -128,7 +128,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   const closed = once(server, 'close');
   // `http.Server.close` would also close idle connections whose next request is on its way.
   NetServer.prototype.close.call(server);
-  const keepIdleUntil = performance.now() + LAST_REQUEST_MS;
+  const keepIdleUntil = performance.now() + LAST_REQUEST_WAIT_MS;
   const sweep = every(SWEEP_EVERY_MS, async () => {
     // Waits until data that has arrived is read, so that its connection is not taken for idle.
     await nextTurn();
@@ -141,7 +141,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
 }
 
 /** Maximum turns of the event loop for `acceptPending`, because new connections may never stop arriving. */
-const TURNS_MAX = 100;
+const ACCEPT_TURNS_MAX = 100;
 
 /** Accepts connections that are established already: the kernel resets them when the port closes. */
 async function acceptPending(server: Server): Promise<void> {
@@ -150,7 +150,7 @@ async function acceptPending(server: Server): Promise<void> {
     hasAccepted = true;
   };
   server.on('connection', noteAccepted);
-  for (let turns = 0; hasAccepted && turns < TURNS_MAX; turns += 1) {
+  for (let turns = 0; hasAccepted && turns < ACCEPT_TURNS_MAX; turns += 1) {
     hasAccepted = false;
     // The first call only ends the current turn.
     await nextTurn();

@@ -67,7 +67,7 @@ export function followJob(
   services: JobServices,
 ): Promise<Answer<never>> {
   const find = async () => {
-    await services.jobs.check(user.id, jobId);
+    await services.jobs.requireJob(user.id, jobId);
     return { id: jobId, replayed: false };
   };
   return answerEvents(user.id, find, call, services);

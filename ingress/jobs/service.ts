@@ -18,12 +18,12 @@ import type { WorkCall, WorkService } from '../work/service.ts';
 import { type JobItem, type JobUpdate, type StreamOptions, streamJob, streamLimits } from './stream.ts';
 
 /** Limits the open streams of an account at this ingress. */
-const STREAMS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
+const STREAM_LIMITS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
 /** Time limit of a stream's read, because a read that hangs would hold back keep-alives and the stream's end. */
 const POLL_WITHIN_MS = 2000;
 const JOBS_PER_READ_MAX = 100;
-const KINDS = Object.keys(jobKinds);
+const JOB_KIND_NAMES = Object.keys(jobKinds);
 
 export type JobKind<Result extends object = object> = Kind<TSchema, NoFacts, JobReport<Result>>;
 
@@ -71,7 +71,7 @@ export interface JobParts {
 /** Serves jobs: work of accounts that runs to its end even if its caller disconnects. */
 export class JobService {
   readonly #parts: JobParts;
-  readonly #streams = new ConcurrencyLimiter(STREAMS);
+  readonly #streams = new ConcurrencyLimiter(STREAM_LIMITS);
   readonly #findShared: (ref: JobRef) => Promise<Job | undefined>;
   readonly #pollShared: (ref: JobRef) => Promise<Job | undefined>;
   readonly #pause: () => Promise<void>;
@@ -79,7 +79,9 @@ export class JobService {
   constructor(parts: JobParts, pollEveryMs = POLL_EVERY_MS) {
     this.#parts = parts;
     const readShared = (withinMs?: number) =>
-      createBatcher((refs: JobRef[]) => parts.find(refs, KINDS, withinMs), { maxItems: JOBS_PER_READ_MAX });
+      createBatcher((refs: JobRef[]) => parts.find(refs, JOB_KIND_NAMES, withinMs), {
+        maxItems: JOBS_PER_READ_MAX,
+      });
     this.#findShared = readShared();
     this.#pollShared = readShared(POLL_WITHIN_MS);
     this.#pause = sharedPause(pollEveryMs);
@@ -128,7 +130,7 @@ export class JobService {
   }
 
   /** Throws as `read` does, if the account has no such job. */
-  async check(accountId: string, id: string): Promise<void> {
+  async requireJob(accountId: string, id: string): Promise<void> {
     await this.#find({ party: accountId, key: id });
   }
 

@@ -5,7 +5,7 @@ import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
 import { toAppError } from '../http/errors.ts';
 
-const COMMENT = ':\n\n';
+const KEEP_ALIVE_COMMENT = ':\n\n';
 const KEEP_ALIVE_MS = 10_000;
 /** As long as the default deadline of the longest jobs. */
 const MAX_OUTAGE_MS = 120_000;
@@ -88,7 +88,7 @@ async function* eventsOf(
     }
     if (result !== null) events.push(eventOf('done', result));
     if (error !== null) events.push(eventOf('error', { detail: error }));
-    if (events.length === 0 && performance.now() - sentAt > keepAliveMs) events.push(COMMENT);
+    if (events.length === 0 && performance.now() - sentAt > keepAliveMs) events.push(KEEP_ALIVE_COMMENT);
     if (events.length > 0) sentAt = performance.now();
     yield* events;
     if (result !== null || error !== null) return;

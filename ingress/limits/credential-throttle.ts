@@ -7,11 +7,11 @@ import type { LeasedLimiter, LimiterFactory, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
 /** The window is short, because an honest caller may share the address of somebody who guesses credentials. */
-const WRONG_LIMIT = { name: 'credential', points: 50, windowS: 10 };
-/** Maximum simultaneous look-ups of unknown credentials from one network. A burst may exceed `WRONG_LIMIT` by this. */
-const AT_ONCE = 10;
+const WRONG_CREDENTIAL_LIMIT = { name: 'credential', points: 50, windowS: 10 };
+/** Maximum simultaneous look-ups of unknown credentials from one network. A burst may exceed the limit by this. */
+const LOOK_UPS_AT_ONCE_MAX = 10;
 const ROUND_MS = 50;
-const IN_ROUNDS_MAX = 1000;
+const LOOK_UPS_IN_ROUNDS_MAX = 1000;
 
 /** An expired token does not count as a wrong credential: it was valid once. */
 const WRONG_CODES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
@@ -26,13 +26,16 @@ export type WaitForTurn = () => Promise<void>;
  */
 export class CredentialThrottle {
   readonly #wrongCredentials: LeasedLimiter | undefined;
-  readonly #lookUps = new ConcurrencyLimiter({ capacity: Number.POSITIVE_INFINITY, maxPerParty: AT_ONCE });
-  #inRounds = 0;
+  readonly #lookUps = new ConcurrencyLimiter({
+    capacity: Number.POSITIVE_INFINITY,
+    maxPerParty: LOOK_UPS_AT_ONCE_MAX,
+  });
+  #lookUpsInRounds = 0;
   readonly #nextRound = sharedPause(ROUND_MS);
 
   /** Without `limits`, wrong credentials are not counted. */
   constructor(limits: Pick<LimiterFactory, 'lease'> | undefined) {
-    this.#wrongCredentials = limits?.lease(WRONG_LIMIT);
+    this.#wrongCredentials = limits?.lease(WRONG_CREDENTIAL_LIMIT);
   }
 
   /** Throws `rate_limited`, and whatever `authenticate` throws. */
@@ -49,25 +52,25 @@ export class CredentialThrottle {
       const refusal = this.#wrongCredentials?.refusal(party);
       if (refusal === undefined) return;
       permit.release();
-      if (this.#inRounds === IN_ROUNDS_MAX) throwIfRefused(refusal);
+      if (this.#lookUpsInRounds === LOOK_UPS_IN_ROUNDS_MAX) throwIfRefused(refusal);
       isInRound = true;
-      this.#inRounds += 1;
+      this.#lookUpsInRounds += 1;
       await this.#nextRound();
     };
     try {
       return await authenticate(turn);
     } catch (error) {
-      if (isSent(headers) && error instanceof AppError && WRONG_CODES.includes(error.code))
+      if (sendsCredential(headers) && error instanceof AppError && WRONG_CODES.includes(error.code))
         throwIfRefused(await this.#wrongCredentials?.take(party));
       throw error;
     } finally {
       permit?.release();
-      if (isInRound) this.#inRounds -= 1;
+      if (isInRound) this.#lookUpsInRounds -= 1;
     }
   }
 }
 
-function isSent(headers: IncomingHttpHeaders): boolean {
+function sendsCredential(headers: IncomingHttpHeaders): boolean {
   return headers.authorization !== undefined || headers['x-service-api-key'] !== undefined;
 }
 

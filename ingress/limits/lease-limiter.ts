@@ -10,7 +10,7 @@ import {
 } from './limiter.ts';
 
 /** Fraction of a limit that one ingress may grant before the store counts it. Rounds down to 0 below 25 points. */
-const SHARE = 0.04;
+const INGRESS_SHARE = 0.04;
 const REPORT_EVERY_MS = 50;
 const LEASES_MAX = 10_000;
 
@@ -22,7 +22,7 @@ export class LeaseLimiter implements LeasedLimiter {
 
   constructor(limit: Limit, count: CountPoints) {
     this.limit = limit;
-    const share = Math.floor(limit.points * SHARE);
+    const share = Math.floor(limit.points * INGRESS_SHARE);
     this.#options = {
       limit,
       share,
@@ -104,20 +104,20 @@ export class Lease {
   }
 
   take(points: number): Verdict | Promise<Verdict> {
-    const window = this.#current();
-    if (window === undefined) return this.#ask(points);
-    const left = this.#left(window);
+    const window = this.#currentWindow();
+    if (window === undefined) return this.#askStore(points);
+    const left = this.#pointsLeft(window);
     const allowed = points <= left;
-    if (allowed && !this.#fits(window, points)) return this.#ask(points);
+    if (allowed && !this.#fits(window, points)) return this.#askStore(points);
     // A refused call takes the points that are left.
-    this.#add(allowed ? points : left);
+    this.#takePoints(allowed ? points : left);
     return this.#verdict(window, allowed);
   }
 
   /** Returns the refusal that a call would get, if the window is known to be used up. */
   refusal(): Verdict | undefined {
-    const window = this.#current();
-    return window && this.#left(window) <= 0 ? this.#verdict(window, false) : undefined;
+    const window = this.#currentWindow();
+    return window && this.#pointsLeft(window) <= 0 ? this.#verdict(window, false) : undefined;
   }
 
   /** Sends granted points and the points of waiting calls to the store to be counted. One report runs at a time. */
@@ -132,17 +132,17 @@ export class Lease {
 
   #fits(window: Window, points: number): boolean {
     const isAhead = this.#pointsInFlight + this.#unreportedPoints + points > this.#options.share;
-    return !isAhead && this.#pendingPoints + points <= this.#left(window);
+    return !isAhead && this.#pendingPoints + points <= this.#pointsLeft(window);
   }
 
-  #add(points: number): void {
+  #takePoints(points: number): void {
     if (points <= 0) return;
     this.#unreportedPoints += points;
     if (this.#isDue()) void this.report();
     else this.#options.reportLater(this);
   }
 
-  #ask(points: number): Promise<Verdict> {
+  #askStore(points: number): Promise<Verdict> {
     this.#pendingPoints += points;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     this.#waiting.push({ points, settle: resolve });
@@ -157,7 +157,7 @@ export class Lease {
 
   async #exchange(): Promise<void> {
     const { limit, count, now } = this.#options;
-    const window = this.#current()?.name;
+    const window = this.#currentWindow()?.name;
     const waiting = this.#waiting;
     const grantedPoints = this.#unreportedPoints;
     if (waiting.length === 0 && grantedPoints === 0) return;
@@ -168,7 +168,7 @@ export class Lease {
     const sentAt = now();
     const counted = await count({ key: this.#key, points, windowMs: limit.windowS * 1000, window });
     this.#pointsInFlight = 0;
-    this.#learn(counted, sentAt);
+    this.#setWindow(counted, sentAt);
     if (window === undefined || window === counted.window) {
       this.#settle(waiting, counted.points - points + grantedPoints);
     } else {
@@ -178,7 +178,7 @@ export class Lease {
     }
   }
 
-  #learn({ points, leftMs, window }: KeyWindow, sentAt: number): void {
+  #setWindow({ points, leftMs, window }: KeyWindow, sentAt: number): void {
     const overAt = this.#options.now() + leftMs;
     this.#window =
       leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
@@ -197,7 +197,7 @@ export class Lease {
   }
 
   /** Returns the window, or undefined if it may be over. Then forgets it, and the points not yet reported. */
-  #current(): Window | undefined {
+  #currentWindow(): Window | undefined {
     if (this.#window !== undefined && this.#window.runsUntil <= this.#options.now()) {
       this.#window = undefined;
       this.#unreportedPoints = 0;
@@ -205,11 +205,11 @@ export class Lease {
     return this.#window;
   }
 
-  #left({ counted }: Window): number {
+  #pointsLeft({ counted }: Window): number {
     return this.#options.limit.points - counted - this.#pointsInFlight - this.#unreportedPoints;
   }
 
   #verdict(window: Window, allowed: boolean): Verdict {
-    return createVerdict(allowed, this.#left(window), window.overAt - this.#options.now());
+    return createVerdict(allowed, this.#pointsLeft(window), window.overAt - this.#options.now());
   }
 }

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-const GROUPS = 8;
+const IPV6_GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /** Returns an IPv4 address itself, or the /64 of an IPv6 address, which is usually one household. */
@@ -9,7 +9,7 @@ export function networkOf(address: string): string {
   const [head = [], tail = []] = canonical(address)
     .split('::')
     .map((part) => part.split(':').filter((group) => group !== ''));
-  const zeros = Array(GROUPS - head.length - tail.length).fill('0');
+  const zeros = Array(IPV6_GROUPS - head.length - tail.length).fill('0');
   return `${[...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 

@@ -79,9 +79,9 @@ export const logOutOfConsole = endpoint('user', {
   const refresh = refreshCookie.read(headers);
   if (body.all) await accounts.logOutEverywhere(user);
   else if (refresh !== undefined) await revokeRefreshToken(em(), user.id, refresh);
-  return { body: { status: 'logged_out' }, headers: refreshCookie.forget() };
+  return { body: { status: 'logged_out' }, headers: refreshCookie.clearCookieHeader() };
 });
 
 function withCookie(login: LoginResponse, refreshCookie: RefreshCookie) {
-  return { body: { ...login, refresh: IN_COOKIE }, headers: refreshCookie.keep(login.refresh) };
+  return { body: { ...login, refresh: IN_COOKIE }, headers: refreshCookie.setCookieHeader(login.refresh) };
 }

@@ -22,7 +22,7 @@ import { describeSpan, inSpan, isTraced, linkSpan } from '../../shared/tracing/s
 import type { Completer } from '../../shared/work/completion.ts';
 import type { FactsOf, Kind, ReportOf } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
-import { noteWork, withTrace } from '../http/request-scope.ts';
+import { setWorkId, withTrace } from '../http/request-scope.ts';
 import { CallersByRequest } from './callers.ts';
 import type { LoadMonitor } from './load-monitor.ts';
 import type { ServedKind } from './serve-kind.ts';
@@ -209,7 +209,7 @@ export class WorkService {
     admissions.inc({ kind: name, decision });
     wakeUps.announceEnded(superseded);
     if (decision === 'admitted' || decision === 'attached' || decision === 'ended') {
-      noteWork(result.id);
+      setWorkId(result.id);
       return result;
     }
     if (decision !== 'overloaded') throw new AppError(decision);

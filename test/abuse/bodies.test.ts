@@ -33,7 +33,7 @@ describe('hostile bodies', () => {
   const postCompressed = (body: Buffer, path = RECORDING) =>
     postPacked(user.url, path, body, { access: user.access });
 
-  it('a body of thousands of nested arrays is 400 invalid_json, or 413 over the size limit', async () => {
+  it('a body of thousands of nested arrays is 400 invalid_json, or 413 body_too_large above the size limit', async () => {
     const refused = { status: 400, code: 'invalid_json' };
     assert.deepEqual(await postCompressed(nestedArrays(200 * KIB)), refused);
     assert.deepEqual(await postCompressed(nestedArrays(8 * KIB), '/api/auth/waitlist/'), refused);

@@ -62,13 +62,13 @@ describe('completion', () => {
         assert.equal((await ask(continuation)).body.completion, continuation);
     });
 
-    it('a completion is accepted after a draft with control characters, even if the model repeats the draft first', async () => {
+    it('a draft may contain control characters; if the model repeats the draft, the completion omits the repetition', async () => {
       const draft = { text: `first\r\n${ESCAPE}second`, revision: 1 };
       for (const continuation of [' third', `${draft.text} third`])
         assert.equal((await ask(continuation, { draft })).body.completion, ' third');
     });
 
-    it("a prediction abstains if its completion would repeat the draft's control characters", async () => {
+    it('a `next_prompt` prediction abstains if its prompt would repeat control characters of the draft', async () => {
       const draft = { text: `Please ${ESCAPE}send`, revision: 1 };
       const { status, body } = await ask(' the report', { mode: 'next_prompt', draft });
       assert.deepEqual([status, body.status, body.completion], [200, 'abstained', '']);

@@ -49,7 +49,7 @@ describe('disabling an account', () => {
     assert.deepEqual(await consentOf(person.id), []);
   });
 
-  it('a consent that is being stored when its account is disabled is revoked', async () => {
+  it('a consent is revoked if its account is disabled while the consent is being stored', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);
@@ -67,7 +67,7 @@ describe('disabling an account', () => {
     ['disabled', (person: UserClient) => disableAccount(system.em(), person.id, WINDOW_S)],
     ['erased', (person: UserClient) => person.request('DELETE', '/api/auth/me/')],
   ] as const)
-    it(`a connection that passes to an account while that account is being ${name} is revoked`, async () => {
+    it(`a connection that moves to another account is revoked if that account is ${name} at the same time`, async () => {
       const [person, other] = [await signUp(system), await signUp(system)];
       const app = await connectingApp(system);
       const { connection_id } = await connect(system, app, other);

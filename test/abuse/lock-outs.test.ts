@@ -88,7 +88,7 @@ describe('wrong passwords of strangers', () => {
     ]);
   });
 
-  it('wrong passwords of strangers do not keep the owner from changing the password from an unknown network', async () => {
+  it('wrong passwords of strangers do not stop a logged-in owner from changing the password on an unknown network', async () => {
     const person = await signUpAtHome();
     await guessFromEverywhere(person.email, PER_ACCOUNT);
     const change = { password: 'two horses with 18 staples', current_password: PASSWORD };

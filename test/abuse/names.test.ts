@@ -224,7 +224,7 @@ describe('inherited names', function () {
   });
 
   for (const name of NAMES)
-    it(`a request that uses ${name}, which JavaScript objects inherit, as any name or value is never answered with 500`, async () => {
+    it(`requests with ${name}, a property of all JavaScript objects, as a name or value get their usual status`, async () => {
       system.provider.respond(
         bySchema({ reply: proposeReplies([{ response: name }]), facts: structured({ facts: [] }) }),
       );

@@ -26,7 +26,7 @@ describe('leases on rate limits', () => {
     assert.deepEqual(refused, []);
   });
 
-  it('a rate limit is exact for a caller of a single ingress, in the RateLimit header too', async () => {
+  it('one ingress grants an app exactly as many calls as its rate limit, and counts each in the RateLimit header', async () => {
     const app = await system.app();
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const { status, headers } = await usage(app, at(0));
@@ -38,7 +38,7 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('the RateLimit header of one ingress counts all but the latest few calls to another ingress', async () => {
+  it('the RateLimit header of one ingress also counts calls to another ingress, except at most the latest four', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));
@@ -55,7 +55,7 @@ describeWithRedis('rate limit on Redis', () => {
     env: { RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '100000', REDIS_URL: redis.url },
   }));
 
-  it('a rate limit on Redis runs a script for fewer than one in four calls', async () => {
+  it('a rate limit on Redis runs fewer than one script per four calls', async () => {
     const [web] = system.webs as [HostedPart];
     const app = await system.app();
     const before = await scriptsOf(redis);

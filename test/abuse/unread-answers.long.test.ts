@@ -80,7 +80,7 @@ describe('unread answers', () => {
     assert.ok(length > LARGE_BYTES, `${length} bytes`);
   });
 
-  it('unread answers make only further large answers to the same account 503 overloaded', async () => {
+  it('while an account has two large unread answers, only its further large answers are 503 overloaded', async () => {
     const at = { at: patient };
     for (const socket of await Promise.all(
       [1, 2].map(() => askWithoutReading(person, '/api/recording/events/large/', patient.url)),
@@ -99,7 +99,7 @@ describe('unread answers', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it('unread lists make only further lists with a large `limit` to the same account 503 overloaded', async () => {
+  it('while an account has two large unread lists, only its further lists with a large `limit` are 503 overloaded', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -129,7 +129,7 @@ describe('unread answers', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it('unread batch results make only further batch results of the same account 503 overloaded', async () => {
+  it('while an account has two unread batch results, its further requests for batch results are 503 overloaded', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();
@@ -167,7 +167,7 @@ describe('unread answers', () => {
     assert.equal((body.result as BatchResponse).succeeded, 100);
   });
 
-  it('unread answers to posted lists make only further large lists of the same account 503 overloaded', async () => {
+  it('while an account has unread answers to large posted lists, only its further large lists are 503 overloaded', async () => {
     const at = { at: patient };
     const path = '/api/memory/raw/';
     const one = await signUp(system);

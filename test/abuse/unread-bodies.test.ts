@@ -30,7 +30,7 @@ describe('unread rest of a refused body', () => {
     return socket;
   };
 
-  it('the rest of refused bodies is read at less than 100 MiB/s over all connections together', async () => {
+  it('bodies of refused requests are read at less than 100 MiB/s over all connections together', async () => {
     const sockets = Array.from({ length: 4 }, flood);
     await Promise.all(sockets.map((socket) => once(socket, 'data')));
     const sent = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);

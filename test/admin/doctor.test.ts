@@ -104,7 +104,7 @@ describe('doctor', function () {
     }
   });
 
-  it('the doctor detects that its settings name another queue than the running processes use', async () => {
+  it('the doctor detects that its QUEUE_PREFIX differs from that of the running processes', async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });
     assert.equal(ok, false);
     assert.match(found, /another queue/);

@@ -228,7 +228,7 @@ describe('transcript import', function () {
     assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
   });
 
-  it('an import skips files in a directory that are not transcripts, and reports such files if named directly', async () => {
+  it('an import of a directory skips files that are not transcripts; such a file, imported by name, is reported', async () => {
     const session = newSession();
     await mkdir(join(directory, 'project', 'deep'), { recursive: true });
     await file('project/deep/x.jsonl', claudeCodeFile(session));
@@ -248,7 +248,7 @@ describe('transcript import', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
-  it('an import of a directory reports a file deleted meanwhile as failed, and imports the other files', async () => {
+  it('an import of a directory reports a file that is deleted during the import, and imports the other files', async () => {
     await file('a.jsonl', claudeCodeFile(newSession()));
     const gone = await file('b.jsonl', claudeCodeFile(newSession()));
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);

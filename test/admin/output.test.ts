@@ -8,7 +8,7 @@ describe('output of the command line', () => {
     assert.equal(table(users, ['id', 'name']).split('\n').at(-1), '199999  Ada');
   });
 
-  it('the command line explains a statement timeout as a statement that took too long', () => {
+  it('the command line reports a statement timeout of PostgreSQL as "a statement took too long"', () => {
     const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), {
       code: '57014',
     });

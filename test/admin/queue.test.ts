@@ -47,7 +47,7 @@ describe('queue commands', function () {
   };
   const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
 
-  it('`queue list` shows pools, kinds of work in their declared order, recurring work and housekeeping rounds', async () => {
+  it('`queue list` shows pools, kinds of work in their declared order, recurring work and housekeeping tasks', async () => {
     const { pools, kinds, recurring } = await until(async () => {
       const listed = await list();
       return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;

@@ -160,7 +160,7 @@ describe('erasing an account', () => {
     ['days ago', 'connection_attempts'],
     ['while an older version ran', 'erasing_grants'],
   ])
-    it(`erasing an account erases its predictions through a connection that passed to another account ${when}`, async () => {
+    it(`erasing an account erases its predictions on a connection that moved to another account ${when}`, async () => {
       const [person, next] = await Promise.all([signUp(system), signUp(system)]);
       const app = await connectingApp(system);
       const before = await connect(system, app, person);
@@ -211,7 +211,7 @@ describe('erasing an account', () => {
     assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
-  it('erasing an account keeps the answer of a prediction that failed for it and then succeeded for another account', async () => {
+  it('erasing an account keeps the answer of a prediction that succeeded only after the connection moved to another account', async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -228,7 +228,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(body)).text, text);
   });
 
-  it('erasing an account keeps the predictions of an account that takes over its connection during the erasure', async () => {
+  it('erasing an account keeps the predictions of another account to which its connection moves during the erasure', async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

@@ -36,7 +36,7 @@ describe('key scopes', () => {
   const use = (key: string, method: string, path: string, body?: object) =>
     anonymously<KeyResponse>(system, method, path, body, { headers: { 'x-service-api-key': key } });
 
-  it('a key shows its scopes once each, in a fixed order, and none if it was issued without scopes', async () => {
+  it('a key lists each of its scopes once, in a fixed order; a key issued without scopes lists none', async () => {
     const some = await issue(['forget', 'read', 'read']);
     assert.deepEqual(some.scopes, ['read', 'forget']);
     const { body } = await person.request<KeyResponse>('GET', `/api/auth/keys/${some.id}/`);

@@ -15,7 +15,7 @@ describe('logging in and out', () => {
       headers: { authorization: `Bearer ${access}` },
     });
 
-  it('a log-in accepts any Unicode form of the e-mail address and password, but any letter case only of the address', async () => {
+  it('a log-in ignores the Unicode form of e-mail address and password, and the letter case of the address', async () => {
     const person = await signUp(system, {
       email: 'se\u00f1or@example.com',
       password: 'Se\u00f1or, 10 mice!',
