@@ -11,7 +11,7 @@ export type PoolName = (typeof POOLS)[number];
 /** Limits by column of `account_usage`; a missing entry means no limit. */
 export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
 
-const PORT = 8080;
+const DEFAULT_PORT = 8080;
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 
 export type IngressConfig = ReturnType<typeof ingressConfig>;
@@ -24,7 +24,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
   const config = {
     ...base,
     ...readListening(env, base.production),
-    port: env.integer('PORT', PORT, { min: 0, max: 65535 }),
+    port: env.integer('PORT', DEFAULT_PORT, { min: 0, max: 65535 }),
     /** Undefined means `localhost` with the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     signingKeys: signingKeys(env, base.production),
@@ -191,13 +191,13 @@ function adminToken(env: Env, production: boolean): string {
   return env.parsed('ADMIN_TOKEN', parse, `a secret of at least ${STRONG_SECRET_BYTES} bytes`) ?? '';
 }
 
-const SENDER = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
+const SENDER_PATTERN = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
 
 export type MailConfig = NonNullable<ReturnType<typeof readMail>>;
 
 function readMail(env: Env) {
   const url = env.url('SMTP_URL', ['smtp:', 'smtps:']);
-  const from = env.pattern('MAIL_FROM', '', SENDER, 'an address, or a name and <an address>');
+  const from = env.pattern('MAIL_FROM', '', SENDER_PATTERN, 'an address, or a name and <an address>');
   if (url === undefined) return undefined;
   env.require('MAIL_FROM');
   return { url, from };

@@ -1,17 +1,18 @@
 import type { Env } from './env.ts';
 import { parseOrigins, parseTrustedProxies } from './values.ts';
 
-const TRUST_PROXY =
+const TRUST_PROXY_FORMAT =
   'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
-const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
+const CORS_ORIGINS_FORMAT =
+  'origins as browsers send them (https://host or https://host:port), comma separated';
 
 export function readListening(env: Env, production: boolean) {
   return {
     host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
     /** Addresses, networks or names that `proxy-addr` knows. */
-    trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
+    trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY_FORMAT) ?? [],
     /** Origins whose pages may use `/api` and the tool server. */
-    corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
+    corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS_FORMAT) ?? [],
     /** Maximum number of open connections: of the process, and from one address or IPv6 network. */
     connections: {
       atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),

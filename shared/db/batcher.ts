@@ -2,14 +2,14 @@ import { DelayedCall } from '../timing/later.ts';
 import { isLockTimeout, isUnavailable } from './faults.ts';
 
 /** Time after which a statement in flight counts as slow. It is most likely waiting for a lock. */
-const SLOW_MS = 200;
+const SLOW_AFTER_MS = 200;
 /**
  * Maximum number of one party's items that run alone (each in its own statement) at the same time. After this many
  * consecutive lock time-outs, the party's other items that run alone and wait for the same lock fail too.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
-const NAMES_MAX = 1000;
+const REMEMBERED_NAMES_MAX = 1000;
 
 export interface BatcherOptions<In> {
   maxItems: number;
@@ -244,7 +244,7 @@ class Batcher<In, Out> {
     const timer = setTimeout(() => {
       flight.slow = true;
       this.#start();
-    }, SLOW_MS);
+    }, SLOW_AFTER_MS);
     try {
       const outputs = await this.#run(batch.map(({ item }) => item));
       for (const [place, { resolve }] of batch.entries()) resolve(outputs[place] as Out);
@@ -332,7 +332,7 @@ class LockTimeouts {
       this.#counts.set(name, before + (alone ? 1 : 0));
     }
     for (const oldest of this.#counts.keys()) {
-      if (this.#counts.size <= NAMES_MAX) return;
+      if (this.#counts.size <= REMEMBERED_NAMES_MAX) return;
       this.#counts.delete(oldest);
     }
   }

@@ -217,7 +217,7 @@ describe('account client', () => {
     assert.equal(calls, 0);
   });
 
-  it('following a job with the account client fails with not_found if unknown, and job_cancelled if cancelled', async () => {
+  it('the account client fails with not_found if it follows an unknown job, and with job_cancelled if the job is cancelled', async () => {
     const { client } = await connect();
     await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
       code: 'not_found',

@@ -152,7 +152,7 @@ describe('completer', () => {
     assert.deepEqual([calls.length, errors], [2, []]);
   });
 
-  it("a completer's revisions start at the current time and rise with each call, so that a session can be reused", async () => {
+  it("a completer's draft revisions start at the current time and rise with each call, so that a session can be reused", async () => {
     const { completer, calls } = completerFor({ sessionId: 'old' });
     for (const text of ['a', 'ab', 'abc']) {
       completer.update(text);

@@ -120,7 +120,7 @@ describe("client's examples", function () {
       return { code, printed: printed() };
     }
 
-    it('the example agent asks the person until the example cron job has turned the answers into memory', async () => {
+    it('the example agent asks the person, and predicts the answer once the example cron job has learnt it', async () => {
       for (let times = 0; times < 2; times += 1)
         assert.deepEqual(await run(['agent.ts', QUESTION], 'yes, with coverage'), {
           code: 0,

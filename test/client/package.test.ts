@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the client's types reject an unknown mode, and the completion of a cancelled prediction", async () => {
+  it("the client's types reject an unknown mode, and reading `completion` of a cancelled prediction", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';

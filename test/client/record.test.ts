@@ -166,7 +166,7 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
   });
 
-  it('`forecue record FOLDER` reports a file that is deleted meanwhile as failed', async () => {
+  it('`forecue record FOLDER` exits with 1 and names the file if a file is deleted during the run', async () => {
     await transcript(claudeCodeFile, 'a.jsonl');
     const gone = await transcript(claudeCodeFile, 'b.jsonl');
     const server = createServer(async (_, response) => {

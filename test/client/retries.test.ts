@@ -201,7 +201,7 @@ it('the client generates a request_id, event_id and idempotency key if a call pa
   for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
 });
 
-it('aborting a prediction ends its request even if no path can carry its request_id, such as `..`', async () => {
+it('aborting a prediction ends its request, even if its request_id cannot be part of a path, such as `..`', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const fetch = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) =>

@@ -124,7 +124,7 @@ describe("client's tokens", () => {
     assert.equal(renewals, 2);
   });
 
-  it("the client's renewal timer runs at most 50 minutes, even if the tokens were stored months in the future", async () => {
+  it("the client's renewal timer is set to at most 50 minutes, even if the time stored with the tokens is months ahead", async () => {
     await using server = await startTokenServer();
     const at = Date.now() + 100 * 24 * 3_600_000;
     const timer = mock.method(globalThis, 'setTimeout');

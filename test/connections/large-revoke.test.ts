@@ -84,7 +84,7 @@ describe('large revoke', function () {
     assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it("revoking a connection is 200 even while a prediction of another app's revoked connection is locked in the database", async () => {
+  it("revoking a connection is 200 even while the database row of another app's prediction is locked", async () => {
     const other = await connectingApp(system);
     const { connection_id } = await connect(system, other, await signUp(system));
     await queue(system, other, connection_id, 1);

@@ -100,7 +100,7 @@ describe('connected prediction', () => {
     assert.equal(record?.split('<record>').length, 2);
   });
 
-  it('a connected prediction sends at most one of 30 long rows of memory, and cuts no message of the request', async () => {
+  it('a connected prediction sends at most one of 30 long rows of memory, and reports context_truncated false', async () => {
     for (let n = 0; n < 30; n += 1) await add(person, 'raw', { content: `${n} ${'word '.repeat(1000)}` });
     const { memory, reply } = await memoryFor('A word ', {
       messages: [{ role: 'user', content: 'kept '.repeat(800), origin: 'human' }],

@@ -30,7 +30,7 @@ describe('predictions with a connection', () => {
     predictionBody({ connection_id: connection.connection_id, ...part });
   const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
 
-  it('a connected prediction uses the profile and the currently valid facts, and returns profile and grant revision', async () => {
+  it("a connected prediction uses the profile and the valid facts, and returns the profile's and the grant's revision", async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     await addFact(system, person, { text: 'Reports to Ada', confidence: 0.8 });
     await addFact(system, person, { text: 'Signs as Max', pinned: true, confidence: 0.5 });
@@ -63,7 +63,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it("a prediction with an unknown connection or another app's is 404, and with another user's 403", async () => {
+  it("a prediction is 404 with an unknown connection or a connection of another app, and 403 with another user's", async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
       assert.deepEqual(statusOf(await app.predict(connectedBody({ connection_id }))), [404, 'not_found']);
@@ -85,7 +85,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.predict(connectedBody())).body.grant_revision, 2);
   });
 
-  it('revoking a connection ends its running predictions with 403; repeated after a new grant, they run again', async () => {
+  it('revoking a connection ends a running prediction with 403; the same request runs again after a new grant', async () => {
     system.provider.next(hang());
     const body = connectedBody();
     const waiting = app.predict(body);
@@ -136,7 +136,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it('running predictions of a connection continue if the same account reconnects, and are 403 if another one does', async () => {
+  it('a running prediction continues if the same account reconnects, and ends with 403 if another account connects', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connectedBody());
     await system.provider.called(1);
@@ -177,7 +177,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await app.predict(own)), [410, 'recovery_window_expired']);
   });
 
-  it("a grant that another account's grant replaced stays recorded for 42 days, and is deleted after 44", async () => {
+  it('the record of a grant that another account has replaced is kept for 42 days, and deleted after 44 days', async () => {
     const { pool } = system.database;
     await connect(system, app, await signUp(system));
     for (const [days, left] of [
@@ -267,7 +267,7 @@ describe('predictions with a connection', () => {
     });
   });
 
-  it("revoking a connection is 404 for an unknown connection or another app's, and 403 for another user's", async () => {
+  it('revoking a connection is 404 if the connection is unknown or of another app, and 403 if of another user', async () => {
     const { connection_id } = connection;
     for (const id of ['c-1', '00000000-0000-7000-8000-000000000000'])
       assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);

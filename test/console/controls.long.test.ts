@@ -61,7 +61,7 @@ describeInBrowser('controls of the console', () => {
     assert.equal(await done.count(), 0);
   });
 
-  it('a wrong password for an erasure leaves the console signed in, without asking other tabs for tokens', async () => {
+  it('after a wrong password for an erasure, the console stays signed in, and asks no other tab for tokens', async () => {
     const accept = await refuse('**/api/auth/me/', 'DELETE', 403, 'fresh_login_required');
     await page.evaluate(`heard = [];
       new BroadcastChannel('forecue.console').onmessage = ({ data }) => heard.push(Object.keys(data)[0]);`);
@@ -127,7 +127,7 @@ describeInBrowser('controls of the console', () => {
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   });
 
-  it('the console says how many messages learning considered if others are left for later', async () => {
+  it('after learning from 150 messages, the console says how many messages learning has considered', async () => {
     await addMany(await clientOf(at.system, person), 150);
     await goTo(page, 'Memory');
     await press(page, 'Learn now');

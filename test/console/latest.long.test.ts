@@ -43,7 +43,7 @@ describeInBrowser('latest predictions and facts in the console', () => {
     assert.equal(await running.locator('.badge').textContent(), 'running');
   });
 
-  it("the console's timeline says of an older session only that none of the latest facts is from the session", async () => {
+  it("the console's timeline says that none of the latest facts come from a session whose facts are older", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     const later = Array.from({ length: 200 }, (_, nth) => ({ text: `Fact ${nth}` }));

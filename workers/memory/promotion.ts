@@ -20,7 +20,7 @@ import type { ClaimOf, HandlerContext } from '../work/handler.ts';
 import { type PieceSteps, promoteEach } from './piece-by-piece.ts';
 
 /** Time reserved at the end of a job to store the last answer. */
-const STORING_MS = 250;
+const STORING_RESERVE_MS = 250;
 /**
  * Maximum number of tries when rows change during the model call. After the last try, such rows are left to the next
  * promotion.
@@ -104,7 +104,7 @@ export class Promotion {
   ): Promise<End<JobReport<PromoteResult>>> {
     try {
       for (let tries = TRIES_MAX; tries > 0; tries -= 1) {
-        await promoteEach(await steps.findPieces(), steps, () => this.#answerMs());
+        await promoteEach(await steps.findPieces(), steps, () => this.#answerTimeoutMs());
         if (!steps.hasChanged) break;
       }
     } catch (error) {
@@ -165,14 +165,19 @@ export class Promotion {
     await this.#retry(() => setAside(this.em(), this.accountId, affectedRows));
   }
 
-  #answerMs(): number {
-    return Math.min(this.#run.settings.providerTimeoutMs, this.#run.context.leftMs() - STORING_MS);
+  #answerTimeoutMs(): number {
+    return Math.min(this.#run.settings.providerTimeoutMs, this.#run.context.leftMs() - STORING_RESERVE_MS);
   }
 
   #callOptions() {
     const { id: workId, attempt, kind } = this.#run.claim;
     const charge = { accountId: this.accountId, appId: null, workId, attempt, kind };
-    return { model: this.model, charge, signal: this.#run.context.signal, timeoutMs: this.#answerMs() };
+    return {
+      model: this.model,
+      charge,
+      signal: this.#run.context.signal,
+      timeoutMs: this.#answerTimeoutMs(),
+    };
   }
 
   #retry<T>(work: () => Promise<T>): Promise<T> {

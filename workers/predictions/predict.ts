@@ -62,7 +62,7 @@ export function createPredictHandler(
     const continued =
       latest === null
         ? undefined
-        : continuedFrom(parseSuggestion(latest), request, facts, { ...revisions, verdicts });
+        : continueSuggestion(parseSuggestion(latest), request, facts, { ...revisions, verdicts });
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
     const { task: fittedTask, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
@@ -115,7 +115,7 @@ function parseSuggestion(latest: string): Suggestion {
  * Ends a prediction with the rest of the suggestion that the person is typing, without asking a model or charging a
  * unit. Returns undefined if the suggestion no longer applies, was dismissed, or memory has changed since.
  */
-function continuedFrom(
+function continueSuggestion(
   { id, report, ...last }: Suggestion,
   request: PredictionRequest,
   facts: PredictionFacts,

@@ -16,7 +16,7 @@ const check = compile(Answer);
 /** Likelihoods in the order of their digits. */
 const GRADES = LIKELIHOODS.toReversed();
 /** Length of the draft's end that a model may repeat, in code points. */
-const REPEATED_MAX = 24;
+const REPEATED_CHARS_MAX = 24;
 
 const RULES = `You predict what a person will type next into a chat with an assistant.
 
@@ -75,10 +75,10 @@ export function readAnswer(
   return { completion, confidence: LIKELIHOOD_PROBABILITIES[grade] };
 }
 
-/** Removes the draft, or its last `REPEATED_MAX` code points, if the continuation begins by repeating it. */
+/** Removes the draft, or its last `REPEATED_CHARS_MAX` code points, if the continuation begins by repeating it. */
 function withoutDraft(draft: string, continuation: string): string {
   const trimmedText = continuation.trimStart();
-  const repeatedText = [draft, [...draft].slice(-REPEATED_MAX).join('')].find(
+  const repeatedText = [draft, [...draft].slice(-REPEATED_CHARS_MAX).join('')].find(
     (text) => text.trim() !== '' && trimmedText.startsWith(text),
   );
   return repeatedText === undefined ? continuation : trimmedText.slice(repeatedText.length);

@@ -8,7 +8,7 @@ import https from 'node:https';
 import { MIB } from '../../shared/schemas/limits.ts';
 
 /** Maximum number of bytes of a body. The longest answers have only some kilobytes. */
-const BODY_MAX = MIB;
+const BODY_BYTES_MAX = MIB;
 export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
 /** Statuses for which `Response` refuses any body, even an empty one. */
@@ -44,7 +44,7 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
     headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
     signal: signal ?? undefined,
   };
-  let request = open(url, options);
+  let request = openRequest(url, options);
   let timeoutError: Error | undefined;
   const timer = setTimeout(() => {
     // The SDK recognises a timeout by these words.
@@ -55,7 +55,7 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
   try {
     const message = await answerTo(request.end(body)).catch((error: unknown) => {
       if (!(error instanceof StaleConnection)) throw error;
-      request = open(url, { ...options, agent: agentForNewConnection(url) });
+      request = openRequest(url, { ...options, agent: agentForNewConnection(url) });
       return answerTo(request.end(body));
     });
     status = statusOf(message);
@@ -75,7 +75,7 @@ export async function boundedFetch(url: string, init: RequestInit, timeoutMs: nu
   }
 }
 
-function open(url: string, options: RequestOptions): ClientRequest {
+function openRequest(url: string, options: RequestOptions): ClientRequest {
   return url.startsWith('https:') ? https.request(url, options) : httpRequest(url, options);
 }
 
@@ -114,7 +114,7 @@ function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   let size = 0;
   message.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= BODY_MAX) chunks.push(chunk);
+    if (size <= BODY_BYTES_MAX) chunks.push(chunk);
     else message.destroy(Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE }));
   });
   message.on('end', () => resolve(Buffer.concat(chunks)));

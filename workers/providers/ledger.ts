@@ -11,10 +11,10 @@ import type { Chat, ChatRequest, Completion } from './chat.ts';
 import { type CallLimits, NO_USAGE, ProviderError, type Usage } from './provider.ts';
 
 const FLUSH_EVERY_MS = 200;
-const BATCH_MAX = 500;
-const BUFFER_MAX = 20_000;
+const BATCH_CALLS_MAX = 500;
+const BUFFERED_CALLS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 2000;
-const RETRY = { firstMs: 100, longestMs: 100 };
+const CLOSE_RETRY = { firstMs: 100, longestMs: 100 };
 
 /** Stores calls in the ledger. `age_ms` is the time since the call was sent. Safe to repeat. */
 export type StoreEntries = (calls: (LedgerEntry & { age_ms: number })[]) => Promise<void>;
@@ -40,14 +40,14 @@ export class CallLedger {
 
   /** `sentAt` is from `performance.now()`. */
   add(call: LedgerEntry, sentAt: number): void {
-    if (this.#buffer.length < BUFFER_MAX) this.#buffer.push({ call, sentAt });
+    if (this.#buffer.length < BUFFERED_CALLS_MAX) this.#buffer.push({ call, sentAt });
     else this.#lostCount += 1;
   }
 
   async close(): Promise<void> {
     await this.#flushes.stop();
     const until = performance.now() + CLOSE_TIMEOUT_MS;
-    await retry(() => this.#flush(), { ...RETRY, until }).catch((error: unknown) =>
+    await retry(() => this.#flush(), { ...CLOSE_RETRY, until }).catch((error: unknown) =>
       this.#log.warn(
         { err: error, calls: this.#buffer.length },
         'calls to the provider are lost to the ledger',
@@ -57,7 +57,7 @@ export class CallLedger {
 
   async #flush(): Promise<void> {
     while (this.#buffer.length > 0) {
-      const batch = this.#buffer.slice(0, BATCH_MAX);
+      const batch = this.#buffer.slice(0, BATCH_CALLS_MAX);
       const now = performance.now();
       await this.#storeEntries(batch.map(({ call, sentAt }) => ({ ...call, age_ms: now - sentAt })));
       this.#buffer.splice(0, batch.length);

@@ -54,7 +54,7 @@ const NEW_PROMPT_WEIGHT = 2;
  * latest message asks for an approval or a choice.
  */
 function repeatPrompt(messages: readonly Message[]): Continuation {
-  const latestSituation = situation(messages.at(-1));
+  const latestSituation = situationWords(messages.at(-1));
   const votes = new Map<string, { text: string; weight: number; count: number }>();
   let best = { text: '', weight: 0, count: 0 };
   let total = NEW_PROMPT_WEIGHT;
@@ -62,7 +62,7 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
     const text = message.content.trim();
     if (!isWrittenByPerson(message) || text === '' || maskSecrets(text) !== text || !isDisplayable(text))
       continue;
-    const likeness = similarity(latestSituation, situation(messages[i - 1]));
+    const likeness = similarity(latestSituation, situationWords(messages[i - 1]));
     const weight = OTHER_SITUATION_WEIGHT + (1 - OTHER_SITUATION_WEIGHT) * likeness ** 2;
     const before = votes.get(normalize(text)) ?? { weight: 0, count: 0 };
     const vote = { text, weight: weight + before.weight, count: before.count + 1 };
@@ -75,7 +75,7 @@ function repeatPrompt(messages: readonly Message[]): Continuation {
   return { text: best.text, confidence: best.weight / total };
 }
 
-function situation(message: Message | undefined): Set<string> {
+function situationWords(message: Message | undefined): Set<string> {
   return new Set(
     message?.content
       .slice(-SITUATION_CHARS)

@@ -187,8 +187,8 @@ function field(value: unknown, name: string | number): unknown {
 function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
   if (error instanceof ProviderError) return error;
   const refusedPart = refusedPartOf(error, dialect);
-  if (refusedPart !== undefined) return new DialectRefused(refusedPart, describe(error));
-  return new ProviderError(faultOf(error), describe(error), {
+  if (refusedPart !== undefined) return new DialectRefused(refusedPart, describeError(error));
+  return new ProviderError(faultOf(error), describeError(error), {
     retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
     outage: indicatesOutage(error),
     charged: isUnreadable(error) ? null : undefined,
@@ -229,7 +229,7 @@ function indicatesOutage(error: unknown): boolean {
 /**
  * Describes an error without any text of the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED".
  */
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const status = error instanceof APIError ? error.status : undefined;
   return [error.constructor.name, status ?? systemCode(error)].filter((part) => part !== undefined).join(' ');
@@ -257,13 +257,13 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (NUMBER.test(exact)) return boundedPause(Number(exact));
   const value = headers?.get('retry-after') ?? '';
   if (NUMBER.test(value)) return boundedPause(Number(value) * 1000);
-  const moment = momentOf(value);
+  const moment = parseHttpDate(value);
   if (moment === undefined) return undefined;
   // Uses the provider's own clock if the response has a `Date` header.
-  return boundedPause(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
+  return boundedPause(moment - (parseHttpDate(headers?.get('date') ?? '') ?? Date.now()));
 }
 
-function momentOf(date: string): number | undefined {
+function parseHttpDate(date: string): number | undefined {
   const ms = HTTP_DATE.test(date) ? Date.parse(date) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }

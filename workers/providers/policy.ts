@@ -76,8 +76,8 @@ export class ProviderPolicy {
   /** Runs one exchange at a time, so that an older state never replaces a newer one. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
-  #isAlone = false;
-  readonly #watch = watchCircuits(this.#circuits);
+  #sharedStateFailed = false;
+  readonly #metrics = watchCircuits(this.#circuits);
   #usedAt = performance.now();
   #skippedPolls = 0;
 
@@ -99,7 +99,7 @@ export class ProviderPolicy {
   }
 
   async close(): Promise<void> {
-    this.#watch.close();
+    this.#metrics.close();
     await this.#polls.stop();
     await this.#exchanges.run();
   }
@@ -151,7 +151,7 @@ export class ProviderPolicy {
     });
     if (isOurs) return;
     // While the database is out of reach, each worker probes without a claim.
-    if (this.#isAlone) return;
+    if (this.#sharedStateFailed) return;
     if (circuit.check(party)) throw circuit.refusal();
   }
 
@@ -178,11 +178,11 @@ export class ProviderPolicy {
         const workers = Math.max(1, await shared.countWorkers());
         this.#limiter.setCapacity(Math.max(1, Math.floor(concurrency / workers)));
       }
-      this.#isAlone = false;
+      this.#sharedStateFailed = false;
     } catch (error) {
-      if (!this.#isAlone)
+      if (!this.#sharedStateFailed)
         log.warn({ err: error }, 'decides alone about the provider: other workers are out of reach');
-      this.#isAlone = true;
+      this.#sharedStateFailed = true;
     }
   }
 

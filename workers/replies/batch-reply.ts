@@ -16,7 +16,7 @@ import type { batchReply } from '../../shared/work/kinds.ts';
 import type { AttemptContext, Handler, Stores } from '../work/handler.ts';
 import { type Basis, EXAMPLES_MAX } from './basis.ts';
 import { createReplyPredictor, type ReplyDependencies } from './reply.ts';
-import { type ScreenedMaterial, screenBeside, screenMaterial } from './screen.ts';
+import { type ScreenedMaterial, screenExamples, screenMaterial } from './screen.ts';
 
 type BatchReplyDependencies = ReplyDependencies & Pick<Stores, 'pool'>;
 
@@ -48,7 +48,7 @@ export function createBatchReplyHandler(
     if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     // Omits `gone`: other replies may wait for this read, so it must continue if this reply is aborted.
     const reader = { party: claim.party, memory: claim.party };
-    const read = () => inTurn(reader, () => readCommon(dependencies, claim.party, batchBundle.bundle));
+    const read = () => inTurn(reader, () => readSharedBasis(dependencies, claim.party, batchBundle.bundle));
     // The key contains the memory's revision, so that a changed memory is read again. Deleted rows must not be used.
     return sharedBases.use(`${batch} ${batchBundle.revision}`, read, (common) =>
       predict(claim, request, limitedContext, async () => basisOf(await common(), request, settings)),
@@ -61,7 +61,7 @@ function limitTime(ms: number, context: AttemptContext): AttemptContext {
   return { ...context, leftMs: () => Math.min(context.leftMs(), until - performance.now()) };
 }
 
-async function readCommon(
+async function readSharedBasis(
   { pool, em }: BatchReplyDependencies,
   accountId: string,
   bundle: BatchBundle,
@@ -93,7 +93,7 @@ function basisOf(
   const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
   const fitted = fitBesideCommon(prompt, screened.material, examples, contextBudgetTokens);
   return {
-    screened: screenBeside([prompt, agent], fitted, screened),
+    screened: screenExamples([prompt, agent], fitted, screened),
     vote,
     pairs,
     isSupported: precedents.supportFor(prompt),

@@ -12,7 +12,7 @@ import type { ClaimOf, Handler, HandlerContext } from '../work/handler.ts';
 import { type BasisDependencies, materialOf } from './basis.ts';
 
 /** Maximum length of the text with which the memory is searched, in UTF-16 units. */
-const QUESTION_MAX = 2000;
+const SEARCH_CHARS_MAX = 2000;
 
 /**
  * Creates the handler for a batch. It chooses memory rows that all prompts share, and admits one part (a child job) per
@@ -75,7 +75,7 @@ async function chooseBundle(
   accountId: string,
   { inputs, common: { recency_minutes: recencyMinutes } }: BatchPrompts,
 ): Promise<BatchBundle> {
-  const query = { ...CONTEXT_DEFAULTS, query: questionOf(inputs), recencyMinutes };
+  const query = { ...CONTEXT_DEFAULTS, query: searchTextOf(inputs), recencyMinutes };
   const reader = { party: accountId, memory: accountId };
   const bundle = await inTurn(reader, () => assembleContext(em(), accountId, query));
   const { profile, facts, episodes, raw, truncated } = fitCommon(
@@ -100,8 +100,8 @@ async function chooseBundle(
  * Joins the ends of all prompts, because a prompt usually ends with its question. All ends have the same maximum
  * length.
  */
-function questionOf(inputs: readonly string[]): string {
-  const share = Math.floor(QUESTION_MAX / inputs.length) - 1;
+function searchTextOf(inputs: readonly string[]): string {
+  const share = Math.floor(SEARCH_CHARS_MAX / inputs.length) - 1;
   return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');
 }
 

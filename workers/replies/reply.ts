@@ -186,12 +186,12 @@ function contextOf(
 }
 
 /** Maximum length of a reply that is reused, in code points. A longer reply fits only the prompt that it answered. */
-const REUSED_REPLY_MAX = 80;
+const REUSED_REPLY_CHARS_MAX = 80;
 /**
  * Weight of a reply's share among the replies to similar prompts. The rest is the weight of its share among all
  * replies.
  */
-const VOTE_SHARE = 0.7;
+const SIMILAR_PROMPTS_WEIGHT = 0.7;
 const PROBABILITY_MIN = 0.15;
 
 /** Predicts a reply without a model, from the person's own replies to similar prompts. */
@@ -200,14 +200,14 @@ export function proposeLocally(prompt: string, vote: VoteResult, pairs: number, 
     .filter(
       ({ response }) =>
         response !== '' &&
-        [...response].length <= REUSED_REPLY_MAX &&
+        [...response].length <= REUSED_REPLY_CHARS_MAX &&
         !containsSecret(response) &&
         isDisplayable(response),
     )
     .map(({ response, share, times }) => ({
       response,
       reasoning: `The person's own reply to similar prompts; they gave it ${times} ${times === 1 ? 'time' : 'times'}.`,
-      raw: VOTE_SHARE * share + (1 - VOTE_SHARE) * (times / (pairs + 1)),
+      raw: SIMILAR_PROMPTS_WEIGHT * share + (1 - SIMILAR_PROMPTS_WEIGHT) * (times / (pairs + 1)),
       needsUnknownFact: false,
     }))
     .filter(({ raw }) => raw >= PROBABILITY_MIN)

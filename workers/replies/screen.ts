@@ -29,7 +29,7 @@ export function screenMaterial(prompts: readonly string[], material: FittedMater
 }
 
 /** Screens one prompt and its examples. The rest of the material was screened before. */
-export function screenBeside(
+export function screenExamples(
   prompts: readonly string[],
   material: FittedMaterial,
   before: Pick<ScreenedMaterial, 'withheld'>,

@@ -16,10 +16,10 @@ import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
 /** The pages of a round are spread over this share of the time until the next tick. */
 const SPREAD_SHARE = 0.8;
-const PAUSE_MS = { min: 250, max: 60_000 };
+const PAGE_PAUSE_MS = { min: 250, max: 60_000 };
 const ROOM_CHECK_MS = 1000;
 /** Maximum number of due accounts that are counted to compute the pause between pages. */
-const COUNTED_MAX = 100_000;
+const COUNTED_ACCOUNTS_MAX = 100_000;
 
 export interface RoundDependencies {
   config: WorkerConfig;
@@ -140,9 +140,9 @@ export class Rounds {
     const known = this.#pauses.get(name);
     if (known?.tick === tick && known.step === step) return known.pauseMs;
     const pages =
-      (await countDue(this.#dependencies.database.pool, due, position, COUNTED_MAX)) / PAGE_ACCOUNTS;
+      (await countDue(this.#dependencies.database.pool, due, position, COUNTED_ACCOUNTS_MAX)) / PAGE_ACCOUNTS;
     const spread = (SPREAD_SHARE * Math.max(0, untilTickMs)) / pages;
-    const pauseMs = Math.min(Math.max(spread, PAUSE_MS.min), PAUSE_MS.max);
+    const pauseMs = Math.min(Math.max(spread, PAGE_PAUSE_MS.min), PAGE_PAUSE_MS.max);
     this.#pauses.set(name, { tick, step, pauseMs });
     return pauseMs;
   }

@@ -15,7 +15,7 @@ import { type RoundDependencies, Rounds } from './rounds.ts';
 /** Maximum random delay, so that processes do not all read the schedules at the same time. */
 const JITTER_MS = 50;
 /** Maximum time between two reads of the schedules: a pattern may change, or a process may die during a round. */
-const LOOK_EVERY_MS = 5000;
+const READ_EVERY_MS = 5000;
 const RETRY_MS = 500;
 /** Missed ticks up to this age fire one by one. All older ones together fire once. */
 const CATCH_UP_MS = 60_000;
@@ -60,19 +60,19 @@ export class Scheduler {
   async #run(): Promise<void> {
     const { signal } = this.#stopController;
     while (!signal.aborted) {
-      const untilTickMs = await this.#look().catch((error: unknown) => {
+      const untilTickMs = await this.#checkSchedules().catch((error: unknown) => {
         this.#dependencies.log.warn({ err: error }, 'could not look at the schedules');
         return RETRY_MS;
       });
       const waitMs = Math.max(0, untilTickMs) + Math.random() * JITTER_MS;
-      await sleep(Math.min(waitMs, LOOK_EVERY_MS), undefined, { signal }).catch(() => {});
+      await sleep(Math.min(waitMs, READ_EVERY_MS), undefined, { signal }).catch(() => {});
     }
   }
 
   /**
    * Fires due ticks, and continues rounds whose process has died. Resolves with the milliseconds until the next tick.
    */
-  async #look(): Promise<number> {
+  async #checkSchedules(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
     for (const row of await readSchedules(this.#dependencies.pool)) {
       if (row.untilFreeMs !== null && row.untilFreeMs <= 0) this.#dependencies.rounds.run(row.name);

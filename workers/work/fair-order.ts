@@ -45,7 +45,7 @@ export class FairOrder {
   readonly #heldSlots = { apps: 0, accounts: 0 };
   #seq = 0;
   /** Number of spare flows in the next claim. It grows while claims find less work than expected. */
-  #spare = 0;
+  #spareCount = 0;
 
   constructor(slots: number, kinds: Kinds) {
     this.slots = slots;
@@ -133,7 +133,9 @@ export class FairOrder {
     }
     const reservedSlots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
     const claimedTooFew = claimed.length < reservedSlots;
-    this.#spare = claimedTooFew ? Math.min(2 * this.#spare + 8, SPARE_FLOWS_MAX) : this.#spare >> 1;
+    this.#spareCount = claimedTooFew
+      ? Math.min(2 * this.#spareCount + 8, SPARE_FLOWS_MAX)
+      : this.#spareCount >> 1;
     return blockedFlows;
   }
 
@@ -156,7 +158,7 @@ export class FairOrder {
   #nextFlow(): KnownFlow | undefined {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
-    const firsts = classes.flatMap((partyClass) => this.#lowest(partyClass) ?? []);
+    const firsts = classes.flatMap((partyClass) => this.#flowWithFewestSlots(partyClass) ?? []);
     // If one of these flows may hold another slot, the first flow gets it, even above its own limit.
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
@@ -173,15 +175,15 @@ export class FairOrder {
     return level?.size === 1 && another === undefined;
   }
 
-  #lowest(partyClass: PartyClass): KnownFlow | undefined {
+  #flowWithFewestSlots(partyClass: PartyClass): KnownFlow | undefined {
     const levels = this.#ready[partyClass];
     for (const held of [...levels.keys()].sort((a, b) => a - b))
-      for (const flow of levels.get(held) ?? []) if (mayTake(flow)) return flow;
+      for (const flow of levels.get(held) ?? []) if (mayRunAnother(flow)) return flow;
     return undefined;
   }
 
   *#spareFlows(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
-    let spare = this.#spare;
+    let spare = this.#spareCount;
     for (const levels of Object.values(this.#ready))
       for (const flow of levels.get(0) ?? []) {
         if (spare <= 0) return;
@@ -226,7 +228,7 @@ export class FairOrder {
   }
 }
 
-function mayTake({ declaration, held }: KnownFlow): boolean {
+function mayRunAnother({ declaration, held }: KnownFlow): boolean {
   return !declaration.oneAtATime || held === 0;
 }
 

@@ -105,11 +105,11 @@ export class RunningAttempts {
   async #reconcile(): Promise<void> {
     try {
       const before = new Map(this.#attempts);
-      const mayHaveStrays = this.#unknownRows.size > 0 || performance.now() < this.#claimsUntil;
-      if (before.size === 0 && !mayHaveStrays) return;
-      const held = await this.#rows.readHeld(mayHaveStrays ? undefined : [...before.keys()]);
+      const mayHaveUnknownRows = this.#unknownRows.size > 0 || performance.now() < this.#claimsUntil;
+      if (before.size === 0 && !mayHaveUnknownRows) return;
+      const held = await this.#rows.readHeld(mayHaveUnknownRows ? undefined : [...before.keys()]);
       await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
-      if (mayHaveStrays) await this.#releaseStrays(held);
+      if (mayHaveUnknownRows) await this.#releaseUnknownRows(held);
     } catch (error) {
       this.#log.warn({ err: error }, 'could not compare running attempts with their rows');
     }
@@ -151,11 +151,11 @@ export class RunningAttempts {
    * Releases rows that this process holds but does not run. Waits `CLAIM_ANSWER_MS` first, because the answer to their
    * claim may still arrive.
    */
-  async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
+  async #releaseUnknownRows(held: ReadonlyMap<string, number>): Promise<void> {
     const now = performance.now();
-    const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
-    this.#unknownRows = new Map(unknown.map((id) => [id, this.#unknownRows.get(id) ?? now]));
-    const strays = unknown.filter((id) => now - (this.#unknownRows.get(id) ?? now) > CLAIM_ANSWER_MS);
-    if (strays.length > 0) await this.#rows.release(strays);
+    const unknownIds = [...held.keys()].filter((id) => !this.#attempts.has(id));
+    this.#unknownRows = new Map(unknownIds.map((id) => [id, this.#unknownRows.get(id) ?? now]));
+    const overdueIds = unknownIds.filter((id) => now - (this.#unknownRows.get(id) ?? now) > CLAIM_ANSWER_MS);
+    if (overdueIds.length > 0) await this.#rows.release(overdueIds);
   }
 }

@@ -15,13 +15,13 @@ export interface ContinuationEvidence {
 }
 
 /** Maximum total length of the searched texts, in UTF-16 units. It limits the time for a prediction. */
-const READ_MAX = 24_000;
-const FOLLOWING_MAX = 80;
+const SEARCHED_CHARS_MAX = 24_000;
+const FOLLOWING_CHARS_MAX = 80;
 const PLACES_MAX = 200;
-const OWN_WEIGHT = 2;
-const OTHER_WEIGHT = 0.2;
+const PERSON_TEXT_WEIGHT = 2;
+const OTHER_MESSAGE_WEIGHT = 0.2;
 /** Weight of the latest message if the person did not write it, of the artifact and of the preferences. */
-const LATEST_WEIGHT = 0.5;
+const CONTEXT_WEIGHT = 0.5;
 
 /**
  * Minimum weight of a phrase. The weight of a new phrase is 1; the part above the minimum halves every
@@ -46,13 +46,13 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
   }));
   const minWords = end.tails[0] === '' ? 1 : 0;
   const nearest = end.tails[minWords] ?? '';
-  let left = READ_MAX;
+  let left = SEARCHED_CHARS_MAX;
   for (const [place, { text, weight, remembered }] of textsOf(task, nearest).entries()) {
     if (left <= 0) break;
-    const readText = text.slice(-left);
-    left -= readText.length;
+    const searchedText = text.slice(-left);
+    left -= searchedText.length;
     evidence.push(
-      ...findContinuations(readText, end.tails, minWords, {
+      ...findContinuations(searchedText, end.tails, minWords, {
         weight,
         source: String(place),
         remembered: remembered ?? false,
@@ -81,7 +81,7 @@ function textsOf(
     .map((message) => ({ text: message.content, weight: weightOf(message, message === messages.at(-1)) }));
   const surroundingTexts = [artifact?.summary, preferences].map((text) => ({
     text: text ?? '',
-    weight: LATEST_WEIGHT,
+    weight: CONTEXT_WEIGHT,
   }));
   const memoryTexts = [
     ...(memory?.facts ?? []),
@@ -89,13 +89,13 @@ function textsOf(
     memory?.profile?.summary ?? '',
   ].map((text) => ({
     text,
-    weight: OWN_WEIGHT,
+    weight: PERSON_TEXT_WEIGHT,
     remembered: true,
   }));
-  const typedText = { text: (draftHead + draft).slice(0, -nearest.length), weight: OWN_WEIGHT };
+  const typedText = { text: (draftHead + draft).slice(0, -nearest.length), weight: PERSON_TEXT_WEIGHT };
   return [
     typedText,
-    { text: artifact?.selection ?? '', weight: LATEST_WEIGHT },
+    { text: artifact?.selection ?? '', weight: CONTEXT_WEIGHT },
     ...conversation.reverse(),
     ...surroundingTexts,
     ...memoryTexts,
@@ -103,8 +103,8 @@ function textsOf(
 }
 
 function weightOf(message: Message, isLatest: boolean): number {
-  if (isWrittenByPerson(message)) return OWN_WEIGHT;
-  return isLatest ? LATEST_WEIGHT : OTHER_WEIGHT;
+  if (isWrittenByPerson(message)) return PERSON_TEXT_WEIGHT;
+  return isLatest ? CONTEXT_WEIGHT : OTHER_MESSAGE_WEIGHT;
 }
 
 /** Finds the places where the draft's end `tails[minWords]` occurs: see `DraftEnd`. */
@@ -127,7 +127,7 @@ function findContinuations(
     const end = at + nearest.length;
     let maxWords = minWords;
     while (maxWords + 1 < tails.length && endsWith(lower, tails[maxWords + 1] ?? '', end)) maxWords += 1;
-    const following = lines.slice(end, Math.min(lines.indexOf('\n', end), end + FOLLOWING_MAX));
+    const following = lines.slice(end, Math.min(lines.indexOf('\n', end), end + FOLLOWING_CHARS_MAX));
     places.push({ following, minWords, maxWords, ...origin });
   }
   return places;
