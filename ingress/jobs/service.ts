@@ -58,7 +58,7 @@ export interface JobView {
 
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
-  /** Views by kind. The handler of a kind without a view stores the steps and reports the answer itself. */
+  /** Views by the name of the kind. A kind without a view stores its progress and its result with the job. */
   views: Readonly<Record<string, JobView>>;
   /** Gives up after `withinMs`. */
   find(refs: JobRef[], kinds: readonly string[], withinMs?: number): Promise<(Job | undefined)[]>;

@@ -73,7 +73,7 @@ async function* eventsOf(
   let readAt = sentAt;
   while (!gone.aborted) {
     const update = await poll(shownParts).catch((error: unknown) => {
-      // Otherwise polls again.
+      // Ignores a failed poll during a short outage of the database.
       if (!isTransient(error) || performance.now() - readAt > maxOutageMs) throw error;
     });
     if (update) readAt = performance.now();

@@ -184,7 +184,7 @@ export class Lease {
       leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
   }
 
-  /** Answers the waiting calls in order. `before` is the number of points counted before theirs. */
+  /** Answers the waiting calls in order. `before` is the number of points that the store had counted before them. */
   #settle(waiting: readonly WaitingCall[], before: number): void {
     const { limit, now } = this.#options;
     const { overAt = now() } = this.#window ?? {};

@@ -52,7 +52,7 @@ export function openLimits(
 interface CircuitBreakerOptions {
   /** Time until one call probes the dependency. */
   openMs: number;
-  /** Called with the first failure, not with those of probes. */
+  /** Called with the failure that opens the circuit. Not called when a probe fails. */
   onOpen(error: unknown): void;
   onClose(): void;
 }
