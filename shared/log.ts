@@ -20,9 +20,9 @@ export function createLog(process: string, level: string, destination?: Destinat
 /** Pattern of the error codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-const ERRORS_MAX = 5;
+const NESTED_ERRORS_MAX = 5;
 /** Maximum depth of nested causes that are logged. */
-const DEPTH_MAX = 3;
+const CAUSE_DEPTH_MAX = 3;
 
 interface LoggedError {
   name: string;
@@ -40,10 +40,11 @@ function serializeError(error: unknown, depth = 0): LoggedError {
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
   const message = isFromPostgres(error) ? undefined : maskSecrets(error.message);
   const loggedError: LoggedError = { name: error.name, code, message, stack: frames?.join('\n') };
-  if (depth === DEPTH_MAX) return loggedError;
+  if (depth === CAUSE_DEPTH_MAX) return loggedError;
   const inner = (one: unknown) => serializeError(one, depth + 1);
   if (error.cause instanceof Error) loggedError.cause = inner(error.cause);
-  if (error instanceof AggregateError) loggedError.errors = error.errors.slice(0, ERRORS_MAX).map(inner);
+  if (error instanceof AggregateError)
+    loggedError.errors = error.errors.slice(0, NESTED_ERRORS_MAX).map(inner);
   return loggedError;
 }
 

@@ -2,14 +2,14 @@ import { finished, type Readable } from 'node:stream';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { BODY_LIMIT, KIB } from '../../shared/schemas/limits.ts';
+import { BODY_BYTES_MAX, KIB } from '../../shared/schemas/limits.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
 /** Minimum pace: a body may take `graceMs`, and a second more for every `bytesPerS` bytes sent. */
 const MIN_PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
-/** Maximum ratio of unpacked to packed size, for bodies larger than `BODY_LIMIT`. Text rarely reaches a ratio of 20. */
+/** Maximum ratio of unpacked to packed size of bodies over `BODY_BYTES_MAX`. Text rarely reaches a ratio of 20. */
 const UNPACKED_RATIO_MAX = 100;
 /** Maximum packed size of a body of `limit` bytes. Gzip adds headers, and 5 bytes to each incompressible block. */
 const packedBytesMax = (limit: number) => KIB + limit + limit / 64;
@@ -140,7 +140,7 @@ class Body {
     const neededBytes = this.#usedBytes + chunk.length;
     if (
       neededBytes > limit ||
-      neededBytes > Math.max(BODY_LIMIT, UNPACKED_RATIO_MAX * bytesSent(neededBytes))
+      neededBytes > Math.max(BODY_BYTES_MAX, UNPACKED_RATIO_MAX * bytesSent(neededBytes))
     )
       throw new AppError('body_too_large');
     if (neededBytes > this.#buffer.length) {

@@ -52,7 +52,7 @@ export interface Declaration {
   body?: TSchema;
   /** Schema of one row, if the body is a list whose rows the handler checks one by one. */
   rows?: TSchema;
-  /** Maximum bytes of the unpacked body; `BODY_LIMIT` by default. */
+  /** Maximum bytes of the unpacked body; `BODY_BYTES_MAX` by default. */
   bodyLimit?: number;
   /** Maximum number of values and property names in the body; `BODY_VALUES_MAX` by default. */
   bodyValues?: number;

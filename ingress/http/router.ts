@@ -6,7 +6,7 @@ import { requireFreshLogin, requireScope } from '../../shared/domain/account.ts'
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { isStorable } from '../../shared/schemas/build.ts';
-import { BODY_LIMIT, BODY_VALUES_MAX, KIB, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX, KIB, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { compile, compileQuery, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
@@ -75,7 +75,7 @@ function serveEndpoint<Parts>(
   { bodies, answers }: { bodies: Bodies; answers: AnswerBudget },
 ) {
   const {
-    bodyLimit: limit = BODY_LIMIT,
+    bodyLimit: limit = BODY_BYTES_MAX,
     bodyValues: values = BODY_VALUES_MAX,
     credential,
     inTurn,

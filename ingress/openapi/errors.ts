@@ -5,7 +5,7 @@ import {
   type Fault,
   ValidationErrorBody,
 } from '../../shared/schemas/errors.ts';
-import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { BODY_BYTES_MAX } from '../../shared/schemas/limits.ts';
 import { UNCOUNTED_BYTES } from '../guards/budgets.ts';
 import type { Credential, Endpoint } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
@@ -98,7 +98,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
     credential,
     freshLogin,
     body,
-    bodyLimit = BODY_LIMIT,
+    bodyLimit = BODY_BYTES_MAX,
     queryError,
     unlimited,
     inTurn,

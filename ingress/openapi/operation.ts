@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import Type, { type TSchema } from 'typebox';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
-import { BODY_DEPTH, BODY_LIMIT, BODY_VALUES_MAX, KIB, MIB } from '../../shared/schemas/limits.ts';
+import { BODY_BYTES_MAX, BODY_DEPTH_MAX, BODY_VALUES_MAX, KIB, MIB } from '../../shared/schemas/limits.ts';
 import type { Endpoint, ParamKind } from '../http/endpoint.ts';
 import { scopesOf } from '../http/scopes.ts';
 import type { Components } from './components.ts';
@@ -90,9 +90,9 @@ function bodySchema({ body = {}, rows }: Endpoint, components: Components): obje
   return components.refer(rows === undefined ? body : { ...body, items: rows });
 }
 
-function boundsOf({ bodyLimit = BODY_LIMIT, bodyValues = BODY_VALUES_MAX }: Endpoint): string {
+function boundsOf({ bodyLimit = BODY_BYTES_MAX, bodyValues = BODY_VALUES_MAX }: Endpoint): string {
   const values = bodyValues.toLocaleString('en');
-  return `At most ${formatBytes(bodyLimit)}, ${values} values and names, nested ${BODY_DEPTH} deep.`;
+  return `At most ${formatBytes(bodyLimit)}, ${values} values and names, nested ${BODY_DEPTH_MAX} deep.`;
 }
 
 function formatBytes(bytes: number): string {

@@ -17,7 +17,7 @@ import type {
   PredictionRequest,
   PredictionResponse,
 } from '../../shared/schemas/predictions.ts';
-import { fingerprint, inKeyOrder } from '../../shared/security/fingerprint.ts';
+import { fingerprint, sortKeys } from '../../shared/security/fingerprint.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
 
@@ -85,7 +85,7 @@ function callOf(
   body: PredictionRequest,
   { wait, onDisconnect = app.onDisconnect }: PredictionPreferences,
 ): WorkCall<PredictionFacts> {
-  const orderedBody = inKeyOrder(body);
+  const orderedBody = sortKeys(body);
   const input = JSON.stringify(orderedBody);
   const { request_id: requestId, draft, ...context } = orderedBody;
   const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;

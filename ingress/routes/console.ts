@@ -8,7 +8,7 @@ import {
   RefreshRequest,
   SignupRequest,
 } from '../../shared/schemas/accounts.ts';
-import { SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../shared/schemas/limits.ts';
 import { type RefreshCookie, requireSameOrigin } from '../console/refresh-cookie.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Parts } from './parts.ts';
@@ -21,7 +21,7 @@ export const signUpToConsole = endpoint('none', {
   tag: 'Console',
   summary: 'Create an account; the refresh token is in a cookie',
   body: SignupRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied', 'email_taken', 'invite_required', 'overloaded'],
   status: 201,
   response: LoginResponse,
@@ -38,7 +38,7 @@ export const logInToConsole = endpoint('none', {
   tag: 'Console',
   summary: 'Log in; the refresh token is in a cookie',
   body: LoginRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied', 'invalid_credentials', 'overloaded'],
   status: 200,
   response: LoginResponse,
@@ -55,7 +55,7 @@ export const refreshConsole = endpoint('none', {
   summary: 'Get a new access token for the refresh token in the cookie',
   description: 'The value of `refresh` is ignored.',
   body: RefreshRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied', 'not_authenticated'],
   status: 200,
   response: AccessResponse,
@@ -70,7 +70,7 @@ export const logOutOfConsole = endpoint('user', {
   description: 'The value of `refresh` is ignored.',
   inTurn: 'account',
   body: LogoutRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied'],
   status: 200,
   response: LogoutResponse,

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
 import { type Admission, type AdmissionResult, admit } from '../../shared/db/stores/work/admit.ts';
-import { batches } from '../../shared/metrics/work.ts';
+import { batchSizes } from '../../shared/metrics/work.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { admissionTerms } from '../../shared/work/admission.ts';
@@ -52,7 +52,7 @@ export function serveKind(
   const { recoveryWindowS } = config;
   const terms = admissionTerms(kind, { process, timeoutMs, recoveryWindowS, units: config });
   const admitTogether = (batch: Admission[]) => {
-    batches.observe({ statement: 'admit' }, batch.length);
+    batchSizes.observe({ statement: 'admit' }, batch.length);
     return admit(pool, batch, terms, load.maxQueued(kind.name));
   };
   return {

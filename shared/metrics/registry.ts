@@ -17,7 +17,7 @@ export type Sample = readonly [gauge: Gauge, value: number, labels?: Labels];
 type ReadSamples = () => readonly Sample[] | Promise<readonly Sample[]>;
 
 const gauges: Gauge[] = [];
-const reads = new Set<ReadSamples>();
+const readers = new Set<ReadSamples>();
 let currentScrape: Promise<string> | undefined;
 
 export function counter<Label extends string>(
@@ -36,7 +36,7 @@ export function histogram<Label extends string>(
   return new Histogram({ name, help, labelNames, buckets: DURATION_BUCKETS_S, registers: [registry] });
 }
 
-export function sizes<Label extends string>(
+export function sizeHistogram<Label extends string>(
   name: `forecue_${string}_size`,
   help: string,
   labelNames: readonly Label[],
@@ -62,8 +62,8 @@ export function gauge(name: `forecue_${string}`, help: string, labelNames: reado
  * and labels, the values add up.
  */
 export function onScrape(read: ReadSamples): { close(): void } {
-  reads.add(read);
-  return { close: () => void reads.delete(read) };
+  readers.add(read);
+  return { close: () => void readers.delete(read) };
 }
 
 const failedReads = counter(
@@ -82,7 +82,7 @@ export function scrape(): Promise<string> {
 }
 
 async function collect(): Promise<string> {
-  const samples = await Promise.all([...reads].map(readInTime));
+  const samples = await Promise.all([...readers].map(readInTime));
   for (const one of gauges) {
     one.reset();
     // Without `remove`, a gauge without labels would be reported as 0 even if no reader gave a value.

@@ -8,8 +8,8 @@ import { poolLoad } from '../work/pool-load.ts';
 import { gauge, onScrape, type Sample } from './registry.ts';
 
 /** Gauges of the whole installation. Only the housekeeping leader exports them, so that they are not counted twice. */
-const leadsGauge = gauge('forecue_housekeeping_leads', '1 on the process that leads the housekeeping.');
-const roundAgeGauge = gauge(
+const leaderGauge = gauge('forecue_housekeeping_leads', '1 on the process that leads the housekeeping.');
+const stepAgeGauge = gauge(
   'forecue_housekeeping_round_age_seconds',
   'Seconds since a step of the housekeeping last ended.',
   ['step'],
@@ -29,7 +29,7 @@ const workersGauge = gauge('forecue_pool_workers', 'Living workers of a pool.', 
 const desiredGauge = gauge('forecue_pool_desired_workers', 'Workers that a pool should have.', ['pool']);
 const slotsGauge = gauge('forecue_pool_slots', 'Slots of the living workers of a pool.', ['pool']);
 const processesGauge = gauge('forecue_processes', 'Living processes, by their heartbeats.', ['kind']);
-const erasingGauge = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
+const erasingAccountsGauge = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
 const oldestErasureGauge = gauge(
   'forecue_erasure_oldest_seconds',
   'Seconds since the oldest unfinished erasure of an account began.',
@@ -87,9 +87,9 @@ function roundSamples(sources: TableSources): Sample[] {
   const rounds = sources.rounds();
   if (rounds === undefined) return [];
   const ages = Object.entries(rounds).map(
-    ([step, { last }]): Sample => [roundAgeGauge, (Date.now() - last) / 1000, { step }],
+    ([step, { last }]): Sample => [stepAgeGauge, (Date.now() - last) / 1000, { step }],
   );
-  return [[leadsGauge, 1], ...ages];
+  return [[leaderGauge, 1], ...ages];
 }
 
 async function loadSamples({ pool, kinds }: TableSources): Promise<Sample[]> {
@@ -119,7 +119,7 @@ async function loadSamples({ pool, kinds }: TableSources): Promise<Sample[]> {
 async function installationSamples(pool: Pool): Promise<Sample[]> {
   const installation = await readInstallation(pool);
   return [
-    [erasingGauge, installation.erasing],
+    [erasingAccountsGauge, installation.erasing],
     [oldestErasureGauge, installation.oldestErasureS],
     [sessionsGauge, installation.sessions],
     [maxSessionsGauge, installation.maxSessions],

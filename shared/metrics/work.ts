@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, onScrape, sizes } from './registry.ts';
+import { counter, gauge, histogram, onScrape, sizeHistogram } from './registry.ts';
 
 /**
  * `commit` stores the outcome. `wait` is the caller's time from admission to answer: the other stages plus the wake-up.
@@ -59,7 +59,9 @@ export const outcomesFound = counter(
   ['by'],
 );
 
-export const batches = sizes('forecue_statement_batch_size', 'Items that shared a statement.', ['statement']);
+export const batchSizes = sizeHistogram('forecue_statement_batch_size', 'Items that shared a statement.', [
+  'statement',
+]);
 
 const callersGauge = gauge(
   'forecue_callers_waiting',

@@ -2,7 +2,7 @@ import { withTimeout } from '../timing/within.ts';
 import type { Health } from './operator-port.ts';
 
 /** A part of the process counts as stuck after this silence. Every part replaces a silent connection sooner. */
-const STUCK_MS = 10_000;
+const STUCK_AFTER_MS = 10_000;
 
 /**
  * Time for which the result of the checks is reused, so that frequent requests do not burden the database and the
@@ -13,7 +13,7 @@ const RESULT_TTL_MS = 1000;
 /**
  * Time without an answer after which a check fails. A metrics scrape waits longer, so that it can report the failure.
  */
-const SILENT_MS = 1500;
+const CHECK_TIMEOUT_MS = 1500;
 
 export class ProcessHealth implements Health {
   serving = false;
@@ -33,16 +33,16 @@ export class ProcessHealth implements Health {
   }
 
   isHealthy(): boolean {
-    return this.#watchedParts.every(({ silentMs }) => silentMs < STUCK_MS);
+    return this.#watchedParts.every(({ silentMs }) => silentMs < STUCK_AFTER_MS);
   }
 
   async isReady(): Promise<boolean> {
-    this.#result ??= this.#check();
+    this.#result ??= this.#runChecks();
     const result = this.#result;
-    return (await withTimeout(SILENT_MS, () => result).catch(() => false)) && this.serving;
+    return (await withTimeout(CHECK_TIMEOUT_MS, () => result).catch(() => false)) && this.serving;
   }
 
-  async #check(): Promise<boolean> {
+  async #runChecks(): Promise<boolean> {
     try {
       await Promise.all(this.#checks.map((check) => check()));
       return true;

@@ -14,7 +14,7 @@ const COMMAND_TIMEOUT_MS = 1500;
  * Time without an answer after which a connection is reopened: a host that lost power closes nothing. A consumer waits
  * longer, because BullMQ's blocking reads last up to eleven seconds.
  */
-const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
+const SOCKET_TIMEOUTS_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
 /** Interval of probes. An idle connection would not notice that its server is gone or was demoted. */
 const PROBE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
@@ -102,7 +102,7 @@ function listenAtAny(hosts: readonly { host: string; port: number }[], options: 
 function optionsOf(role: RedisRole): CommonRedisOptions {
   const common = {
     connectTimeout: 2000,
-    socketTimeout: SILENCE_MS[role],
+    socketTimeout: SOCKET_TIMEOUTS_MS[role],
     keepAlive: 10_000,
     connectionName: `forecue-${role}`,
     reconnectOnError: ({ message }: Error) => message.includes('READONLY'),

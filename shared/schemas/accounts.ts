@@ -11,11 +11,11 @@ const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
  */
 const Secret = text(TEXT_MAX);
 
-const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
+const newUserFields = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
 
-export const NewUser = closedObject(newUser);
+export const NewUser = closedObject(newUserFields);
 
-export const SignupRequest = closedObject({ ...newUser, invite_code: Type.Optional(Secret) });
+export const SignupRequest = closedObject({ ...newUserFields, invite_code: Type.Optional(Secret) });
 
 export const LoginRequest = closedObject({ email: text(EMAIL_MAX), password: text(PASSWORD_MAX) });
 

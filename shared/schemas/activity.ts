@@ -5,13 +5,16 @@ import { ReplyStats } from './replies.ts';
 
 /** Maximum number of rows counted of each: predictions, facts, episodes, raw rows and model calls. */
 export const ACTIVITY_ROWS_MAX = 50_000;
-const OFFSET_MAX = 14 * 60;
+const UTC_OFFSET_MINUTES_MAX = 14 * 60;
 
 export const ActivityQuery = Type.Object({
   /** Number of days, today included. */
   days: pageLimit(90, 30),
   /** Minutes by which the person's time zone is ahead of UTC. It decides when the person's days begin. */
-  utc_offset_minutes: withDefault(Type.Integer({ minimum: -OFFSET_MAX, maximum: OFFSET_MAX }), 0),
+  utc_offset_minutes: withDefault(
+    Type.Integer({ minimum: -UTC_OFFSET_MINUTES_MAX, maximum: UTC_OFFSET_MINUTES_MAX }),
+    0,
+  ),
 });
 
 export const ActivityDay = closedObject({

@@ -47,15 +47,15 @@ export type ConnectionSummary = Static<typeof ConnectionSummary>;
 
 /** Maximum number of a connection's predictions that are counted. */
 export const CONNECTION_USES_MAX = 10_000;
-const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
+const UseCount = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
 /** A connection. The counts cover the last 35 days, and only predictions made under the current grant. */
 export const ConnectionDetail = closedObject({
   ...summaryFields,
   /** Number of predictions made with the account's memory. */
-  predictions: Uses,
+  predictions: UseCount,
   /** Number of these predictions that suggested something. */
-  suggested: Uses,
+  suggested: UseCount,
   last_used_at: nullable(Timestamp),
 });
 export type ConnectionDetail = Static<typeof ConnectionDetail>;

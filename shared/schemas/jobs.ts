@@ -57,7 +57,7 @@ export const PromoteInput = closedObject({
 });
 export type PromoteInput = Static<typeof PromoteInput>;
 
-export const PROMOTE_LIMIT = 100;
+export const PROMOTE_LIMIT_DEFAULT = 100;
 
 export const PromoteResult = closedObject({
   created: Count,

@@ -23,16 +23,16 @@ export const VALIDATION_ITEMS_MAX = 100;
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
 /** Maximum size of a request body in bytes, uncompressed. An endpoint may set another limit. */
-export const BODY_LIMIT = 256 * KIB;
+export const BODY_BYTES_MAX = 256 * KIB;
 /** Maximum size of a body that has only a few short texts, in bytes, uncompressed. */
-export const SMALL_BODY_LIMIT = 8 * KIB;
+export const SMALL_BODY_BYTES_MAX = 8 * KIB;
 /** Maximum number of values and property names in a JSON body. An endpoint may set another limit. */
 export const BODY_VALUES_MAX = 10_000;
 /**
  * Maximum number of values and property names in a body of memory rows: enough for 200 rows with all sources and tags.
  */
 export const MEMORY_BODY_VALUES_MAX = 150_000;
-export const BODY_DEPTH = 64;
+export const BODY_DEPTH_MAX = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
 export const MESSAGE_ROLES = ['user', 'assistant', 'tool'] as const;
@@ -59,11 +59,10 @@ export const MIN_CONFIDENCE = 0.3;
 export const PRECISION_TARGET = 0.95;
 /** Defaults for choosing memory. Drafts and /v1 do not use `recencyMinutes`: for them, no row is too old. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
-/** Minutes. */
-export const RECENCY_MAX = 7 * 24 * 60;
+export const RECENCY_MINUTES_MAX = 7 * 24 * 60;
 export const CODE_TTL_S = 120;
 /** Number of exchanges with a wrong value, such as the verifier, after which a connection attempt is void. */
-export const MISMATCHES_MAX = 5;
+export const EXCHANGE_MISMATCHES_MAX = 5;
 /** Minimum number of days for which ended work is kept, without its texts, for billing, conflicts and statistics. */
 export const TOMBSTONE_DAYS = 35;
 /** A queued prediction without callers is abandoned unless a caller re-attaches within this time. */

@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, text, withDefault } from './build.ts';
 import { Count, Timestamp } from './common.ts';
-import { CONTEXT_DEFAULTS, RECENCY_MAX } from './limits.ts';
+import { CONTEXT_DEFAULTS, RECENCY_MINUTES_MAX } from './limits.ts';
 import {
   EpisodeResponse,
   FactResponse,
   ProfileResponse,
   RawMemoryResponse,
-  TAG_MAX,
+  TAG_LENGTH_MAX,
   TAGS_MAX,
 } from './memory.ts';
 
@@ -21,10 +21,10 @@ export const ContextRequest = closedObject({
   /** Text that every returned fact contains. */
   goal: Type.Optional(text(QUERY_MAX)),
   /** Every returned fact has at least one of these tags. An empty list does not filter. */
-  tags: Type.Optional(Type.Array(text(TAG_MAX, 1), { maxItems: TAGS_MAX })),
+  tags: Type.Optional(Type.Array(text(TAG_LENGTH_MAX, 1), { maxItems: TAGS_MAX })),
   /** Maximum age of the episodes and raw rows, in minutes; null for no limit. */
   recency_minutes: withDefault(
-    nullable(Type.Integer({ minimum: 1, maximum: RECENCY_MAX })),
+    nullable(Type.Integer({ minimum: 1, maximum: RECENCY_MINUTES_MAX })),
     CONTEXT_DEFAULTS.recencyMinutes,
   ),
   max_facts: boundedInteger(1, 100, CONTEXT_DEFAULTS.maxFacts),

@@ -3,12 +3,12 @@ import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, text } from '.
 import { Count, Id, Name, NullableText, NullableTimestamp, pageLimit, Share, Timestamp } from './common.ts';
 import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
-const ROWS_MAX = 200;
+const POSTED_ROWS_MAX = 200;
 const SOURCES_MAX = 500;
 export const TAGS_MAX = 50;
-export const TAG_MAX = 80;
+export const TAG_LENGTH_MAX = 80;
 export const CONTENT_MAX = 8000;
-const FACT_MAX = 2000;
+const FACT_LENGTH_MAX = 2000;
 
 export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as const;
 export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
@@ -18,10 +18,10 @@ export const TIERS = ['raw', 'episode', 'fact'] as const;
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
 
 const Ids = Type.Array(Id, { maxItems: SOURCES_MAX });
-const Tag = text(TAG_MAX, 1);
+const Tag = text(TAG_LENGTH_MAX, 1);
 const Tags = Type.Array(Tag, { maxItems: TAGS_MAX });
 const Json = Type.Object({}, { additionalProperties: true });
-const ShownJson = Type.Record(Type.String(), Type.Unknown());
+const ResponseJson = Type.Record(Type.String(), Type.Unknown());
 
 const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const pageOf = <T extends TObject>(row: T) =>
@@ -43,7 +43,7 @@ export const RawMemoryRequest = closedObject({
   metadata: Type.Optional(Json),
 });
 export type RawMemoryRequest = Static<typeof RawMemoryRequest>;
-export const RawMemoryRequests = oneOrMany(RawMemoryRequest, ROWS_MAX);
+export const RawMemoryRequests = oneOrMany(RawMemoryRequest, POSTED_ROWS_MAX);
 
 export const RawMemoryResponse = closedObject({
   id: Id,
@@ -57,7 +57,7 @@ export const RawMemoryResponse = closedObject({
   event_id: NullableText,
   occurred_at: Timestamp,
   tags: Tags,
-  metadata: ShownJson,
+  metadata: ResponseJson,
   promoted_at: NullableTimestamp,
   created_at: Timestamp,
 });
@@ -84,7 +84,7 @@ export const EpisodeRequest = closedObject({
   origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
 });
 export type EpisodeRequest = Static<typeof EpisodeRequest>;
-export const EpisodeRequests = oneOrMany(EpisodeRequest, ROWS_MAX);
+export const EpisodeRequests = oneOrMany(EpisodeRequest, POSTED_ROWS_MAX);
 export const EpisodeChange = partialOf(closedObject({ ...episodeFields, ...episodeOptions }));
 export type EpisodeChange = Static<typeof EpisodeChange>;
 
@@ -122,13 +122,13 @@ const factOptions = {
   model: Type.Optional(nullable(Name)),
 };
 export const FactRequest = closedObject({
-  text: text(FACT_MAX, 1),
+  text: text(FACT_LENGTH_MAX, 1),
   ...factOptions,
   origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
 });
 export type FactRequest = Static<typeof FactRequest>;
-export const FactRequests = oneOrMany(FactRequest, ROWS_MAX);
-export const FactChange = partialOf(closedObject({ text: text(FACT_MAX, 1), ...factOptions }));
+export const FactRequests = oneOrMany(FactRequest, POSTED_ROWS_MAX);
+export const FactChange = partialOf(closedObject({ text: text(FACT_LENGTH_MAX, 1), ...factOptions }));
 export type FactChange = Static<typeof FactChange>;
 
 const factFields = {
@@ -171,7 +171,7 @@ export const ProfileRequest = closedObject({
 });
 export type ProfileRequest = Static<typeof ProfileRequest>;
 export const ProfileResponse = closedObject({
-  data: ShownJson,
+  data: ResponseJson,
   summary: Type.String(),
   revision: Count,
   created_at: Timestamp,

@@ -11,19 +11,19 @@ import {
   Share,
   Timestamp,
 } from './common.ts';
-import { CONTEXT_DEFAULTS, INTEGER_MAX, RECENCY_MAX } from './limits.ts';
+import { CONTEXT_DEFAULTS, INTEGER_MAX, RECENCY_MINUTES_MAX } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
 
-const INPUT_MAX = 32_000;
+const INPUT_LENGTH_MAX = 32_000;
 
 const Ids = Type.Array(Id);
 
 /** An agent's question to a person. */
 export const ReplyRequest = closedObject({
   agent: Name,
-  agent_input: text(INPUT_MAX, 1),
+  agent_input: text(INPUT_LENGTH_MAX, 1),
   /** Maximum number of candidates, up to `MAX_K`. */
   k: withDefault(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
   /** Minimum confidence at which the agent may act on the reply. */
@@ -32,18 +32,18 @@ export const ReplyRequest = closedObject({
   model: Type.Optional(Name),
   /** Maximum age of the episodes and raw rows used, in minutes. */
   recency_minutes: withDefault(
-    Type.Integer({ minimum: 1, maximum: RECENCY_MAX }),
+    Type.Integer({ minimum: 1, maximum: RECENCY_MINUTES_MAX }),
     CONTEXT_DEFAULTS.recencyMinutes,
   ),
   session_id: withDefault(nullable(Name), null),
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;
 
-const BATCH_MAX = 100;
+const BATCH_PROMPTS_MAX = 100;
 const { k, threshold, model, recency_minutes, ...promptFields } = ReplyRequest.properties;
 
 export const BatchRequest = closedObject({
-  prompts: Type.Array(closedObject(promptFields), { minItems: 1, maxItems: BATCH_MAX }),
+  prompts: Type.Array(closedObject(promptFields), { minItems: 1, maxItems: BATCH_PROMPTS_MAX }),
   k,
   threshold,
   model,
@@ -76,7 +76,7 @@ const replyFields = {
 export const ReplyResponse = closedObject(replyFields);
 export type ReplyResponse = Static<typeof ReplyResponse>;
 
-const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
+const Index = Type.Integer({ minimum: 0, maximum: BATCH_PROMPTS_MAX - 1 });
 
 export const BatchItem = Type.Union([
   closedObject({ index: Index, prediction: ReplyResponse }),
@@ -155,7 +155,7 @@ export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
 export const FeedbackRequest = closedObject({
   status: oneOf(FEEDBACK_STATES),
-  actual_response: Type.Optional(nullable(text(INPUT_MAX))),
+  actual_response: Type.Optional(nullable(text(INPUT_LENGTH_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
 
@@ -164,7 +164,7 @@ export const ReplyPeriodQuery = Type.Object({
   until: Type.Optional(Timestamp),
 });
 
-const Rate = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0, maximum: 1 });
+const NullableShare = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0, maximum: 1 });
 
 export const ReplyStats = closedObject({
   total: Count,
@@ -177,9 +177,9 @@ export const ReplyStats = closedObject({
     rejected: Count,
   }),
   /** (auto + accepted) / (auto + accepted + edited + rejected); null if the divisor is 0. */
-  precision: Rate,
+  precision: NullableShare,
   /** Share of the predictions that were acted on or decided, even if rejected; null without predictions. */
-  automation_rate: Rate,
+  automation_rate: NullableShare,
 });
 export type ReplyStats = Static<typeof ReplyStats>;
 
@@ -194,9 +194,9 @@ export const ReplyCalibration = closedObject({
     closedObject({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share }),
   ),
   /** Mean squared error of the confidence; null without feedback. */
-  brier: Rate,
+  brier: NullableShare,
   /** Confidence threshold at which the precision reaches `target`; null if unknown. */
-  suggested_threshold: Rate,
+  suggested_threshold: NullableShare,
   feedback_count: Count,
   /** Evidence for the suggestion, or the reason why there is none. */
   evidence: closedObject({
@@ -207,13 +207,13 @@ export const ReplyCalibration = closedObject({
      */
     labels: Count,
     /** `labels` as a share of all decisions. */
-    coverage: Rate,
+    coverage: NullableShare,
     /** Share of correct predictions among the decisions counted in `labels`. */
-    precision: Rate,
+    precision: NullableShare,
     /** One-sided 95 % lower bound of the precision (Wilson 1927). */
-    precision_low: Rate,
+    precision_low: NullableShare,
     /** One-sided 95 % upper bound of the precision. */
-    precision_high: Rate,
+    precision_high: NullableShare,
     reason: Type.Unsafe<'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null>({
       type: ['string', 'null'],
       enum: ['no_feedback', 'too_little_feedback', 'not_precise_enough', null],

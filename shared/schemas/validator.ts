@@ -14,11 +14,11 @@ import type { Fault } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
 
 /** Part of the request from which a value comes: the first element of every `loc`. */
-type Root = 'body' | 'query' | 'path';
+type RequestPart = 'body' | 'query' | 'path';
 
-type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
+type CheckResult<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 
-export type Validator<T> = (value: unknown) => Checked<T>;
+export type Validator<T> = (value: unknown) => CheckResult<T>;
 
 /** Becomes a 422 response that lists the faults. */
 export class ValidationError extends Error {
@@ -31,7 +31,7 @@ export class ValidationError extends Error {
   }
 }
 
-const INPUT_MAX = 200;
+const QUOTED_LENGTH_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
 /**
@@ -62,7 +62,7 @@ interface ReportingOptions {
  */
 export function compile<T extends TSchema>(
   schema: T,
-  root: Root = 'body',
+  root: RequestPart = 'body',
   reporting: ReportingOptions = {},
 ): Validator<Static<T>> {
   let compiled: ValidateFunction<Static<T>> | undefined;
@@ -159,14 +159,14 @@ function isSmall(root: unknown): boolean {
 }
 
 /** Lists the first fault of each field, until the list is full. */
-function listFaults(root: Root, errors: readonly ErrorObject[], reporting: ReportingOptions): Fault[] {
+function listFaults(root: RequestPart, errors: readonly ErrorObject[], reporting: ReportingOptions): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
     // If a branch of an `if` fails, Ajv reports the branch's faults and then the `if` itself.
     if (error.keyword === 'if') continue;
     const name: string | undefined = error.params['missingProperty'] ?? error.params['additionalProperty'];
     // A property's name may be as long as the body, so faults show only its beginning.
-    const property = name && [...name.slice(0, 2 * INPUT_MAX)].slice(0, INPUT_MAX).join('');
+    const property = name && [...name.slice(0, 2 * QUOTED_LENGTH_MAX)].slice(0, QUOTED_LENGTH_MAX).join('');
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
     if (faults.has(key)) continue;
@@ -195,13 +195,15 @@ function inputOf(
     value === null ||
     typeof value === 'boolean' ||
     Number.isFinite(value) ||
-    (typeof value === 'string' && value.length <= 2 * INPUT_MAX && ucs2length.default(value) <= INPUT_MAX);
+    (typeof value === 'string' &&
+      value.length <= 2 * QUOTED_LENGTH_MAX &&
+      ucs2length.default(value) <= QUOTED_LENGTH_MAX);
   return isShown && ![...loc, extra].some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
 }
 
-type Description = Pick<Fault, 'type' | 'msg' | 'ctx'>;
+type FaultDescription = Pick<Fault, 'type' | 'msg' | 'ctx'>;
 
-const TYPE_DESCRIPTIONS: Record<string, Description> = {
+const TYPE_DESCRIPTIONS: Record<string, FaultDescription> = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
   integer: { type: 'int_type', msg: 'Input should be a valid integer' },
   number: { type: 'float_type', msg: 'Input should be a valid number' },
@@ -210,15 +212,15 @@ const TYPE_DESCRIPTIONS: Record<string, Description> = {
   object: { type: 'dict_type', msg: 'Input should be a valid object' },
 };
 
-const OTHER_FAULT: Description = { type: 'value_error', msg: 'Value error' };
+const OTHER_FAULT: FaultDescription = { type: 'value_error', msg: 'Value error' };
 
-const FORMAT_DESCRIPTIONS: Record<string, Description> = {
+const FORMAT_DESCRIPTIONS: Record<string, FaultDescription> = {
   uuid: { type: 'uuid_parsing', msg: 'Input should be a valid UUID' },
   'date-time': { type: 'datetime_parsing', msg: 'Input should be a valid date and time with a zone' },
   email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
 };
 
-const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Description | undefined> = {
+const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => FaultDescription | undefined> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
   // A `nullable` schema has a list of types; the second is null.

@@ -2,16 +2,16 @@ import { createHmac, hash, hkdfSync } from 'node:crypto';
 
 /** Sorts the keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(inKeyOrder(value));
+  return JSON.stringify(sortKeys(value));
 }
 
 /** Copies a JSON value with all keys sorted. */
-export function inKeyOrder<Value>(value: Value): Value {
+export function sortKeys<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(inKeyOrder) as Value;
+  if (Array.isArray(value)) return value.map(sortKeys) as Value;
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value).sort()) {
-    const part = inKeyOrder((value as typeof copy)[key]);
+    const part = sortKeys((value as typeof copy)[key]);
     // A plain assignment would set the prototype.
     if (key === '__proto__') Object.defineProperty(copy, key, { value: part, enumerable: true });
     else copy[key] = part;

@@ -3,14 +3,14 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
 /** Cost that OWASP's Password Storage Cheat Sheet (2025) recommends for argon2id: 19 MiB, two passes, one lane. */
-const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
+const ARGON2_COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
 /** Returns a PHC string, which names the cost, so that later hashes can have a higher cost. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  return formatPhc(salt, await tagOf(password, salt, COST));
+  return formatPhc(salt, await tagOf(password, salt, ARGON2_COST));
 }
 
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
@@ -18,19 +18,19 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return timingSafeEqual(await tagOf(password, salt, cost), tag);
 }
 
-function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
+function tagOf(password: string, nonce: Buffer, cost: typeof ARGON2_COST): Promise<Buffer> {
   // Keyboards compose the same letter in different ways.
   return argon2id({ message: password.normalize('NFC'), nonce, tagLength: TAG_BYTES, ...cost });
 }
 
 function formatPhc(salt: Buffer, tag: Buffer): string {
-  const { memory, passes, parallelism } = COST;
+  const { memory, passes, parallelism } = ARGON2_COST;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpaddedBase64(salt)}$${unpaddedBase64(tag)}`;
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-function parsePhc(hash: string): { cost: typeof COST; salt: Buffer; tag: Buffer } {
+function parsePhc(hash: string): { cost: typeof ARGON2_COST; salt: Buffer; tag: Buffer } {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(hash) ?? [];
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
   return { cost, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
@@ -86,9 +86,11 @@ class HashingThread {
   }
 }
 
-const threads = Array.from({ length: HASHING_THREADS }, () => new HashingThread());
+const hashingThreads = Array.from({ length: HASHING_THREADS }, () => new HashingThread());
 
 /** Uses separate threads of low priority: on Node's thread pool, log-ins would take the cores that predictions need. */
 function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
-  return threads.reduce((idlest, other) => (other.load < idlest.load ? other : idlest)).hash(parameters);
+  return hashingThreads
+    .reduce((idlest, other) => (other.load < idlest.load ? other : idlest))
+    .hash(parameters);
 }

@@ -14,7 +14,7 @@ export function normalizeReply(text: string): string {
 const EDGE_CHARACTER = /[\s\p{P}]/u;
 
 /** Minimum trigram similarity of two replies that count as the same. */
-const SAME_SIMILARITY = 0.9;
+const SAME_MEANING_SIMILARITY_MIN = 0.9;
 
 /** Ignores small differences, but not a different number, date or negation. */
 export function haveSameMeaning(a: string, b: string): boolean {
@@ -39,7 +39,10 @@ export class ComparableReply {
 
   isSameAs(other: ComparableReply): boolean {
     if (this.#text === other.#text) return true;
-    return this.#details === other.#details && jaccard(this.#trigrams, other.#trigrams) >= SAME_SIMILARITY;
+    return (
+      this.#details === other.#details &&
+      jaccard(this.#trigrams, other.#trigrams) >= SAME_MEANING_SIMILARITY_MIN
+    );
   }
 }
 
@@ -64,12 +67,12 @@ export function meaningOf(reply: string): string {
   const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');
   if (text === '') return text;
   const words = text.split(' ').filter((word) => word !== '');
-  if (isMadeOf(words, ASSENTS)) return 'yes';
-  return isMadeOf(words, DENIALS) ? 'no' : words.join(' ');
+  if (consistsOf(words, ASSENTS)) return 'yes';
+  return consistsOf(words, DENIALS) ? 'no' : words.join(' ');
 }
 
 /** Reports whether the words consist of `phrases` and polite phrases, with at least one of `phrases`. */
-function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
+function consistsOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
   let hasPhrase = false;
   for (let at = 0; at < words.length; ) {
     const length = [PHRASE_WORDS_MAX, 2, 1].find((count) => {
@@ -83,11 +86,11 @@ function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boole
   return hasPhrase;
 }
 
-const QUESTION_MAX = 500;
+const QUESTION_CHARS_MAX = 500;
 
 /** Recognises questions for approval or a choice by their first word. */
 export function endsWithClosedQuestion(prompt: string): boolean {
-  const end = prompt.trimEnd().slice(-QUESTION_MAX);
+  const end = prompt.trimEnd().slice(-QUESTION_CHARS_MAX);
   const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';
   return /^(?:\W*)(?:shall|should|may|can|could|do|does|did|is|are|will|would|ok|okay|ready|proceed|continue|soll|darf|kann)\b/u.test(
     question,

@@ -90,22 +90,22 @@ export interface Phrase {
 }
 
 /** Maximum length of a phrase in UTF-16 units: enough for the words that are looked up and for a completion. */
-const PHRASE_MAX = 64;
+const PHRASE_CHARS_MAX = 64;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
-const TYPED_MAX = 2000;
-/** Maximum number of phrases per text. In most languages with spaces, `TYPED_MAX` units contain fewer words. */
+const TYPED_CHARS_MAX = 2000;
+/** Maximum number of phrases per text. In most languages with spaces, `TYPED_CHARS_MAX` units contain fewer words. */
 const PHRASES_MAX = 400;
 
 /** Returns the phrases that a completion may repeat, beginnings of lines first; none for a pasted text. */
 export function phrasesOf(text: string): Phrase[] {
-  if (text.length > TYPED_MAX) return [];
+  if (text.length > TYPED_CHARS_MAX) return [];
   // Removes secrets first: `removeUnrecallable` could remove a part of a secret and leave the rest unrecognisable.
   const lines = `\n${linesOf(removeUnrecallable(removeSecrets(text))).trim()}`;
   const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);
   return [...breaks, ...wordStarts(lines)].slice(0, PHRASES_MAX).map((offset) => {
     const lineEnd = lines.indexOf('\n', offset + 1);
-    const end = Math.min(lineEnd < 0 ? lines.length : lineEnd, offset + PHRASE_MAX);
+    const end = Math.min(lineEnd < 0 ? lines.length : lineEnd, offset + PHRASE_CHARS_MAX);
     const [words, written] = [lower, lines].map((line) =>
       line.slice(offset, end).replace(/[\ud800-\udbff]$/, ''),
     );

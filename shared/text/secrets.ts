@@ -113,7 +113,7 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
   },
   { name: 'account number', pattern: ibanPattern(), isSecret: isIban },
   { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!-?\w)/g, isSecret: isCardNumber },
-  { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
+  { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: looksRandom },
 ];
 
 /** Names of the kinds of masked secrets, as users see them. */
@@ -164,13 +164,13 @@ function isIban(iban: string): boolean {
  * Minimum number of changes between capitals, small letters and digits, divided by the length. Words, names and paths
  * have at most 0.25.
  */
-const RANDOM_CHANGES = 0.27;
+const RANDOM_CHANGES_MIN = 0.27;
 
-function isRandom(run: string): boolean {
+function looksRandom(run: string): boolean {
   if (![/[a-z]/, /[A-Z]/, /\d/].every((one) => one.test(run))) return false;
   // A capital begins a word, so a small letter after it is not counted as a change.
   const changes = run.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g) ?? [];
-  return changes.length >= RANDOM_CHANGES * run.length && !isTextInBase64(run);
+  return changes.length >= RANDOM_CHANGES_MIN * run.length && !isTextInBase64(run);
 }
 
 /** Text in base64 is not masked, so that the checks for prompt injection can decode and read it. */

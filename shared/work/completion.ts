@@ -3,7 +3,7 @@ import { createBatcher } from '../db/batcher.ts';
 import { isLockTimeout, isUnavailable } from '../db/faults.ts';
 import type { ClaimResult, ClaimTerms } from '../db/stores/work/claim.ts';
 import { type Completion, complete, completeAndClaim } from '../db/stores/work/complete.ts';
-import { batches } from '../metrics/work.ts';
+import { batchSizes } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
 
 /** Maximum number of completions in one statement. */
@@ -61,7 +61,7 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
 
   return createBatcher(
     async (batch: Completion[]) => {
-      batches.observe({ statement: 'complete' }, batch.length);
+      batchSizes.observe({ statement: 'complete' }, batch.length);
       const hasEnded = await end(batch);
       const endedItems = batch.filter((_, n) => hasEnded[n]);
       const byWorker = endedItems.filter(({ guard }) => guard === 'attempt');

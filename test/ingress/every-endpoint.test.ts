@@ -9,7 +9,7 @@ import { exampleOf } from '../../ingress/openapi/examples.ts';
 import { endpoints as declared } from '../../ingress/routes/index.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ValidationErrorBody } from '../../shared/schemas/errors.ts';
-import { BODY_LIMIT, SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../../shared/schemas/limits.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, fetchPublished } from '../support/client.ts';
 import { assertPublished } from '../support/client-contract.ts';
@@ -137,7 +137,7 @@ describe('every endpoint', () => {
 
     it("endpoints with a large body limit are 503 overloaded while their sender's other bodies fill its share of memory", async () => {
       const withBody = endpoints.filter(
-        ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
+        ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_BYTES_MAX,
       );
       await Promise.all(
         withBody.map(async (endpoint) => {
@@ -282,7 +282,7 @@ function send(
 
 /** Announces a body of the endpoint's size limit plus `over` bytes, and sends none of it. */
 function announce(at: Installation, endpoint: TestedEndpoint, { over = 0 } = {}): ClientRequest {
-  const { method, bodyLimit = BODY_LIMIT } = endpoint;
+  const { method, bodyLimit = BODY_BYTES_MAX } = endpoint;
   const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE, 'content-length': bodyLimit + over };
   const request = httpRequest(at.url + pathOf(endpoint), { method, headers });
   request.on('error', () => {});

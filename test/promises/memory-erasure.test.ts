@@ -57,10 +57,10 @@ describe('memory erasure', function () {
     }
   }
 
-  it('deleting the raw rows of sessions erases every five-word sequence that only those sessions had from all tables', () =>
+  it('after raw rows are deleted, no table contains a five-word sequence that only those rows had', () =>
     leavesNothing(addDerivedRows));
 
-  it('deleting raw rows after a promotion erases every five-word sequence that only their sessions had from all tables', () =>
+  it('after promoted raw rows are deleted, no table contains a five-word sequence that only those rows had', () =>
     leavesNothing(async (person, rows) => {
       await settleMemory(person);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');

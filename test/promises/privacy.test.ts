@@ -141,7 +141,7 @@ describe('privacy', () => {
     assert.ok(system.workers[0]?.log.includes(unlucky));
   });
 
-  it('no log contains an app key, and no table more than its first characters', async () => {
+  it('no log contains an app key, and no table contains more than the first characters of one', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     const wrong = `${app.key.slice(0, -1)}_`;

@@ -76,7 +76,7 @@ describe('policy of all workers', () => {
         assert.equal(workersAmong(calls.slice(before)).size, WORKERS);
       }
 
-      it(`a second after a provider's 429 with Retry-After, no worker calls the provider until that time is over${condition}`, async () => {
+      it(`no worker calls the provider from 1 s after its 429 until its Retry-After is over${condition}`, async () => {
         await everyoneCalls();
         system.provider.respond(delay(20));
         const { calls } = system.provider;
@@ -100,7 +100,7 @@ describe('policy of all workers', () => {
         assert.ok(told.includes(3) && told.every((seconds) => seconds >= 1 && seconds <= 3), `${told}`);
       });
 
-      it(`after twenty provider failures, all workers together send one probe per interval until one succeeds${condition}`, async () => {
+      it(`after twenty provider failures, all workers together send one probe per interval until a probe succeeds${condition}`, async () => {
         await everyoneCalls();
         system.provider.reset();
         system.provider.respond(status(500));
@@ -134,7 +134,7 @@ describe('policy of all workers', () => {
         await everyoneCalls();
       });
 
-      it(`when a worker dies while it probes the provider, others probe next, at most once per interval${condition}`, async () => {
+      it(`when a worker dies while it probes the provider, other workers send the next probes, one per interval${condition}`, async () => {
         system.provider.respond(status(500));
         const { calls } = system.provider;
         await keepAsking(() => calls.length >= FAILURES_TO_OPEN);

@@ -29,7 +29,7 @@ describe('connected caller that is answered 503', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
   });
 
-  it("a request that got 503 because the database's answers were lost gets its prediction when it is repeated", async () => {
+  it('repeating a request that got 503 because of lost database answers returns its prediction', async () => {
     await using link = await startLostAnswers(system.database.serviceUrl);
     const web = await system.startWeb({ DATABASE_URL: link.url });
     const app = await system.app();

@@ -73,7 +73,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('a stopping ingress answers requests that have arrived on connections that it would close as idle', async () => {
+  it('a stopping ingress answers requests that have arrived on its idle keep-alive connections', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();

@@ -92,7 +92,7 @@ describe('stale context', () => {
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('a repeated draft.revision is still compared by its text after the stored text was erased', async () => {
+  it('after the stored text is erased, a repeated draft.revision is still 409 with a different draft.text', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);

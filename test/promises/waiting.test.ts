@@ -87,7 +87,7 @@ describe('waiting', () => {
       assert.ok((waits[150] ?? 0) < 300, `half of the calls waited more than ${waits[150]} ms`);
     });
 
-    it('new work is claimed through a wake-up, before the next ticket', async () => {
+    it('new work is claimed through a wake-up, without waiting for the next queue ticket', async () => {
       const app = await system.app();
       const queued: number[] = [];
       for (let n = 0; n < 20; n += 1) {
@@ -119,7 +119,7 @@ describe('waiting', () => {
       );
     });
 
-    it('a caller whose admitted row the database has lost gets 503 within 7 s, before its deadline', async () => {
+    it('a caller gets 503 within 7 s, before its deadline, if the database has lost the row of its work', async () => {
       system.provider.respond(hang());
       const app = await system.app();
       const waiting = app.predict(predictionBody());

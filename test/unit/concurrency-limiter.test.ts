@@ -109,7 +109,7 @@ describe('concurrency limiter', () => {
     await Promise.all(runs);
   });
 
-  it('the concurrency limiter counts the weight of pieces, and lets no light piece overtake a waiting heavy piece', async () => {
+  it('the concurrency limiter limits the total weight, and lets no light piece overtake a waiting heavy piece', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 8 });
     const [first, heavy, light] = [
       await limiter.acquire({ party: 'a', weight: 6 }),
@@ -126,7 +126,7 @@ describe('concurrency limiter', () => {
     await Promise.all([heavy, lightIsIn]);
   });
 
-  it('the concurrency limiter lets a running piece grow in weight while there is room, and frees its whole weight once', async () => {
+  it('the concurrency limiter lets a running piece gain weight within the limits, and frees all of it at its release', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 6 });
     const growing = await limiter.acquire({ party: 'a' });
     assert.ok(growing.grow(5));

@@ -5,7 +5,7 @@ import { databaseNowText } from '../../shared/db/stores/memory/rows-to-promote.t
 import { type AffectedRows, setAside } from '../../shared/db/stores/memory/set-aside.ts';
 import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
 import type { End, JobReport, Steps } from '../../shared/domain/work.ts';
-import { PROMOTE_LIMIT, type PromoteInput, type PromoteResult } from '../../shared/schemas/jobs.ts';
+import { PROMOTE_LIMIT_DEFAULT, type PromoteInput, type PromoteResult } from '../../shared/schemas/jobs.ts';
 import type { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import {
   NO_USAGE,
@@ -76,7 +76,7 @@ export class Promotion {
   #measuredAt = performance.now();
 
   private constructor(run: PromotionRun, request: PromoteInput, progress: PromotionProgress) {
-    const { model = run.settings.defaultModel, limit = PROMOTE_LIMIT, since } = request;
+    const { model = run.settings.defaultModel, limit = PROMOTE_LIMIT_DEFAULT, since } = request;
     const promotedBefore = request.force === true ? progress.begunAt : undefined;
     const { ask } = run.providerOf(model);
     this.model = model;

@@ -13,7 +13,7 @@ import {
   WaitlistRequest,
   WaitlistResponse,
 } from '../../../shared/schemas/accounts.ts';
-import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
 
@@ -22,7 +22,7 @@ export const signUp = endpoint('none', {
   tag: 'Accounts',
   summary: 'Create an account',
   body: SignupRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['email_taken', 'invite_required', 'overloaded'],
   status: 201,
   response: LoginResponse,
@@ -38,7 +38,7 @@ export const logIn = endpoint('none', {
   summary: 'Log in with e-mail address and password',
   description: 'The access token is good for an hour, the refresh token for 30 days.',
   body: LoginRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['invalid_credentials', 'overloaded'],
   status: 200,
   response: LoginResponse,
@@ -55,7 +55,7 @@ export const logOut = endpoint('user', {
     'With `refresh` that token ends; access tokens live on to the end of their hour. With `all: true` every refresh and access ' +
     'token ends, that of this request too, and every browser is signed out; keys stay. A key alone may not do that.',
   body: LogoutRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: [],
   status: 200,
   response: LogoutResponse,
@@ -70,7 +70,7 @@ export const refreshToken = endpoint('none', {
   tag: 'Accounts',
   summary: 'Get a new access token',
   body: RefreshRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['not_authenticated'],
   status: 200,
   response: AccessResponse,
@@ -83,7 +83,7 @@ export const validateInvite = endpoint('none', {
   tag: 'Accounts',
   summary: 'Is this invite code good for signing up?',
   body: InviteRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: [],
   status: 200,
   response: InviteResponse,
@@ -94,7 +94,7 @@ export const joinWaitlist = endpoint('none', {
   tag: 'Accounts',
   summary: 'Put an e-mail address on the waitlist',
   body: WaitlistRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['overloaded'],
   status: 200,
   response: WaitlistResponse,

@@ -2,7 +2,7 @@ import { Faults } from '../../../shared/domain/faults.ts';
 import type { ErrorCode } from '../../../shared/errors/catalogue.ts';
 import {
   JobResponse,
-  PROMOTE_LIMIT,
+  PROMOTE_LIMIT_DEFAULT,
   PromoteRequest,
   PromoteResult,
   SyncRequest,
@@ -68,7 +68,7 @@ function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): Promo
   const faults = new Faults();
   checkModel(body.model, supportedModels, faults);
   // Adds the defaults, so that a repeat with the same idempotency key may state or omit them.
-  const request = withSince({ limit: PROMOTE_LIMIT, force: false, ...body }, faults);
+  const request = withSince({ limit: PROMOTE_LIMIT_DEFAULT, force: false, ...body }, faults);
   faults.throwIfAny();
   return request;
 }

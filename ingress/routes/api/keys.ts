@@ -13,7 +13,7 @@ import {
   NewKeyResponse,
   SCOPES,
 } from '../../../shared/schemas/accounts.ts';
-import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
 import { presentKey } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
@@ -47,7 +47,7 @@ export const issueKey = endpoint('user', {
     'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`.',
   freshLogin: true,
   body: KeyRequest,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['quota_exceeded'],
   status: 201,
   response: NewKeyResponse,

@@ -5,7 +5,7 @@ import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import type { EventRow } from '../../../shared/db/stores/recording/read.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { AccountChange, ExportLine, UserResponse } from '../../../shared/schemas/accounts.ts';
-import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
 import { exportAccount } from '../../accounts/export.ts';
 import { presentUser } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -31,7 +31,7 @@ export const changeAccount = endpoint('user', {
     'A new password needs `current_password`. It ends every refresh and access token, that of this request too: log in again. ' +
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
-  bodyLimit: SMALL_BODY_LIMIT,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: [],
   status: 200,
   response: UserResponse,

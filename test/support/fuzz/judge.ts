@@ -1,5 +1,5 @@
 import { isStorable } from '../../../shared/schemas/build.ts';
-import { BODY_DEPTH } from '../../../shared/schemas/limits.ts';
+import { BODY_DEPTH_MAX } from '../../../shared/schemas/limits.ts';
 import { assertPublished, takeUnpublished } from '../client-contract.ts';
 import { headersFault, listFault } from './answer-checks.ts';
 import type { Json } from './document.ts';
@@ -159,5 +159,5 @@ function isDeep(json: Buffer | string): boolean {
     if (']}'.includes(character)) depth -= 1;
     deepest = Math.max(deepest, depth);
   }
-  return deepest > BODY_DEPTH;
+  return deepest > BODY_DEPTH_MAX;
 }

@@ -45,7 +45,7 @@ describe('memory benchmark personas', () => {
     }
   });
 
-  it('a memory benchmark persona makes 11 active and 6 superseded statements, repeats 5, and meets at least 5 of others', () => {
+  it('a memory benchmark persona makes 11 active and 6 superseded statements, repeats 5, and reads at least 5 that are not its own', () => {
     for (const { sessions, repeated } of personas) {
       const { active, superseded } = truthOf(sessions);
       assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);
@@ -76,7 +76,7 @@ describe('memory benchmark personas', () => {
 });
 
 describe('statement in a text', () => {
-  it("statementsIn finds exactly one statement, with the topic's slot and value, in every wording of a memory benchmark topic", () => {
+  it('statementsIn finds exactly the stated slot and value in every wording of every memory benchmark topic', () => {
     for (const { slot, values, told, changed, fact } of [...TOPICS, ...HELD_OUT]) {
       const [old = '', value = ''] = values;
       for (const wording of [...told, ...changed, fact]) {
@@ -86,7 +86,7 @@ describe('statement in a text', () => {
     }
   });
 
-  it('statementsIn finds no statement in a text that denies it, or says that it no longer holds', () => {
+  it('statementsIn finds no statement in texts such as "Not yarn" and "No longer uses yarn"', () => {
     for (const text of [
       'No longer uses yarn',
       'Uses tools instead of yarn',
@@ -109,7 +109,7 @@ describe("truth of a persona's sessions", () => {
     stated: values.map((value) => ({ slot: 'tool.editor', value })),
   });
 
-  it("the active truth of a persona's sessions is the latest value of each slot, and earlier values are superseded", () => {
+  it('truthOf lists the latest value of each slot as active, and earlier values as superseded', () => {
     assert.deepEqual(truthOf([sessionStating('Helix'), sessionStating('Zed', 'Emacs')]), {
       active: [{ slot: 'tool.editor', value: 'Emacs' }],
       superseded: [
@@ -119,7 +119,7 @@ describe("truth of a persona's sessions", () => {
     });
   });
 
-  it('truthOf lists a superseded value as active again when a later session of the persona states it again', () => {
+  it('truthOf lists a value as active again if a later session states it again', () => {
     const { active, superseded } = truthOf([
       sessionStating('Helix'),
       sessionStating('Zed'),

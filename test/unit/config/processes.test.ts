@@ -36,7 +36,7 @@ describe('processes in production', () => {
     assert.equal(workerConfig({ ...DATABASE, ...MODEL, ...INVALID_INGRESS_SETTINGS }).defaultModel, 'local');
   });
 
-  it("a worker whose DEFAULT_MODEL or TAB_MODEL is a provider's needs OPENAI_API_KEY in production, and not elsewhere", () => {
+  it('a worker with a provider model as DEFAULT_MODEL or TAB_MODEL needs OPENAI_API_KEY, but only in production', () => {
     const withModel = (more: object) => workerConfig({ ...DATABASE, DEFAULT_MODEL: 'one', ...more });
     const refused = (model: string) => ({
       message: `configuration: OPENAI_API_KEY is required by the model ${model}`,

@@ -66,7 +66,7 @@ describe('admission of a batch', () => {
     );
   });
 
-  it('detaching an answered caller clears cancel_on_disconnect, unless another living process has callers that wait', async () => {
+  it('cancel_on_disconnect is cleared when an answered caller detaches, unless a caller waits at another living process', async () => {
     const { pool } = system.database;
     const { id: party } = await system.app();
     const leave = async (other: string): Promise<boolean> => {

@@ -162,7 +162,7 @@ describe('batcher', () => {
   describe('with lanes', () => {
     const laneOf = (item: string) => item.slice(1, 2);
 
-    it('a batcher lets items of different lanes of a party share a statement', async () => {
+    it('a batcher lets items of one party in different lanes share a statement', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
@@ -194,7 +194,7 @@ describe('batcher', () => {
       assert.equal(ended.at(-1), '#a59', 'the last item runs after the release');
     });
 
-    it('a batcher runs the items of a locked lane one by one until one succeeds; items of other lanes share statements', async () => {
+    it('after a lock timeout in a lane, a batcher runs the items of the lane one by one until one succeeds', async () => {
       const { flights, run } = statement<string>();
       const ask = createBatcher(run, { maxItems: 10, partyOf, laneOf });
       const flight = (items: string) => {
@@ -232,7 +232,7 @@ describe('batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('after four lock timeouts of items tried alone, a batcher fails the rest of their lane, but no other lane', async () => {
+    it('after four lock timeouts of single items of a lane, a batcher fails the rest of the lane, but no other lane', async () => {
       const runs: string[] = [];
       const ask = createBatcher(
         async (items: string[]) => {
@@ -290,7 +290,7 @@ describe('batcher', () => {
         assert.ok(Math.max(...late) < 2 * LOCK_MS, 'the other items wait for one timeout only');
       });
 
-    it("after four lock timeouts of items tried alone, a batcher fails their party's other waiting items", async () => {
+    it("after four lock timeouts of single items of a party, a batcher fails the party's other waiting items", async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);

@@ -22,7 +22,7 @@ describe('deleting facts', () => {
     ['supersede each other', { a: 'b', b: 'a' }],
     ['supersede themselves', { a: 'a' }],
   ] as const)
-    it(`deleting facts that ${name} ends, and finds no remaining successor`, async () => {
+    it(`facts that ${name} are deleted without an endless loop, and leave no successor`, async () => {
       const facts = Object.entries(circle).map(([id, successor]) => ({ id, successor, revisionOf: null }));
       const { tx, successors } = storeOf(facts);
       const { deleted } = await deleteFacts(tx, 'account', Object.keys(circle));

@@ -11,7 +11,7 @@ describe('comparison with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
 
-  it('the comparison of 100 long texts with deleted ones yields to other requests at least 50 times', async () => {
+  it('the comparison of 100 long texts with deleted texts yields to the event loop at least 50 times', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(
@@ -21,7 +21,7 @@ describe('comparison with deleted texts', () => {
     assert.ok(turns >= 50, `${turns} turns`);
   });
 
-  it('the comparison with deleted texts reads at most 200 sources of a row, and yields to other requests between them', async () => {
+  it('the comparison with deleted texts reads at most 200 sources of a row, and yields to the event loop between them', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG_TEXT));
     const lost = compareWith([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
@@ -29,7 +29,7 @@ describe('comparison with deleted texts', () => {
     assert.ok(turns >= 100, `${turns} turns`);
   });
 
-  it("the comparison with deleted texts stops reading a row's sources soon after it finds the deleted words in one of them", async () => {
+  it("the comparison with deleted texts stops reading a row's sources soon after one source has the deleted words", async () => {
     const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG_TEXT)]);
     const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET], newBudget()));
     assert.deepEqual(found, []);

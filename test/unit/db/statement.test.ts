@@ -44,7 +44,7 @@ describe('prepared statement', () => {
   }
 
   for (const later of ['ECONNREFUSED', '55P03', '23505'])
-    it(`a prepared statement whose first answer was lost counts as possibly committed, even if its second try fails with ${later}`, async () => {
+    it(`a prepared statement whose first answer was lost is reported as possibly committed if its retry fails with ${later}`, async () => {
       const lost = failingPool('ECONNRESET', later);
       await assert.rejects(query(lost.pool, STATEMENT, []), (error: Error & { code?: string }) => {
         assert.equal(error.code, later);

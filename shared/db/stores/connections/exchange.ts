@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId } from '../../../ids.ts';
 import type { ConnectionExchangeRequest, ConnectionExchangeResponse } from '../../../schemas/connections.ts';
-import { CONNECTIONS_MAX, MISMATCHES_MAX } from '../../../schemas/limits.ts';
+import { CONNECTIONS_MAX, EXCHANGE_MISMATCHES_MAX } from '../../../schemas/limits.ts';
 import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
 import { transaction } from '../../transaction.ts';
@@ -114,7 +114,7 @@ async function countMismatch(tx: EntityManager, id: string): Promise<undefined> 
     `update connection_attempts
         set mismatches = mismatches + 1, status = case when mismatches + 1 >= ? then 'burned' else status end
       where id = ?`,
-    [MISMATCHES_MAX, id],
+    [EXCHANGE_MISMATCHES_MAX, id],
   );
 }
 
