@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../shared/db/entities/account.ts';
 import type { MemoryLink } from '../../shared/db/entities/memory.ts';
 import type { ProviderCall } from '../../shared/db/entities/provider.ts';
-import { type AccountPage, accountData, PAGE_SIZE_MAX } from '../../shared/db/stores/account-data.ts';
+import { type AccountPage, accountData, PAGE_BYTES_MAX } from '../../shared/db/stores/account-data.ts';
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
 import { sessionAnswer } from '../../shared/domain/recording.ts';
 import type { ExportLine } from '../../shared/schemas/accounts.ts';
@@ -19,7 +19,7 @@ interface ExportParts {
 }
 
 /** Memory to reserve for a page of rows: once for the rows, and once for their JSON. */
-const PAGE_MEMORY_BYTES = 2 * PAGE_SIZE_MAX;
+const PAGE_MEMORY_BYTES = 2 * PAGE_BYTES_MAX;
 
 /** Exports an account as JSON Lines. Throws `overloaded`, before the first line, when there is no memory for a page. */
 export async function exportAccount(parts: ExportParts, account: Account): Promise<AsyncGenerator<string>> {

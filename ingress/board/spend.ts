@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { LEDGER_PAGE, type LedgerHour, readLedger } from '../../shared/db/stores/board/lately.ts';
+import { LEDGER_PAGE_CALLS, type LedgerHour, readLedger } from '../../shared/db/stores/board/lately.ts';
 import { lowestIdAt } from '../../shared/ids.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -84,5 +84,5 @@ export class DailySpending {
 }
 
 function isFull(rows: readonly LedgerHour[]): boolean {
-  return rows.reduce((sum, { calls }) => sum + calls, 0) >= LEDGER_PAGE;
+  return rows.reduce((sum, { calls }) => sum + calls, 0) >= LEDGER_PAGE_CALLS;
 }

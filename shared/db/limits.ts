@@ -14,13 +14,13 @@ export const HOT_PATH_LOCK_TIMEOUT_MS = 500;
  * nearly empty, after a quiet night for example, would read the whole table until the next analyze. JIT is off because
  * `enable_seqscan = off` gives plans artificial costs, which would trigger it.
  */
-const PLANNER = { enable_seqscan: 'off', jit: 'off' };
+const PLANNER_SETTINGS = { enable_seqscan: 'off', jit: 'off' };
 
 const SETTINGS = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   lock_timeout: 2000,
   idle_in_transaction_session_timeout: 5000,
-  ...PLANNER,
+  ...PLANNER_SETTINGS,
 };
 
 /** Start-up options that apply `SETTINGS` to a connection without a pooler. */
@@ -43,7 +43,7 @@ export const LOCAL_SETTINGS = assignments(SETTINGS)
  */
 export const FUNCTION_SETTINGS = assignments({
   lock_timeout: HOT_PATH_LOCK_TIMEOUT_MS,
-  ...PLANNER,
+  ...PLANNER_SETTINGS,
   enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',

@@ -18,14 +18,14 @@ const POLL_MS = 100;
 const APPLICATION_NAME = 'forecue migrate';
 
 /** While another process migrates, a migration waits without a limit, unless `signal` aborts. */
-export interface Patience {
+export interface MigrationWait {
   /** Time to keep trying each of the three steps while other transactions lock the tables; 2 minutes by default. */
   patienceMs?: number | undefined;
   /** Ends the waits for others, and makes the call reject. A step that has begun is finished, and no other begins. */
   signal?: AbortSignal | undefined;
 }
 
-interface MigrateOptions extends Patience {
+interface MigrateOptions extends MigrationWait {
   directUrl: string;
   /** Brings other tables of the database up to date, under the same lock. Must be safe to repeat. */
   migrateOthers: (client: pg.Client) => Promise<unknown>;
@@ -80,7 +80,7 @@ export async function migrateDatabase({
  * Takes the advisory lock, which ends with the session. Polls, because a session that waits for the lock holds a
  * snapshot, and the lock's holder may be building an index concurrently, which waits for all older snapshots.
  */
-async function takeMigrationLock(client: pg.Client, { signal }: Patience): Promise<void> {
+async function takeMigrationLock(client: pg.Client, { signal }: MigrationWait): Promise<void> {
   const tryLock = `select pg_try_advisory_lock(hashtext('forecue migrations')) as taken`;
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>(tryLock);
@@ -99,7 +99,7 @@ const isLockNotAvailable = (error: unknown) =>
  */
 async function retryWhileLocked(
   work: () => Promise<unknown>,
-  { patienceMs = 120_000, signal }: Patience,
+  { patienceMs = 120_000, signal }: MigrationWait,
 ): Promise<void> {
   const when = (error: unknown) => isLockNotAvailable(error) || isSerializationConflict(error);
   try {

@@ -1,7 +1,7 @@
-import { migrateDatabase, type Patience } from '../db/migrate.ts';
+import { type MigrationWait, migrateDatabase } from '../db/migrate.ts';
 import { migrateQueueSchema } from '../queue/postgres-store.ts';
 
-interface Installation extends Patience {
+interface Installation extends MigrationWait {
   /** Address of PostgreSQL itself, not of a pooler. */
   directUrl: string;
   queuePrefix: string;

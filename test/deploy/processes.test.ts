@@ -66,14 +66,14 @@ function readConfig({ args, env }: DeployedProcess) {
 
 for (const [form, deployment] of Object.entries(FORMS))
   describe(`processes of ${form}`, () => {
-    it(`the processes of ${form} are those of the Procfile, with the same commands`, () => {
+    it(`the ${form} deployment runs the processes of the Procfile, with the same commands`, () => {
       const commands = new Map([...deployment].map(([name, { args }]) => [name, args]));
       assert.deepEqual(new Map([...commands].sort()), new Map([...PROCFILE].sort()));
       for (const args of commands.values()) assert.ok(existsSync(args.split(' ', 1).join()), args);
       for (const pool of POOLS) assert.ok(deployment.has(pool), pool);
     });
 
-    it(`the processes of ${form} set only settings that exist, and have a valid configuration for production`, () => {
+    it(`the ${form} deployment sets only existing settings, and each process has a valid production configuration`, () => {
       for (const [name, process] of deployment) {
         const unknown = Object.keys(process.env).filter(
           (key) => !SETTING_NAMES.has(key) && !SECRET_FILES.has(key),
@@ -84,7 +84,7 @@ for (const [form, deployment] of Object.entries(FORMS))
       }
     });
 
-    it(`the processes of ${form} get only the secrets that they need`, () => {
+    it(`the ${form} deployment gives each process only the secrets that it needs`, () => {
       const secrets = (name: string) =>
         Object.keys(withSecrets(deployment.get(name)?.env ?? {}))
           .filter((key) => [...SECRETS].some((secret) => secret === key && key in SECRET_VALUES))
@@ -114,7 +114,7 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
 }
 
 describe('container ports', () => {
-  it('containers listen on all addresses: at port 9460 for operators, web at 8080, and mcp at 8090', () => {
+  it('containers listen on all addresses: at port 9460 for operators, 8080 for web, and 8090 for mcp', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);
@@ -125,7 +125,7 @@ describe('container ports', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it("the compose file publishes ports on the loopback address only, and of the product's ports only those in use", () => {
+  it("the compose file publishes ports on the loopback address only; of the product, HTTP ports and web's operator port", () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);
@@ -180,7 +180,7 @@ describe('compose file', () => {
     readConfig(compose.get('web') ?? assert.fail());
   });
 
-  it("the compose file keeps Redis from evicting queued work, and the product's processes from writing files", () => {
+  it("the compose file forbids Redis to evict data, and the product's processes to write files", () => {
     assert.match(COMPOSE.services['redis']?.command.join(' ') ?? '', /--maxmemory-policy noeviction/);
     for (const [name, service] of Object.entries(COMPOSE.services))
       if (service.image === 'forecue') assert.ok('read_only' in service && service.read_only, name);

@@ -31,7 +31,7 @@ describe('clock set back', () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it('every look-up of a request returns the outcome of its latest attempt, even if the database clock was set back between attempts', async () => {
+    it('look-ups of a request return the outcome of its latest attempt, even if the clock was set back between attempts', async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -51,7 +51,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it('a prediction is answered after the database clock was set back an hour, even if it was admitted before that', async () => {
+    it('after the database clock is set back an hour, predictions admitted before and after the change are answered', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);
@@ -66,7 +66,7 @@ describe('clock set back', () => {
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('a prediction that ran again after the database clock was set back is replayed to a repeated request, and costs one unit', async () => {
+    it('after the database clock is set back, a failed prediction can run again; its answer is replayed and costs one unit', async () => {
       const body = predictionBody();
       system.provider.respond(status(400));
       assert.equal((await app.predict(body)).code, 'provider_failed');
@@ -92,7 +92,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it("callers whose deadline has passed, but not by the database's clock, cause fewer than 20 transactions each", async () => {
+    it("callers past their deadline cause fewer than 20 transactions each, even if the database's clock is behind", async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(

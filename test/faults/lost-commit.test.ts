@@ -16,7 +16,7 @@ describe('lost answer to a commit', function () {
     ['', []],
     [', even if the new fact supersedes one that the model was shown', ['Uses npm as package manager']],
   ] as const)
-    it(`a promotion that loses the answer to its commit counts each stored fact once, and asks no model again${name}`, async () => {
+    it(`when the answer to a promotion's commit is lost, each fact is counted once and no model is asked again${name}`, async () => {
       const ann = await signUp(system);
       await addEpisode(ann, ['We use pnpm as package manager']);
       for (const text of known) await add(ann, 'facts', { text });

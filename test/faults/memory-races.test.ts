@@ -29,7 +29,7 @@ describe('memory races', function () {
 
   const memoryOf = ({ id }: UserClient) => comparableMemory(system.database.pool, id, id);
 
-  it('concurrent memory jobs make the same rows as an undisturbed run, even if the workers that run them are killed', async () => {
+  it('concurrent memory jobs produce the same rows as an undisturbed run, even if workers are killed meanwhile', async () => {
     const [quiet, hurried] = [await someone(), await someone()];
     await settleMemory(quiet);
     const storm = { callers: 8, killWithinMs: 400 };

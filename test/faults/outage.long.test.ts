@@ -20,15 +20,15 @@ describe('outages', function () {
     assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
   }
 
-  it('calls during a stop of PostgreSQL for 3 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
+  it('calls during a 3 s stop of PostgreSQL get 200 or a documented error, succeed when repeated, and cost one unit each', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
-  it('calls during 4 s after a crash of PostgreSQL end with 200 or a documented error, and succeed when repeated, for one unit', () =>
+  it('calls in the 4 s after a PostgreSQL crash get 200 or a documented error, succeed when repeated, and cost one unit each', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
-  it('calls while an ingress is frozen for 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
+  it('calls while an ingress is frozen for 4 s get 200 or a documented error, succeed when repeated, and cost one unit each', () =>
     assertEndures(() => freeze(system.webs[0], 4000)));
 
-  it('calls while a worker is frozen for 4 s end with 200 or a documented error, and succeed when repeated, for one unit', () =>
+  it('calls while a worker is frozen for 4 s get 200 or a documented error, succeed when repeated, and cost one unit each', () =>
     assertEndures(() => freeze(system.workers[0], 4000)));
 });

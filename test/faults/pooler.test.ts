@@ -55,7 +55,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     await direct.close();
   });
 
-  it('a transaction through PgBouncer whose client freezes is ended after 5 s, which releases its locks', async () => {
+  it('PostgreSQL ends a transaction through PgBouncer 5 s after its client froze, and releases its locks', async () => {
     const frozen = transaction(database.orm.em, async (tx) => {
       await tx.execute('select pg_advisory_xact_lock(1)');
       await sleep(6500);

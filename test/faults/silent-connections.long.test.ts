@@ -86,13 +86,13 @@ describe('silent connections to PostgreSQL', function () {
       },
     });
 
-  it('a worker whose queue connections to PostgreSQL fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
+  it('a worker whose queue connections to PostgreSQL fall silent recovers its speed, becomes unhealthy or exits within 12 s', () =>
     fallSilent('worker', 'all'));
 
-  it('an ingress whose queue connections to PostgreSQL fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
+  it('an ingress whose queue connections to PostgreSQL fall silent recovers its speed, becomes unhealthy or exits within 12 s', () =>
     fallSilent('web', 'all'));
 
-  it('an ingress whose listening connection to PostgreSQL falls silent is as fast as before within 12 s, or is unhealthy or exits', () =>
+  it('an ingress whose listening connection to PostgreSQL falls silent recovers its speed, becomes unhealthy or exits within 12 s', () =>
     fallSilent('web', 'listening'));
 });
 
@@ -113,9 +113,9 @@ describeWithRedis('silent connections to Redis', function () {
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it('a worker whose connections to Redis fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
+  it('a worker whose connections to Redis fall silent recovers its speed, becomes unhealthy or exits within 12 s', () =>
     fallSilent('worker'));
 
-  it('an ingress whose connections to Redis fall silent is as fast as before within 12 s, or is unhealthy or exits', () =>
+  it('an ingress whose connections to Redis fall silent recovers its speed, becomes unhealthy or exits within 12 s', () =>
     fallSilent('web'));
 });

@@ -61,7 +61,7 @@ describe('every endpoint', () => {
     const { name, credential } = endpoint;
     const code = credential === 'app' ? 'invalid_app_key' : 'not_authenticated';
 
-    it(`${name} is 401 without a credential, and with one of another kind or in the wrong header`, async () => {
+    it(`${name} is 401 without a credential, with another kind of credential, and with one in the wrong header`, async () => {
       const { app, user } = at;
       const others =
         credential === 'app'
@@ -135,7 +135,7 @@ describe('every endpoint', () => {
       for (const request of stalled) request.destroy();
     });
 
-    it("endpoints with a large body limit are 503 overloaded while their sender's other bodies fill its share of memory", async () => {
+    it('endpoints with a large body limit are 503 overloaded while other bodies of the sender fill its share of memory', async () => {
       const withBody = endpoints.filter(
         ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_BYTES_MAX,
       );

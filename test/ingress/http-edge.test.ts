@@ -737,7 +737,7 @@ describe('413', () => {
       assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
   });
 
-  it('a connection on which all of a too large body was sent closes within 0.8 s after the 413', async () => {
+  it('after a client has sent all of a too large body, its connection closes within 0.8 s of the 413', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
       const times: number[] = [];
       // Takes the fastest of three: on a busy machine, the server may close before it has read all of the body.
@@ -1037,7 +1037,7 @@ describe('every request', () => {
     assert.ok(!logLines.join('').includes(key));
   });
 
-  it('a request that is 404 or 405 by its path or method logs one access line, without an unknown path', async () => {
+  it('a 404 for the path and a 405 for the method log one access line each, without the unknown path', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
     const parsed = logLines.map((line) => JSON.parse(line));

@@ -45,7 +45,7 @@ describe('published answers', () => {
       assert.equal(takeUnpublished().length, 1);
     });
 
-  it('assertPublished accepts the answers that the OpenAPI document lists for an operation, routing or HTTP itself', () => {
+  it('assertPublished accepts listed answers of an operation, and listed errors of routing and of the HTTP server', () => {
     assertPublished({ ...USAGE_ANSWER, status: 400, text: code('invalid_month') });
     assertPublished({ ...USAGE_ANSWER, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
     assertPublished({ ...USAGE_ANSWER, method: 'PUT', status: 405, text: code('method_not_allowed') });

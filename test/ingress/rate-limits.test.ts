@@ -44,7 +44,7 @@ describe('rate limits', () => {
     assert.deepEqual([neighbour.status, policyOf(neighbour).remaining], [200, POINTS - 1]);
   });
 
-  it('every counted answer reports its rate limit, the remaining points, and the seconds until they are refilled', async () => {
+  it('answers that count towards a rate limit report the limit, the remaining points, and the seconds to the refill', async () => {
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const answer = left % 2 === 0 ? await usage(app) : await app.request('POST', '/v1/predictions', '{');
       assert.equal(answer.headers.get('ratelimit-policy'), `"app";q=${POINTS};w=${WINDOW_S}`);

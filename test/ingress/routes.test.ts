@@ -4,7 +4,7 @@ import { surfaceOf } from '../../ingress/http/request-context.ts';
 import { routes } from '../../ingress/routes/index.ts';
 
 describe('route table', () => {
-  it('each row of the route table declares the surface that its path implies', () => {
+  it('each route declares the surface of its path: v1, api, connect or site', () => {
     for (const { path, surface } of routes) assert.equal(surfaceOf(path), surface, path);
   });
 

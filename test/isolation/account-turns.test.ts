@@ -41,7 +41,7 @@ describe('account whose row is locked', () => {
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
   const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
 
-  it("a long change of an account's memory delays no start of a connection and no code exchange, even for the same account", async () => {
+  it("during a long change of an account's memory, apps start connections and exchange codes for it within 1.5 s", async () => {
     const [app, other] = [await connectingApp(system), await signUp(system)];
     const exchanges = [];
     for (const [n, account] of [person, person, person, person, other].entries()) {

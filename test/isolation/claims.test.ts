@@ -53,7 +53,7 @@ describe('claim', () => {
     return apps as [AppAndWorker, AppAndWorker, AppAndWorker];
   };
 
-  it('a claim takes at most the requested number of pieces per flow, oldest first, and reports the flows with more work', async () => {
+  it('a claim takes at most the given number of requests per app, oldest first, and reports the apps with more work', async () => {
     const [many, few, none] = await queueApps(5, 1, 0);
     const { claims, left } = await claimWith([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), idsOf([many, many, many, few]).sort());
@@ -66,7 +66,7 @@ describe('claim', () => {
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
 
-  it('a claim takes no more pieces than it has slots, and serves the flows in the order in which it names them', async () => {
+  it('a claim takes no more requests than it has slots, and serves the apps in the given order', async () => {
     const apps = await queueApps(2, 2, 2);
     const { claims, left } = await claimWith(
       apps.map((app) => askOf(app, 2)),
@@ -77,7 +77,7 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [second, third]);
   });
 
-  it('a claim skips a piece that another worker is claiming, and reports that the flow has more work', async () => {
+  it('a claim skips a request that another worker is claiming, and reports that its app has more work', async () => {
     const [app] = await queueApps(2);
     const holder = await database.pool.connect();
     try {
@@ -105,7 +105,7 @@ describe('claim', () => {
     assert.equal((await claimWith(asks)).claims.length, 1, 'work that outlives its callers is claimed');
   });
 
-  it("a claim of a one-at-a-time kind takes a party's next piece only after the running one has ended", async () => {
+  it("a claim of a one-at-a-time kind takes an app's next request only after the running one has ended", async () => {
     const [app] = await queueApps(3);
     const inTurn = { oneAtATime: ['predict'] };
     const first = await claimWith([askOf(app, 3)], inTurn);
@@ -115,7 +115,7 @@ describe('claim', () => {
     assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('a claim stops after the piece that brings its inputs above 256 KiB', async () => {
+  it('a claim stops after the request that brings its inputs above 256 KiB', async () => {
     const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));
@@ -124,7 +124,7 @@ describe('claim', () => {
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('a search for unannounced work finds the flows of the oldest and the newest queued pieces of the given kinds', async () => {
+  it('the search for queued work finds the apps with the oldest and the newest queued requests of the given kinds', async () => {
     const apps = await queueApps(3, 1, 0);
     const [first, second] = idsOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
@@ -174,7 +174,7 @@ describe('claim when work ends', () => {
     assert.deepEqual(claimed.left, []);
   });
 
-  it("a complete-and-claim statement of a one-at-a-time kind claims the party's next piece as it ends the running one", async () => {
+  it("a complete-and-claim statement of a one-at-a-time kind claims the app's next request as it ends the running ones", async () => {
     const one = { ...termsOf(1), oneAtATime: ['predict'] };
     assert.deepEqual((await claim(database.pool, one)).claims, []);
     const { claimed } = await completeAndClaim(
@@ -204,7 +204,7 @@ describe('claim when work ends', () => {
     }
   });
 
-  it("a complete-and-claim statement that waits for a lock leaves other parties' work to other claims", async () => {
+  it('a complete-and-claim statement that waits for a lock leaves the work of other apps to other claims', async () => {
     const other = await insertAppAndWorker(database.pool);
     await queueWork(database.pool, other, 1);
     const holder = await database.pool.connect();

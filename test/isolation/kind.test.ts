@@ -102,7 +102,7 @@ describe('work', function () {
       assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
-    it('work can be started without waiting for its answer, which a later request with the same id gets', async () => {
+    it('work can be started without waiting for its answer; a later request with the same id gets the answer', async () => {
       const requestId = newId();
       const { replayed } = await caller.start({ text: 'later', requestId });
       assert.equal(replayed, false);
@@ -143,7 +143,7 @@ describe('work', function () {
       assert.equal(await until(isTaken), 'echoed');
     });
 
-    it("a one-at-a-time kind runs a party's pieces one after another and leaves slots to other parties", async () => {
+    it('a one-at-a-time kind runs the work of one account one after another, and leaves slots to other accounts', async () => {
       gate.shut();
       const mine = ['one', 'two', 'three'].map((text) => caller.ask({ text, kind: echoInTurn }));
       await gate.visited(1);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
-import { readCalibrator, readDecisions, readPairs } from '../../shared/db/stores/replies/basis.ts';
+import { readCalibrator, readDecisions, readPromptReplies } from '../../shared/db/stores/replies/basis.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
@@ -36,7 +36,7 @@ export async function readBasis(
 ): Promise<Basis> {
   const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
   const bundle = await assembleContext(em(), accountId, query);
-  const pairs = await readPairs(em(), accountId);
+  const pairs = await readPromptReplies(em(), accountId);
   const vote = createVoter(pairs)(prompt);
   const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);

@@ -4,7 +4,7 @@ import {
   readBatchMemory,
   readCalibrator,
   readDecisions,
-  readPairs,
+  readPromptReplies,
 } from '../../shared/db/stores/replies/basis.ts';
 import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts';
 import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
@@ -73,7 +73,7 @@ async function readSharedBasis(
   };
   const { memoryRevision, truncated } = bundle;
   const material = { ...rows, profile: fittedProfile, examples: [], prompt: '', truncated };
-  const pairs = await readPairs(em(), accountId);
+  const pairs = await readPromptReplies(em(), accountId);
   return {
     screened: screenMaterial([], material),
     memoryRevision,

@@ -3,7 +3,7 @@ import { Account } from './account.ts';
 import { TextArray } from './text-array.ts';
 
 /** Defines an index on expressions, or on some of the rows. */
-const indexOf = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
+const indexOn = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
 
 /** One thing that was said or happened, as recorded. Only promotion changes the row, but never its content. */
 export const RawMemory = defineEntity({
@@ -34,12 +34,12 @@ export const RawMemory = defineEntity({
   indexes: [
     { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
     { name: 'raw_memories_created', properties: ['account', 'createdAt'] },
-    indexOf(
+    indexOn(
       'raw_memories_unpromoted',
       `"raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
     ),
-    indexOf('raw_memories_failed', `"raw_memories" ("account_id", "occurred_at", "id") where failures > 0`),
-    indexOf(
+    indexOn('raw_memories_failed', `"raw_memories" ("account_id", "occurred_at", "id") where failures > 0`),
+    indexOn(
       'raw_memories_session',
       `"raw_memories" ("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
     ),
@@ -47,19 +47,19 @@ export const RawMemory = defineEntity({
       name: 'raw_memories_event',
       expression: `create unique index "raw_memories_event" on "raw_memories" ("account_id", "event_id") where event_id is not null`,
     },
-    indexOf(
+    indexOn(
       'raw_memories_predicted',
       `"raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
     ),
-    indexOf(
+    indexOn(
       'raw_memories_replies',
       `"raw_memories" ("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
     ),
-    indexOf(
+    indexOn(
       'raw_memories_search',
       `"raw_memories" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text(coalesce("agent" || ' ', '') || "content")))`,
     ),
-    indexOf(
+    indexOn(
       'raw_memories_trigrams',
       `"raw_memories" using gin ("account_id", search_text("content") gin_trgm_ops)`,
     ),
@@ -98,13 +98,13 @@ export const Episode = defineEntity({
   indexes: [
     { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
     { name: 'episodes_created', properties: ['account', 'createdAt'] },
-    indexOf('episodes_stale', `"episodes" ("account_id", "ended_at") where stale_at is not null`),
-    indexOf('episodes_unpromoted', `"episodes" ("account_id", "ended_at", "id") where promoted_at is null`),
-    indexOf(
+    indexOn('episodes_stale', `"episodes" ("account_id", "ended_at") where stale_at is not null`),
+    indexOn('episodes_unpromoted', `"episodes" ("account_id", "ended_at", "id") where promoted_at is null`),
+    indexOn(
       'episodes_search',
       `"episodes" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("title" || ' ' || "summary")))`,
     ),
-    indexOf(
+    indexOn(
       'episodes_trigrams',
       `"episodes" using gin ("account_id", search_text("title" || ' ' || "summary") gin_trgm_ops)`,
     ),
@@ -157,31 +157,31 @@ export const Fact = defineEntity({
     updatedAt: p.datetime(3),
   },
   indexes: [
-    indexOf('facts_current', `"facts" ("account_id", "id") where superseded_by is null`),
+    indexOn('facts_current', `"facts" ("account_id", "id") where superseded_by is null`),
     { name: 'facts_account', properties: ['account', 'id'] },
-    indexOf('facts_created', `"facts" ("account_id", "created_at") where revision_of is null`),
-    indexOf('facts_superseded', `"facts" ("superseded_by") where superseded_by is not null`),
-    indexOf('facts_ending', `"facts" ("ended_by") where ended_by is not null`),
-    indexOf('facts_pinned', `"facts" ("account_id", "id") where pinned and superseded_by is null`),
-    indexOf(
+    indexOn('facts_created', `"facts" ("account_id", "created_at") where revision_of is null`),
+    indexOn('facts_superseded', `"facts" ("superseded_by") where superseded_by is not null`),
+    indexOn('facts_ending', `"facts" ("ended_by") where ended_by is not null`),
+    indexOn('facts_pinned', `"facts" ("account_id", "id") where pinned and superseded_by is null`),
+    indexOn(
       'facts_replaced',
       `"facts" ("account_id") where superseded_by is not null and revision_of is null`,
     ),
-    indexOf(
+    indexOn(
       'facts_ended',
       `"facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
     ),
-    indexOf(
+    indexOn(
       'facts_begun',
       `"facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
     ),
-    indexOf('facts_slot', `"facts" ("account_id", "slot") where slot is not null`),
-    indexOf('facts_stale', `"facts" ("account_id", "id") where stale_at is not null`),
-    indexOf(
+    indexOn('facts_slot', `"facts" ("account_id", "slot") where slot is not null`),
+    indexOn('facts_stale', `"facts" ("account_id", "id") where stale_at is not null`),
+    indexOn(
       'facts_search',
       `"facts" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("text")))`,
     ),
-    indexOf(
+    indexOn(
       'facts_trigrams',
       `"facts" using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
     ),

@@ -24,9 +24,9 @@ export type AccountPage =
   | { type: 'prediction'; rows: Reply[] };
 
 const PAGE_ROWS_MAX = 100;
-const LINK_PAGE_MAX = 1000;
+const LINK_PAGE_ROWS_MAX = 1000;
 /** Maximum size of a page of rows with long texts, in bytes. A larger event is a page of its own, without its body. */
-export const PAGE_SIZE_MAX = 1024 * 1024;
+export const PAGE_BYTES_MAX = 1024 * 1024;
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
@@ -94,7 +94,7 @@ async function* sizedPages(
     let pageBytes = 0;
     for (const { id, size } of rows) {
       pageBytes += size;
-      if (page.length > 0 && pageBytes > PAGE_SIZE_MAX) {
+      if (page.length > 0 && pageBytes > PAGE_BYTES_MAX) {
         yield { $in: page };
         page = [];
         pageBytes = size;
@@ -110,9 +110,9 @@ async function* linkPages(em: () => EntityManager, accountId: string, ids: strin
   let page: MemoryLink[] = [];
   do {
     const last = page.at(-1);
-    page = await linksOf(em(), accountId, ids, { limit: LINK_PAGE_MAX, ...(last && { after: last }) });
+    page = await linksOf(em(), accountId, ids, { limit: LINK_PAGE_ROWS_MAX, ...(last && { after: last }) });
     if (page.length > 0) yield page;
-  } while (page.length === LINK_PAGE_MAX);
+  } while (page.length === LINK_PAGE_ROWS_MAX);
 }
 
 async function* pages<Row extends { id: string }>(
@@ -130,7 +130,7 @@ async function* pages<Row extends { id: string }>(
 async function* eventsOf(em: () => EntityManager, session: RecordingSession) {
   let after: Cursor | undefined;
   do {
-    const page = { limit: PAGE_ROWS_MAX, sizeMax: PAGE_SIZE_MAX, after };
+    const page = { limit: PAGE_ROWS_MAX, sizeMax: PAGE_BYTES_MAX, after };
     const { events, next } = await pageOfEvents(em(), session, page);
     yield events;
     after = next ?? undefined;

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
 /** The database's time in Unix milliseconds. The clocks of the ingresses may differ from each other. */
-const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
+const NOW_MS_SQL = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
  * Locks the rows in key order, as every statement on this table must, so that no two deadlock. Points for a window that
@@ -18,16 +18,16 @@ const COUNT_POINTS = {
     insert into rate_limits as l (key, points, expire)
     select g.key,
            coalesce(sum(g.points) filter (where g.window_end is null), 0)::int,
-           ${NOW_MS} + coalesce(max(g.window_ms) filter (where g.window_end is null), 0)
+           ${NOW_MS_SQL} + coalesce(max(g.window_ms) filter (where g.window_end is null), 0)
       from given g
      group by g.key order by g.key
     on conflict (key) do update
-       set points = case when l.expire > ${NOW_MS}
+       set points = case when l.expire > ${NOW_MS_SQL}
              then l.points + (select coalesce(sum(g.points), 0) from given g
                                where g.key = l.key and coalesce(g.window_end, l.expire) = l.expire)
              else excluded.points end,
-           expire = case when l.expire > ${NOW_MS} then l.expire else excluded.expire end
-    returning key, points, (expire - ${NOW_MS})::int as "leftMs", expire::float8 as window`,
+           expire = case when l.expire > ${NOW_MS_SQL} then l.expire else excluded.expire end
+    returning key, points, (expire - ${NOW_MS_SQL})::int as "leftMs", expire::float8 as window`,
 };
 
 /** Points to count for a key, in its current window or, if it has none, in a new one. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { accountData, PAGE_SIZE_MAX } from '../../../shared/db/stores/account-data.ts';
+import { accountData, PAGE_BYTES_MAX } from '../../../shared/db/stores/account-data.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
@@ -127,7 +127,7 @@ describe('account export', () => {
     for await (const { type, rows } of accountData(() => system.em(), person.id)) {
       read[type] = (read[type] ?? 0) + rows.length;
       const bytes = Buffer.byteLength(JSON.stringify(rows));
-      assert.ok(bytes <= PAGE_SIZE_MAX, `${bytes} bytes of ${type}`);
+      assert.ok(bytes <= PAGE_BYTES_MAX, `${bytes} bytes of ${type}`);
     }
     assert.deepEqual(read, { raw: 150, fact: 5, link: 2500 });
     const ids = (await lines(person)).filter(({ type }) => type === 'raw').map(({ data }) => data.id);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { compareWith, findRepeating, newBudget } from '../../../shared/db/stores/memory/repeats.ts';
+import { findRepeating, newBudget, prepareComparison } from '../../../shared/db/stores/memory/repeats.ts';
 import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
 const SECRET = 'the key hangs behind the boathouse door';
@@ -13,7 +13,7 @@ describe('comparison with deleted texts', () => {
 
   it('the comparison of 100 long texts with deleted texts yields to the event loop at least 50 times', async () => {
     const { tx } = memoryOf([]);
-    const lost = compareWith([SECRET], newBudget());
+    const lost = prepareComparison([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(
       findRepeating(tx, 'account', rowsOf(100, LONG_TEXT), lost),
     );
@@ -23,7 +23,7 @@ describe('comparison with deleted texts', () => {
 
   it('the comparison with deleted texts reads at most 200 sources of a row, and yields to the event loop between them', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG_TEXT));
-    const lost = compareWith([SECRET], newBudget());
+    const lost = prepareComparison([SECRET], newBudget());
     const { turns, result } = await loopTurnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
     assert.deepEqual([result, read()], [['row 0'], 200]);
     assert.ok(turns >= 100, `${turns} turns`);
@@ -31,7 +31,12 @@ describe('comparison with deleted texts', () => {
 
   it("the comparison with deleted texts stops reading a row's sources soon after one source has the deleted words", async () => {
     const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG_TEXT)]);
-    const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET], newBudget()));
+    const found = await findRepeating(
+      tx,
+      'account',
+      rowsOf(1, SECRET),
+      prepareComparison([SECRET], newBudget()),
+    );
     assert.deepEqual(found, []);
     assert.ok(read() <= 20, `${read()} sources`);
   });
@@ -39,14 +44,14 @@ describe('comparison with deleted texts', () => {
   it('the comparison with deleted texts treats the rows that it has no time to compare as repetitions', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const rows = rowsOf(2000, SECRET);
-    const found = await findRepeating(tx, 'account', rows, compareWith([SECRET], newBudget()));
+    const found = await findRepeating(tx, 'account', rows, prepareComparison([SECRET], newBudget()));
     assert.equal(found.length, rows.length);
     assert.ok(read() < 2000, `${read()} sources`);
     const all = await findRepeating(
       tx,
       'account',
       rowsOf(3, 'other'),
-      compareWith(Array(9).fill(LONG_TEXT), newBudget()),
+      prepareComparison(Array(9).fill(LONG_TEXT), newBudget()),
     );
     assert.equal(all.length, 3);
   }).timeout(30_000);
@@ -54,9 +59,9 @@ describe('comparison with deleted texts', () => {
   it('the comparisons of one deletion share a time budget, and read no more sources once the budget is spent', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG_TEXT));
     const budget = newBudget();
-    await findRepeating(tx, 'account', rowsOf(2000, SECRET), compareWith([SECRET], budget));
+    await findRepeating(tx, 'account', rowsOf(2000, SECRET), prepareComparison([SECRET], budget));
     const before = read();
-    const found = await findRepeating(tx, 'account', rowsOf(3, 'other'), compareWith([SECRET], budget));
+    const found = await findRepeating(tx, 'account', rowsOf(3, 'other'), prepareComparison([SECRET], budget));
     assert.deepEqual([found.length, read()], [3, before]);
   }).timeout(30_000);
 });

@@ -5,7 +5,7 @@ const FAILURES_MAX = 1000;
 const LISTED_ERASURES_MAX = 12;
 
 /** Failures of the last hour with the same kind, code and source. */
-export interface Failures {
+export interface FailureGroup {
   kind: string;
   code: string;
   source: string | null;
@@ -28,7 +28,7 @@ export interface Circuit {
 }
 
 export interface RecentOverview {
-  failures: Failures[];
+  failures: FailureGroup[];
   circuits: Circuit[];
   /** Accounts that are being erased, the longest-running erasure first. */
   erasing: { id: string; forS: number }[];
@@ -82,9 +82,9 @@ export interface LedgerHour {
 }
 
 /** Maximum number of calls that one statement reads. */
-export const LEDGER_PAGE = 10_000;
+export const LEDGER_PAGE_CALLS = 10_000;
 
-const ledgerPage = (direction: 'asc' | 'desc') => ({
+const ledgerStatement = (direction: 'asc' | 'desc') => ({
   name: `board_ledger_${direction}_v1`,
   text: `
     select (extract(epoch from date_trunc('hour', c.at, 'UTC')) * 1000)::float8 as hour, c.model, count(*)::int as calls,
@@ -93,14 +93,14 @@ const ledgerPage = (direction: 'asc' | 'desc') => ({
            (count(*) filter (where c.cost_microcents is null))::int as unpriced,
            min(c.id::text) as first, max(c.id::text) as last
       from (select id, at, model, input_tokens, output_tokens, cost_microcents from provider_calls
-             where id > $1::uuid and id < $2::uuid order by id ${direction} limit ${LEDGER_PAGE}) c
+             where id > $1::uuid and id < $2::uuid order by id ${direction} limit ${LEDGER_PAGE_CALLS}) c
      group by 1, 2`,
 });
-const LEDGER_PAGES = { asc: ledgerPage('asc'), desc: ledgerPage('desc') };
+const LEDGER_STATEMENTS = { asc: ledgerStatement('asc'), desc: ledgerStatement('desc') };
 
 /**
- * Sums up to `LEDGER_PAGE` calls with ids between `from` and `to` by hour and model: the first calls or, with `desc`,
- * the last.
+ * Sums up to `LEDGER_PAGE_CALLS` calls with ids between `from` and `to` by hour and model: the first calls or, with
+ * `desc`, the last.
  */
 export function readLedger(
   pool: Pool,
@@ -108,5 +108,5 @@ export function readLedger(
   to: string,
   direction: 'asc' | 'desc',
 ): Promise<LedgerHour[]> {
-  return query<LedgerHour & object>(pool, LEDGER_PAGES[direction], [from, to]);
+  return query<LedgerHour & object>(pool, LEDGER_STATEMENTS[direction], [from, to]);
 }

@@ -9,7 +9,7 @@ import { transaction } from '../../transaction.ts';
 /**
  * Maximum length of the text that memory is searched for, in UTF-16 units. Of a longer question, only the end is used.
  */
-const QUESTION_MAX = 2000;
+const QUESTION_LENGTH_MAX = 2000;
 
 const READ_TIMEOUT_MS = 500;
 
@@ -118,7 +118,7 @@ function valuesOf(query: ContextQuery): unknown[] {
   const { goal = '', query: question = goal, tags = [] } = query;
   return [
     // Half of a surrogate pair at the cut cannot be encoded in UTF-8.
-    question.slice(-QUESTION_MAX).replace(/^[\udc00-\udfff]/, ''),
+    question.slice(-QUESTION_LENGTH_MAX).replace(/^[\udc00-\udfff]/, ''),
     goal || null,
     tags.length > 0 ? JSON.stringify(tags) : null,
     query.recencyMinutes,

@@ -4,9 +4,9 @@ import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
 /** Maximum number of raw rows that are read for each source: the person's own rows come first, then the oldest. */
-const ROWS_MAX = 100;
+const ROWS_PER_SOURCE_MAX = 100;
 /** In code points; a person rarely types more. */
-const CONTENT_MAX = 4000;
+const CONTENT_LENGTH_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
@@ -74,8 +74,8 @@ export async function sourcesOf(
   const storedSources = await em.execute<StoredSource[]>(READ_SOURCES, [
     accountId,
     JSON.stringify(sourceIds),
-    CONTENT_MAX,
-    ROWS_MAX,
+    CONTENT_LENGTH_MAX,
+    ROWS_PER_SOURCE_MAX,
   ]);
   return storedSources.map(({ rows, ...source }) => ({
     ...source,

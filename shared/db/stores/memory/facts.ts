@@ -200,7 +200,7 @@ export async function addFact(
 }
 
 /** Replaces a fact's wording, and keeps the former one, as `changeFact` does. */
-export async function reword(
+export async function rewordFact(
   tx: EntityManager,
   accountId: string,
   id: string,

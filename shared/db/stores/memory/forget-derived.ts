@@ -3,7 +3,7 @@ import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { inPages } from '../../steps.ts';
 import { textsOf } from '../replies/redact.ts';
 import { DERIVED_FROM } from './links.ts';
-import { type ComparisonBudget, compareWith, type DeletedTexts, findRepeating } from './repeats.ts';
+import { type ComparisonBudget, type DeletedTexts, findRepeating, prepareComparison } from './repeats.ts';
 
 type DerivedCounts = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
@@ -37,7 +37,7 @@ export async function forgetDerived(
     [accountId, JSON.stringify(orphans)],
   );
   const remainingEpisodes = [...new Set(derivedIds.episodes).difference(new Set(orphans))];
-  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, compareWith(texts, budget));
+  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, prepareComparison(texts, budget));
   const derivedFromOrphans = await dropLinksTo(tx, accountId, orphans);
   await tx.execute(
     `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
@@ -50,7 +50,10 @@ export async function forgetDerived(
       ...derivedFromOrphans.facts,
       ...(await factsOf(tx, accountId, remainingEpisodes)),
     ],
-    deletedTexts: compareWith(orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)], budget),
+    deletedTexts: prepareComparison(
+      orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)],
+      budget,
+    ),
     // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
   });
@@ -166,7 +169,7 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
   return facts.map(({ id }) => id);
 }
 
-interface LostFacts {
+interface AffectedFacts {
   lostQuoteFacts: string[];
   /** Facts derived from rows that were deleted or that lost a source. */
   factIds: string[];
@@ -189,7 +192,7 @@ interface FactEvidence {
 async function forgetFacts(
   tx: EntityManager,
   accountId: string,
-  { lostQuoteFacts, factIds, deletedTexts, keepsRaw }: LostFacts,
+  { lostQuoteFacts, factIds, deletedTexts, keepsRaw }: AffectedFacts,
 ): Promise<DerivedCounts['facts']> {
   const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, JSON.stringify(factIds)]);
   const lostQuoteIds = new Set(lostQuoteFacts);
@@ -301,7 +304,7 @@ async function restoreSuperseded(
  * Selects facts whose successor in this column is deleted, each with its next remaining successor unless that is the
  * fact itself.
  */
-const changesOf = (column: 'superseded_by' | 'ended_by') => `(
+const successorChanges = (column: 'superseded_by' | 'ended_by') => `(
   select f.id, n.id as successor, n.valid_from as ends_at, coalesce(n.valid_from > now(), false) as ends_later,
          case when s.valid_from < f.valid_from then f.valid_from else s.valid_from end as ended_at
     from json_to_recordset(?::json) c (id uuid, successor uuid)
@@ -309,7 +312,7 @@ const changesOf = (column: 'superseded_by' | 'ended_by') => `(
     left join facts n on n.id = nullif(c.successor, f.id)) c`;
 
 /** Condition for facts that are valid now, with or without a text. */
-const HOLDS = `f.superseded_by is null
+const IS_VALID_NOW = `f.superseded_by is null
   and coalesce(f.valid_from <= now(), true) and coalesce(f.valid_to > now(), true)`;
 
 const RESTORE_SUPERSEDED = `
@@ -321,9 +324,9 @@ const RESTORE_SUPERSEDED = `
                          when f.valid_to is distinct from c.ended_at then f.valid_to
                          else (select e.valid_from from facts e where e.id = f.ended_by) end,
          updated_at = now()
-    from ${changesOf('superseded_by')}
+    from ${successorChanges('superseded_by')}
    where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
-  returning ${HOLDS} as holds`;
+  returning ${IS_VALID_NOW} as holds`;
 
 /** A fact with an `ended_by` stays current until its end, so a deletion restores it only if the end has passed. */
 const RESTORE_ENDED = `
@@ -331,9 +334,9 @@ const RESTORE_ENDED = `
      set ended_by = c.successor,
          valid_to = case when f.valid_to is distinct from c.ended_at then f.valid_to else c.ends_at end,
          updated_at = now()
-    from ${changesOf('ended_by')}
+    from ${successorChanges('ended_by')}
    where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
-  returning ${HOLDS} and c.ended_at <= now() as holds`;
+  returning ${IS_VALID_NOW} and c.ended_at <= now() as holds`;
 
 /**
  * Follows a chain of successors to the first fact that is not being deleted. Null if there is none, or if the chain

@@ -14,37 +14,40 @@ export interface RelatedFact {
 
 /** Words of a text that are searched for: their maximum number and minimum length. */
 const WORDS_MAX = 200;
-const WORD_MIN = 3;
+const WORD_LENGTH_MIN = 3;
 
 /**
  * Maximum number of found facts that are ranked. Ranking takes longer than finding, and common words match nearly all
  * facts.
  */
-const RANKED_MAX = 1000;
+const RANKED_FACTS_MAX = 1000;
 
 /**
  * Query for texts that contain all words of at least one of several lists, such as `grey cat or dog`. Like the index,
  * rewrites letters such as ß with `search_text`.
  */
-const ANY_OF = `websearch_to_tsquery('english', search_text(?))`;
+const ANY_WORDS_QUERY = `websearch_to_tsquery('english', search_text(?))`;
 
-/** Finds the current facts that share words with a text, most related first. Ranks at most `RANKED_MAX` such facts. */
+/** Finds the current facts that share words with a text, most related first. Ranks at most `RANKED_FACTS_MAX` facts. */
 export async function relatedFacts(
   em: EntityManager,
   accountId: string,
   text: string,
   count: number,
 ): Promise<RelatedFact[]> {
-  const words = [...new Set(wordsOf(text).filter((word) => word.length >= WORD_MIN))].slice(0, WORDS_MAX);
+  const words = [...new Set(wordsOf(text).filter((word) => word.length >= WORD_LENGTH_MIN))].slice(
+    0,
+    WORDS_MAX,
+  );
   if (words.length === 0) return [];
   return em.execute<RelatedFact[]>(
     `select f.id, f.text, f.slot
        from (
          select f.id, f.text, f.slot, q.words
-           from facts f cross join (select ${ANY_OF} as words) q
+           from facts f cross join (select ${ANY_WORDS_QUERY} as words) q
           where f.account_id = ? and f.superseded_by is null and f.stale_at is null
             and to_tsvector('english', search_text(f.text)) @@ q.words
-          limit ${RANKED_MAX}) f
+          limit ${RANKED_FACTS_MAX}) f
       order by ts_rank(to_tsvector('english', search_text(f.text)), f.words) desc, f.id limit ?`,
     [words.join(' or '), accountId, count],
   );
@@ -114,7 +117,7 @@ const KNOWN_FACTS = `
     union (select id from facts where account_id = ? and slot = ? order by superseded_by nulls first, id desc limit ?)
     union (select id from facts
             where account_id = ? and superseded_by is null
-              and to_tsvector('english', search_text(text)) @@ ${ANY_OF}
+              and to_tsvector('english', search_text(text)) @@ ${ANY_WORDS_QUERY}
             order by id desc limit ?)
     union select ?::uuid
     union select l.from_id from memory_links l

@@ -8,12 +8,12 @@ import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
 /** Maximum number of phrases that are read for each tail (the last words of a draft). Some look-ups return one more. */
-const RECALLED_MAX = 48;
+const PHRASES_PER_TAIL_MAX = 48;
 /**
  * Maximum length of a tail, in UTF-16 units. A stored phrase is little longer, and must contain the tail and the words
  * after it.
  */
-const TAIL_MAX = 48;
+const TAIL_LENGTH_MAX = 48;
 
 type NewRawRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
 
@@ -97,7 +97,7 @@ async function recall(
   id: string,
   tails: readonly string[],
 ): Promise<RecalledPhrase[]> {
-  const lookups = tails.map((tail) => (tail === '\n' || tail.length > TAIL_MAX ? '' : tail));
+  const lookups = tails.map((tail) => (tail === '\n' || tail.length > TAIL_LENGTH_MAX ? '' : tail));
   if (lookups.every((tail) => tail === '')) return [];
-  return query(pool, statement, [id, lookups, RECALLED_MAX]);
+  return query(pool, statement, [id, lookups, PHRASES_PER_TAIL_MAX]);
 }

@@ -5,7 +5,7 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
 import { changeMemory } from './change.ts';
 import { sourcesOf } from './fact-sources.ts';
-import { addEvidence, addFact, reword } from './facts.ts';
+import { addEvidence, addFact, rewordFact } from './facts.ts';
 import { deleteFacts } from './forget-derived.ts';
 import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './known-facts.ts';
 import { clearFailures } from './set-aside.ts';
@@ -158,7 +158,7 @@ class StatementStorage {
         // Keeps the wording of a fact that this batch created: it comes from an earlier, and so more important,
         // statement.
         if (this.#createdIds.has(decision.fact.id)) return 'nothing';
-        await reword(tx, accountId, decision.fact.id, statement, this.#model);
+        await rewordFact(tx, accountId, decision.fact.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.fact.id, evidence);
         return this.#update(decision.fact.id);
       case 'new':

@@ -64,7 +64,7 @@ export function newBudget(): ComparisonBudget {
  * Prepares a comparison with deleted texts. Returns undefined if there are too many or too long texts; then every text
  * counts as repeating them. With `ofFewWords`, a text with too few words for a shingle is one shingle.
  */
-export function compareWith(
+export function prepareComparison(
   texts: readonly string[] | undefined,
   budget: ComparisonBudget,
   { ofFewWords = false } = {},
@@ -134,7 +134,7 @@ async function findSuspects(
     return deletedTexts.budget.pairs >= 0;
   });
   const values = [JSON.stringify(comparedRows), JSON.stringify(deletedTexts.texts), SIMILARITY_MIN];
-  const found = comparedRows.length === 0 ? [] : await tx.execute<{ id: string }[]>(PARTS, values);
+  const found = comparedRows.length === 0 ? [] : await tx.execute<{ id: string }[]>(FIND_PARTS, values);
   const parts = new Set(found.map(({ id }) => id));
   const suspects: Suspect[] = [];
   for (const row of rows) {
@@ -158,7 +158,7 @@ async function sourcesOf(
   if (rows.length === 0) return new Map();
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const values = [ids, accountId, ids, accountId, DERIVED_FROM, accountId, SOURCES_MAX.total, ids];
-  const found = await tx.execute<{ id: string; sources: string[] }[]>(SOURCE_IDS, values);
+  const found = await tx.execute<{ id: string; sources: string[] }[]>(FIND_SOURCE_IDS, values);
   return new Map(found.map(({ id, sources }) => [id, sources]));
 }
 
@@ -194,7 +194,7 @@ async function isSaidElsewhere(
 }
 
 /** Finds the rows whose text is nearly a part of a deleted one. */
-const PARTS = `
+const FIND_PARTS = `
   select r.id from json_to_recordset(?::json) r (id text, text text)
    where exists (
      select from json_array_elements_text(?::json) lost (text)
@@ -204,7 +204,7 @@ const PARTS = `
  * Finds the raw rows that each row was derived from, directly or through other rows. A prediction counts as derived
  * from the rows in its context.
  */
-const SOURCE_IDS = `
+const FIND_SOURCE_IDS = `
   with recursive source (of, id) as (
     (select value::uuid, value::uuid from json_array_elements_text(?::json)
       union

@@ -33,7 +33,7 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
   occurredMs: number;
 }
 
-const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
+const ROW_COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
 /** Condition for draft episodes that a promotion wrote. Other episodes are rewritten only once stale. */
@@ -65,7 +65,7 @@ export async function rowsToPromote(
        (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures > 0 and (not ? or r.retry_at <= now())
          order by r.occurred_at, r.id limit ?)
      )
-     select ${COLUMNS}, to_json(e) as episode, r.failures > 0 as "hasFailed",
+     select ${ROW_COLUMNS}, to_json(e) as episode, r.failures > 0 as "hasFailed",
             exists (select from memory_links l
                      where l.account_id = r.account_id and l.to_id = r.id and l.from_tier = 'episode') as "isSummarised"
        from found r
@@ -117,7 +117,7 @@ export async function readSourceRows(
   episodeId: string,
 ): Promise<RawToPromote[]> {
   const rows = await em.execute<StoredRow[]>(
-    `select ${COLUMNS} from memory_links l join raw_memories r on r.id = l.to_id
+    `select ${ROW_COLUMNS} from memory_links l join raw_memories r on r.id = l.to_id
       where l.account_id = ? and l.from_id = ? and l.to_tier = 'raw' and l.relation = 'derived_from'
       order by r.occurred_at, r.id`,
     [accountId, episodeId],

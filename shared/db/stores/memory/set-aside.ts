@@ -6,7 +6,7 @@ export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts',
 /**
  * How long the scheduler skips rows after a failed promotion: 10 minutes, doubled by each further failure, up to a day.
  */
-const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
+const RETRY_DELAY = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
 /** Records that a promotion of these rows has failed. Later promotions take other rows first. */
 export async function setAside(
@@ -19,7 +19,7 @@ export async function setAside(
     await tx.execute('select from accounts where id = ? for no key update', [accountId]);
     for (const [table, ids] of Object.entries(affectedRows))
       await tx.execute(
-        `update ${table} set failures = failures + 1, retry_at = now() + ${BACKOFF}
+        `update ${table} set failures = failures + 1, retry_at = now() + ${RETRY_DELAY}
           where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
         [accountId, JSON.stringify(ids)],
       );

@@ -14,7 +14,7 @@ import { phrasesOfRows } from './phrases.ts';
 /** Maximum number of events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
 /** In bytes. A larger event is a page of its own. */
-const PAGE_SIZE_MAX = 8 * MIB;
+const PAGE_BYTES_MAX = 8 * MIB;
 
 export interface SyncPage {
   session: string;
@@ -139,7 +139,7 @@ async function readPage(
                         and occurred_at >= coalesce(?::timestamptz, '-infinity')
                       order by arrival limit ?) e) e
       where before = 0 or before + size <= ? order by arrival`,
-    [session, arrival, accountId, since ?? null, size, PAGE_SIZE_MAX],
+    [session, arrival, accountId, since ?? null, size, PAGE_BYTES_MAX],
   );
   const isCut = eventRows.length < (eventRows[0]?.found ?? 0);
   const events = eventRows.map(({ found: _, ...event }) => event);

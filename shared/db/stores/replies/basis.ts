@@ -65,17 +65,17 @@ export async function readBatchMemory(
 }
 
 /** A prediction learns from at most this many of the latest replies. */
-const PAIRS_MAX = 500;
+const PROMPT_REPLIES_MAX = 500;
 /** Number of rows before a reply that are searched for its prompt. */
 const PROMPT_SEARCH_ROWS = 100;
 
 /** Reads the person's latest replies in their own words, each with the end of the prompt that it answers. */
-export function readPairs(em: EntityManager, accountId: string): Promise<PromptReply[]> {
-  return em.execute<PromptReply[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
+export function readPromptReplies(em: EntityManager, accountId: string): Promise<PromptReply[]> {
+  return em.execute<PromptReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
 }
 
 /** A reply answers the prompt that it names or else the last prompt of the same agent in its session. */
-const READ_PAIRS = `
+const READ_PROMPT_REPLIES = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
       select * from raw_memories

@@ -2,7 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { LOWEST_ID } from '../../../ids.ts';
 import { MIB } from '../../../schemas/limits.ts';
 import { inPages, ROWS_AT_ONCE } from '../../steps.ts';
-import { type ComparisonBudget, compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
+import {
+  type ComparisonBudget,
+  type DeletedTexts,
+  findRepeating,
+  prepareComparison,
+} from '../memory/repeats.ts';
 
 interface PredictionTexts {
   id: string;
@@ -62,7 +67,7 @@ export async function redactPredictions(
   ids: readonly string[],
   { texts, budget }: { texts: readonly string[] | undefined; budget: ComparisonBudget },
 ): Promise<void> {
-  const deletedTexts = compareWith(texts, budget, { ofFewWords: true });
+  const deletedTexts = prepareComparison(texts, budget, { ofFewWords: true });
   for (const page of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, page, deletedTexts);
   await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
 }
