@@ -4,7 +4,7 @@ import { envelopeSize } from '../../shared/domain/context-envelope.ts';
 import {
   answerOf,
   cancelAnswerOf,
-  lineKey,
+  draftLineKey,
   type PredictionFacts,
   predictionKey,
   refusalOf,
@@ -98,7 +98,7 @@ function callOf(
     userId,
     connectionId,
     line: {
-      key: lineKey(app.id, userId, sessionId),
+      key: draftLineKey(app.id, userId, sessionId),
       revision: draft.revision,
       textHash: draftHash,
       supersedable: body.mode === 'complete_draft',

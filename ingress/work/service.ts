@@ -10,7 +10,7 @@ import {
   type Detachment,
   detach,
 } from '../../shared/db/stores/work/admit.ts';
-import type { Subject } from '../../shared/db/stores/work/complete.ts';
+import type { WorkRef } from '../../shared/db/stores/work/complete.ts';
 import { factsBefore, findRequest, isErased } from '../../shared/db/stores/work/find.ts';
 import { isEnded, type Outcome, type TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -70,7 +70,7 @@ interface AnsweredCall<K> {
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
-  readonly #detach: (detachment: Detachment) => Promise<Subject | undefined>;
+  readonly #detach: (detachment: Detachment) => Promise<WorkRef | undefined>;
 
   constructor(parts: WorkServiceParts) {
     this.#parts = parts;
@@ -280,7 +280,7 @@ export class WorkService {
       const outcome = await this.#find(request);
       const end = { guard: 'overdue', state: 'failed', code: codes.timeout } as const;
       for (let tries = 1; !callerLeft.aborted; tries += 1) {
-        if (isEnded(outcome) || !(await this.#parts.complete({ ...subjectOf(outcome), ...end })))
+        if (isEnded(outcome) || !(await this.#parts.complete({ ...workRefOf(outcome), ...end })))
           this.#parts.room.wake([outcome.id]);
         await sleep(backoffMs(tries, EXPIRY_BACKOFF), undefined, { signal: callerLeft }).catch(() => {});
       }
@@ -289,9 +289,9 @@ export class WorkService {
     }
   }
 
-  async #cancel({ codes }: Kind, live: Subject): Promise<void> {
+  async #cancel({ codes }: Kind, live: WorkRef): Promise<void> {
     const end = { guard: 'live', state: 'cancelled', code: codes.cancelled } as const;
-    await this.#parts.complete({ ...subjectOf(live), ...end });
+    await this.#parts.complete({ ...workRefOf(live), ...end });
   }
 
   /**
@@ -336,7 +336,7 @@ function linkToWork(facts: unknown): void {
   linkSpan((facts as TraceFacts | undefined)?.trace ?? {});
 }
 
-function subjectOf({ id, party, month }: Subject): Subject {
+function workRefOf({ id, party, month }: WorkRef): WorkRef {
   return { id, party, month };
 }
 

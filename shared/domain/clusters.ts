@@ -14,11 +14,11 @@ const CLUSTER_TOKENS_MAX = 6000;
 /** Number of rows compared on either side of a possible topic shift. */
 const WINDOW_ROWS = 4;
 /** Cosine similarity of the rows before and after a place, below which the topic has shifted there. */
-const SHIFT_COSINE = 0.08;
+const TOPIC_SHIFT_COSINE = 0.08;
 /** Minimum number of rows in a cluster before a topic shift may end it. */
-const ROWS_BEFORE_SHIFT = 6;
+const ROWS_BEFORE_TOPIC_SHIFT = 6;
 /** Length of the beginning of a row that is compared, in UTF-16 units. */
-const TOPIC_CHARS = 1000;
+const ROW_CHARS_COMPARED = 1000;
 
 /**
  * Groups rows into stretches of work. A cluster ends with its session, before a gap of more than 30 minutes, before a
@@ -36,7 +36,7 @@ function byTime(one: ClusterRow, other: ClusterRow): number {
 }
 
 function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] {
-  const texts = session.map(({ content }) => countsOf(wordsOf(content.slice(0, TOPIC_CHARS))));
+  const texts = session.map(({ content }) => countsOf(wordsOf(content.slice(0, ROW_CHARS_COMPARED))));
   const tfIdf = new TfIdf(texts);
   const clusters: Row[][] = [];
   let cluster: Row[] = [];
@@ -47,7 +47,7 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
       isAfterGap(cluster.at(-1), row) ||
       cluster.length === CLUSTER_ROWS_MAX ||
       tokens + rowTokens > CLUSTER_TOKENS_MAX ||
-      (cluster.length >= ROWS_BEFORE_SHIFT && isShift(texts, tfIdf, at));
+      (cluster.length >= ROWS_BEFORE_TOPIC_SHIFT && isTopicShift(texts, tfIdf, at));
     if (cluster.length === 0 || ends) {
       cluster = [];
       tokens = 0;
@@ -63,11 +63,11 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 
-function isShift(texts: readonly WordCounts[], tfIdf: TfIdf, at: number): boolean {
+function isTopicShift(texts: readonly WordCounts[], tfIdf: TfIdf, at: number): boolean {
   const next = texts.slice(at, at + WINDOW_ROWS);
   if (next.length < WINDOW_ROWS) return false;
   const cosine = tfIdf.cosine(sumWordCounts(texts.slice(at - WINDOW_ROWS, at)), sumWordCounts(next));
-  return cosine !== undefined && cosine < SHIFT_COSINE;
+  return cosine !== undefined && cosine < TOPIC_SHIFT_COSINE;
 }
 
 const SETTLED_MS = 10 * MINUTE_MS;

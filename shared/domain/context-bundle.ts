@@ -1,12 +1,12 @@
 import type { ContextMeta } from '../schemas/memory-context.ts';
 import { maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import { chooseBest, type Merits, RANKING, worthOf } from './context-ranking.ts';
+import { chooseBest, type Merits, RANKING_VERSION, worthOf } from './context-ranking.ts';
 import type {
+  ContextCandidates,
   ContextQuery,
   EpisodeRow,
   FactRow,
-  Offer,
   ProfileRow,
   RawRow,
   TierCandidates,
@@ -35,29 +35,29 @@ const RAW_SALIENCE = { own: 1, other: 0.5 };
 /** Length of the beginning of a text that is compared with other texts, in UTF-16 units. */
 const COMPARED_CHARS = 2000;
 
-export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
-  const age = (moment: Date) => offer.generatedAt.getTime() - moment.getTime();
-  const facts = await choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
+export async function bundleOf(candidates: ContextCandidates, query: ContextQuery): Promise<ContextBundle> {
+  const age = (moment: Date) => candidates.generatedAt.getTime() - moment.getTime();
+  const facts = await chooseRows(candidates.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
     text: row.text,
     pinned: row.pinned,
     ageMs: age(row.recordedAt),
     salience: row.confidence,
     sources: row.support,
   }));
-  const episodes = await choose(offer.episodes, query.maxEpisodes, HALF_LIFE_MS.episodes, (row) => ({
+  const episodes = await chooseRows(candidates.episodes, query.maxEpisodes, HALF_LIFE_MS.episodes, (row) => ({
     text: `${row.title} ${row.summary}`,
     ageMs: age(row.endedAt),
     salience: row.salience,
     sources: row.support,
   }));
-  const raw = await choose(offer.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
+  const raw = await chooseRows(candidates.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
     text: row.content,
     ageMs: age(row.occurredAt),
     salience: isEvidence(row) ? RAW_SALIENCE.own : RAW_SALIENCE.other,
     sources: 0,
   }));
   const chosenRows = {
-    profile: offer.profile && withoutSecrets(offer.profile),
+    profile: candidates.profile && withoutSecrets(candidates.profile),
     facts: facts.map(withoutSecrets).toSorted(pinnedFirst),
     episodes: episodes
       .map(withoutSecrets)
@@ -67,8 +67,8 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
       .toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || newestFirst(a, b)),
   };
   const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
-  const lasting = offer.facts.rows.toSorted(pinnedFirst).slice(0, query.maxFacts).map(withoutSecrets);
-  return { ...chosenRows, byWorth, lasting, meta: metaOf(offer, query, chosenRows) };
+  const lasting = candidates.facts.rows.toSorted(pinnedFirst).slice(0, query.maxFacts).map(withoutSecrets);
+  return { ...chosenRows, byWorth, lasting, meta: metaOf(candidates, query, chosenRows) };
 }
 
 /** The recursion is bounded, since `flawOf` limits the depth of clients' JSON. */
@@ -87,7 +87,7 @@ const idOf = ({ id }: { id: string }) => id;
 const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 const pinnedFirst = (a: FactRow, b: FactRow) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b);
 
-async function choose<Row extends { id: string }>(
+async function chooseRows<Row extends { id: string }>(
   { rows }: TierCandidates<Row>,
   max: number,
   halfLifeMs: number,
@@ -106,7 +106,7 @@ async function choose<Row extends { id: string }>(
 }
 
 function metaOf(
-  offer: Offer,
+  candidates: ContextCandidates,
   { goal, tags = [], recencyMinutes }: ContextQuery,
   { profile, facts, episodes, raw }: Pick<ContextBundle, 'profile' | 'facts' | 'episodes' | 'raw'>,
 ): ContextMeta {
@@ -117,32 +117,33 @@ function metaOf(
     ...raw.map(({ content }) => content),
   ];
   const counts = {
-    facts: { matched: offer.facts.matched, returned: facts.length },
-    episodes: { matched: offer.episodes.matched, returned: episodes.length },
-    raw: { matched: offer.raw.matched, returned: raw.length },
+    facts: { matched: candidates.facts.matched, returned: facts.length },
+    episodes: { matched: candidates.episodes.matched, returned: episodes.length },
+    raw: { matched: candidates.raw.matched, returned: raw.length },
   };
-  const isCut = (tier: keyof typeof counts) => offer.timedOut || counts[tier].matched > counts[tier].returned;
+  const isCut = (tier: keyof typeof counts) =>
+    candidates.timedOut || counts[tier].matched > counts[tier].returned;
   return {
-    revision: offer.revision,
-    generated_at: offer.generatedAt.toISOString(),
+    revision: candidates.revision,
+    generated_at: candidates.generatedAt.toISOString(),
     window: {
-      since: offer.since?.toISOString() ?? null,
-      until: offer.generatedAt.toISOString(),
+      since: candidates.since?.toISOString() ?? null,
+      until: candidates.generatedAt.toISOString(),
       recency_minutes: recencyMinutes,
     },
     filters: { goal: goal ?? null, tags: [...tags] },
     counts,
-    timed_out: offer.timedOut,
+    timed_out: candidates.timedOut,
     truncated: { facts: isCut('facts'), episodes: isCut('episodes'), raw: isCut('raw') },
     excluded: {
-      superseded: offer.facts.superseded,
-      stale: offer.facts.stale + offer.episodes.stale,
-      expired: offer.facts.expired,
-      not_yet_valid: offer.facts.notYetValid,
-      predicted_origin: offer.raw.predicted,
+      superseded: candidates.facts.superseded,
+      stale: candidates.facts.stale + candidates.episodes.stale,
+      expired: candidates.facts.expired,
+      not_yet_valid: candidates.facts.notYetValid,
+      predicted_origin: candidates.raw.predicted,
     },
     token_estimate: texts.reduce((sum, text) => sum + estimateTokens(text), 0),
-    ranking: RANKING,
-    promotion_backlog: offer.backlog,
+    ranking: RANKING_VERSION,
+    promotion_backlog: candidates.backlog,
   };
 }

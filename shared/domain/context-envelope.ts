@@ -85,7 +85,7 @@ export function envelopeSize(request: RequestTexts): number {
 }
 
 /** A question contains only the end of the draft's part and of each message. Lengths are in UTF-16 units. */
-const QUESTION_MAX = { draftLength: 1000, messageLength: 500, messageCount: 2 };
+const QUESTION_LIMITS = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
 /** Number of the draft's words in the first question. It doubles as the draft grows. */
 const FIRST_QUESTION_WORDS = 4;
@@ -97,14 +97,14 @@ const FIRST_QUESTION_WORDS = 4;
  */
 export function questionOf({ draft, messages }: Pick<RequestTexts, 'draft' | 'messages'>): string {
   const messageEnds = messages
-    .slice(-QUESTION_MAX.messageCount)
-    .map(({ content }) => content.slice(-QUESTION_MAX.messageLength));
+    .slice(-QUESTION_LIMITS.messageCount)
+    .map(({ content }) => content.slice(-QUESTION_LIMITS.messageLength));
   const words = [...draft.text.matchAll(/(?<!\S)\S+\s+/g)];
   let wordCount = FIRST_QUESTION_WORDS;
   while (2 * wordCount <= words.length) wordCount *= 2;
   const lastWord = words[wordCount - 1];
   const draftPart = draft.text.slice(0, lastWord === undefined ? 0 : lastWord.index + lastWord[0].length);
-  return [...messageEnds, draftPart.trimEnd().slice(-QUESTION_MAX.draftLength)].join('\n').toWellFormed();
+  return [...messageEnds, draftPart.trimEnd().slice(-QUESTION_LIMITS.draftLength)].join('\n').toWellFormed();
 }
 
 const MEMORY_SHARE = 1 / 4;
@@ -193,16 +193,16 @@ export function fitMemory(
   const lastingIds = new Set(facts.map(({ id }) => id));
   const factsBudget = new TokenBudget(tokensLeft * FACTS_SHARE);
   const others = bundle.facts.filter(({ id }) => !lastingIds.has(id));
-  const recalledFacts = pick(factsBudget, others, bundle.byWorth.facts, ({ text }) => text);
+  const recalledFacts = pickFitting(factsBudget, others, bundle.byWorth.facts, ({ text }) => text);
   const episodesBudget = new TokenBudget((tokensLeft - factsBudget.taken) * EPISODES_SHARE);
-  const episodes = pick(
+  const episodes = pickFitting(
     episodesBudget,
     bundle.episodes,
     bundle.byWorth.episodes,
     (row) => row.title + row.summary,
   );
   const rawBudget = new TokenBudget(tokensLeft - factsBudget.taken - episodesBudget.taken);
-  const rawRows = pick(rawBudget, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
+  const rawRows = pickFitting(rawBudget, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
   const memory = {
     profile,
     facts: facts.map(({ text }) => text),
@@ -231,7 +231,7 @@ export function fitMemory(
  * Takes rows in the order of `byWorth`, leaving out those that no longer fit. Returns the taken rows in the order of
  * `rows`.
  */
-function pick<Row extends { id: string }>(
+function pickFitting<Row extends { id: string }>(
   budget: TokenBudget,
   rows: readonly Row[],
   byWorth: readonly string[],

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jaccard } from '../text/similarity.ts';
 import { wordsOf } from '../text/words.ts';
 
-export const RANKING = 'v2';
+export const RANKING_VERSION = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
 /** Number of sources beyond which further ones add no support. */
 export const SUPPORT_MAX = 10;
 /** Jaccard similarity of the bigrams above which two texts count as the same. */
-const SAME_JACCARD = 0.7;
+const SAME_TEXT_JACCARD = 0.7;
 
 /** Relevance and salience are from 0 to 1. */
 export interface Merits {
@@ -58,17 +58,17 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number)
     }
     if (chosenRows.length === max) break;
     const next = comparedTextOf(text);
-    if (comparedTexts.some((one) => isSame(one, next))) repeats.push(row);
+    if (comparedTexts.some((one) => isSameText(one, next))) repeats.push(row);
     else {
       chosenRows.push(row);
-      if (comparedTexts.length < COMPARED_MAX) comparedTexts.push(next);
+      if (comparedTexts.length < COMPARED_ROWS_MAX) comparedTexts.push(next);
     }
   }
   return [...chosenRows, ...repeats].slice(0, max);
 }
 
 /** A row is compared with at most this many chosen rows, to bound the time. */
-const COMPARED_MAX = 100;
+const COMPARED_ROWS_MAX = 100;
 const SLICE_MS = 5;
 
 interface ComparedText {
@@ -83,9 +83,9 @@ function comparedTextOf(text: string): ComparedText {
   return { bigrams, numbers: words.filter((word) => /\p{N}/u.test(word)).join(' ') };
 }
 
-function isSame(a: ComparedText, b: ComparedText): boolean {
+function isSameText(a: ComparedText, b: ComparedText): boolean {
   const [fewer = 0, more = 0] = [a.bigrams.size, b.bigrams.size].sort((one, other) => one - other);
   // These cheap checks distinguish most texts.
-  if (a.numbers !== b.numbers || fewer < SAME_JACCARD * more) return false;
-  return more === 0 || jaccard(a.bigrams, b.bigrams) > SAME_JACCARD;
+  if (a.numbers !== b.numbers || fewer < SAME_TEXT_JACCARD * more) return false;
+  return more === 0 || jaccard(a.bigrams, b.bigrams) > SAME_TEXT_JACCARD;
 }

@@ -88,7 +88,7 @@ export type WithRelevance<Row> = Row & { relevance: number };
 export type WithSupport<Row> = Row & { support: number };
 
 /** The rows of an account's memory from which a bundle is chosen, read in one snapshot. */
-export interface Offer {
+export interface ContextCandidates {
   revision: number;
   generatedAt: Date;
   since: Date | null;

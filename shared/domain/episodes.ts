@@ -31,9 +31,9 @@ export function extractiveDraft(rows: readonly RawToPromote[]): EpisodeDraft | u
   return text && { ...text, tags: [], salience: EXTRACT_SALIENCE, origin: 'extractive', model: LOCAL_MODEL };
 }
 
-export const TITLE_MAX = 200;
-export const SUMMARY_MAX = 8000;
-const LINE_MAX = 1000;
+export const TITLE_CHARS_MAX = 200;
+export const SUMMARY_CHARS_MAX = 8000;
+const LINE_CHARS_MAX = 1000;
 const TITLE_LINES_MAX = 1000;
 /** Minimum number of different words in a title, unless every line has fewer. */
 const TITLE_WORDS_MIN = 3;
@@ -54,7 +54,7 @@ export function extractTitleAndSummary(
   const counts = `${rows.length} ${rows.length === 1 ? 'message' : 'messages'}, ${personRowCount} by the person.`;
   const quotedLines = first === last ? [`“${first}”`] : [`First: “${first}”`, `Last: “${last}”`];
   return {
-    title: truncateWithEllipsis(mostCentral(lines.slice(0, TITLE_LINES_MAX)), TITLE_MAX),
+    title: truncateWithEllipsis(mostCentralLine(lines.slice(0, TITLE_LINES_MAX)), TITLE_CHARS_MAX),
     summary: [counts, ...quotedLines].join('\n'),
   };
 }
@@ -62,11 +62,11 @@ export function extractTitleAndSummary(
 function linesOf(rows: readonly ClusterRow[]): string[] {
   const lines = rows.flatMap(({ content }) => maskSecrets(content).split('\n'));
   return lines
-    .map((line) => truncateWithEllipsis(removeUndisplayable(line).trim(), LINE_MAX))
+    .map((line) => truncateWithEllipsis(removeUndisplayable(line).trim(), LINE_CHARS_MAX))
     .filter((line) => line !== '');
 }
 
-function mostCentral(lines: readonly string[]): string {
+function mostCentralLine(lines: readonly string[]): string {
   const counts = lines.map((line) => countsOf(wordsOf(line)));
   const tfIdf = new TfIdf(counts);
   const centroid = sumWordCounts(counts);

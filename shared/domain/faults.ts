@@ -2,25 +2,25 @@ import type { Fault } from '../schemas/errors.ts';
 import { VALIDATION_ITEMS_MAX } from '../schemas/limits.ts';
 import { ValidationError } from '../schemas/validator.ts';
 
-type Path = (string | number)[];
+type FieldPath = (string | number)[];
 
 /** Collects the validation errors that a body's schema cannot find. Keeps the first one of each field. */
 export class Faults {
-  readonly #loc: Path;
+  readonly #loc: FieldPath;
   readonly #faults: Fault[];
 
-  constructor(loc: Path = ['body'], faults: Fault[] = []) {
+  constructor(loc: FieldPath = ['body'], faults: Fault[] = []) {
     this.#loc = loc;
     this.#faults = faults;
   }
 
   /** Returns a collector for a part of the body, which adds its faults to this one. */
-  forPart(...path: Path): Faults {
+  forPart(...path: FieldPath): Faults {
     return new Faults([...this.#loc, ...path], this.#faults);
   }
 
   add(
-    path: string | Path,
+    path: string | FieldPath,
     msg: string,
     type: Fault['type'] = 'value_error',
     more: Pick<Fault, 'ctx' | 'input'> = {},

@@ -34,7 +34,7 @@ export const STANDING_QUEUE_WAIT_MS = 150;
  * A pool counts as full if at least this share of its slots is in use. The fair order withholds some free slots from
  * busy parties.
  */
-const FULL_SHARE = 0.5;
+const FULL_POOL_SHARE = 0.5;
 /** Average service time before any answer has been measured. */
 const ASSUMED_SERVICE_MS = 500;
 /** Weight of the latest answer in the average service time. */
@@ -44,7 +44,7 @@ const RATE_WINDOW_SERVICE_TIMES = 4;
 const RATE_WINDOW_MIN_MS = 2000;
 const RATE_WINDOW_MAX_MS = 10_000;
 /** Minimum time over which a rate is measured: a shorter time would only measure the interval of the heartbeats. */
-const SPAN_MIN_MS = 500;
+const RATE_SPAN_MIN_MS = 500;
 /**
  * If no work is claimed for this many service times, workers count as stuck. Shorter pauses are normal, since slots
  * that were filled together become free together.
@@ -141,7 +141,7 @@ export class LoadEstimate {
   #claimsPerMs({ queued, oldestMs, lastClaimMs }: KindLoad): number {
     const [first] = this.#steps;
     const last = this.#steps.at(-1);
-    const isMeasured = first !== undefined && last !== undefined && last.at - first.at >= SPAN_MIN_MS;
+    const isMeasured = first !== undefined && last !== undefined && last.at - first.at >= RATE_SPAN_MIN_MS;
     const claimsPerMs = isMeasured
       ? (last.claimed - first.claimed) / (last.at - first.at)
       : Math.max(1, queued) / oldestMs;
@@ -156,5 +156,5 @@ function isStanding({ oldestMs }: KindLoad): boolean {
 }
 
 function isFull({ running, slots }: KindLoad): boolean {
-  return running > 0 && running >= FULL_SHARE * slots;
+  return running > 0 && running >= FULL_POOL_SHARE * slots;
 }

@@ -14,8 +14,8 @@ import type { Faults } from './faults.ts';
 import { flawOf } from './json-flaw.ts';
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 
-const METADATA_MAX = 8000;
-const PROFILE_MAX = 64_000;
+const METADATA_CHARS_MAX = 8000;
+const PROFILE_CHARS_MAX = 64_000;
 
 type RawKind = (typeof RAW_KINDS)[number];
 type RawRole = (typeof RAW_ROLES)[number] | null;
@@ -36,7 +36,7 @@ export interface RawValues {
 /** Fills in the defaults of a posted raw row. `now` is in Unix milliseconds. */
 export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults): RawValues {
   const { content, kind = 'other', agent = null, source = 'api', metadata = {} } = posted;
-  checkJson(metadata, METADATA_MAX, faults.forPart('metadata'));
+  checkJson(metadata, METADATA_CHARS_MAX, faults.forPart('metadata'));
   const role = posted.role ?? roleOf(kind, agent);
   return {
     content,
@@ -100,8 +100,8 @@ export function factValues(change: FactChange, faults: Faults) {
     pinned,
     model,
     supersededBy: superseded_by,
-    validFrom: anyTimeOrNone(change.valid_from, faults.forPart('valid_from')),
-    validTo: anyTimeOrNone(change.valid_to, faults.forPart('valid_to')),
+    validFrom: parseAnyTimeOrNone(change.valid_from, faults.forPart('valid_from')),
+    validTo: parseAnyTimeOrNone(change.valid_to, faults.forPart('valid_to')),
     tags: tags && unique(tags),
     sources: episode_ids && unique(episode_ids),
   });
@@ -143,7 +143,7 @@ export function changesStatement(change: StatementColumns, fact: StatementColumn
 }
 
 export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
-  if (data !== undefined) checkJson(data, PROFILE_MAX, faults.forPart('data'));
+  if (data !== undefined) checkJson(data, PROFILE_CHARS_MAX, faults.forPart('data'));
   return withoutUndefined({ data: data as Record<string, unknown> | undefined, summary });
 }
 
@@ -156,12 +156,12 @@ function checkJson(value: object, charactersMax: number, faults: Faults): void {
 
 /** Parses the time of a past event: from 2000 on, and at most a day ahead of `now`, which is in Unix milliseconds. */
 export function parsePastTime(timestamp: string, now: number, faults: Faults): Date {
-  const moment = anyTime(timestamp, faults);
+  const moment = parseAnyTime(timestamp, faults);
   if (moment.getTime() > now + CLOCK_AHEAD_MAX_MS) faults.add([], 'Input should be at most 24 hours ahead');
   return moment;
 }
 
-function anyTime(timestamp: string, faults: Faults): Date {
+function parseAnyTime(timestamp: string, faults: Faults): Date {
   const moment = parseTimestamp(timestamp);
   if (moment === undefined)
     faults.add([], 'Input should be a valid date and time with a zone', 'datetime_parsing');
@@ -169,8 +169,8 @@ function anyTime(timestamp: string, faults: Faults): Date {
   return new Date(moment ?? 0);
 }
 
-function anyTimeOrNone(timestamp: string | null | undefined, faults: Faults): Date | null | undefined {
-  return typeof timestamp === 'string' ? anyTime(timestamp, faults) : timestamp;
+function parseAnyTimeOrNone(timestamp: string | null | undefined, faults: Faults): Date | null | undefined {
+  return typeof timestamp === 'string' ? parseAnyTime(timestamp, faults) : timestamp;
 }
 
 const unique = (values: readonly string[]) => [...new Set(values)];

@@ -9,7 +9,7 @@ export function predictionKey(appId: string, requestId: string): string {
 }
 
 /** Returns the key that the drafts of one user in one session of an app have in common. */
-export function lineKey(appId: string, userId: string, sessionId: string): string {
+export function draftLineKey(appId: string, userId: string, sessionId: string): string {
   return requestKey(`draft ${userId}`, appId, sessionId);
 }
 

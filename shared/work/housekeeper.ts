@@ -9,7 +9,7 @@ import {
   findAbandonedWork,
   findCasualties,
   findOverdueWork,
-  hasDeathsWithin,
+  hasProcessDiedWithin,
   takeOver,
 } from '../db/stores/work/repair.ts';
 import type { End } from '../domain/work.ts';
@@ -180,7 +180,7 @@ export class Housekeeper {
     const forMs = SWEEP_AFTER_DEATH_MS + leaseMs + ABANDON_AFTER_MS;
     // `findCasualties` finds nothing until this process has sent heartbeats without a gap for `leaseMs`.
     const isNewLeader = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_SWEEP_MS;
-    if (!isNewLeader && !(await hasDeathsWithin(pool, forMs))) return;
+    if (!isNewLeader && !(await hasProcessDiedWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
       for await (const page of findCasualties(pool, kind, { judge, leaseMs })) {
         const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);

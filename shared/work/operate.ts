@@ -10,9 +10,9 @@ import {
   drainQueued,
   type FailedJob,
   pausePools,
-  poolStates,
   readHeartbeats,
   readJobsToRetry,
+  readPoolStates,
 } from '../db/stores/work/operate.ts';
 import { LOWEST_ID, newId } from '../ids.ts';
 import { admissionTerms, jobAdmission } from './admission.ts';
@@ -122,7 +122,7 @@ async function retryStep(
 
 /** Returns why no page of jobs may be admitted; undefined if one may. A paused pool takes jobs while it has room. */
 export async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
-  const [state] = await poolStates(database, [pool]);
+  const [state] = await readPoolStates(database, [pool]);
   if (state === undefined || state.workers === 0) return 'no_worker';
   if (await hasRoomForPage(database, kinds, pool)) return undefined;
   return state.pausedAt === null ? 'full' : 'paused';

@@ -4,7 +4,7 @@ import {
   type Claim,
   type ClaimTerms,
   claim,
-  type FlowAsk,
+  type FlowRequest,
   queuedFlows,
 } from '../../shared/db/stores/work/claim.ts';
 import { complete, completeAndClaim } from '../../shared/db/stores/work/complete.ts';
@@ -22,7 +22,7 @@ import { until } from '../support/until.ts';
 
 const SLOTS = 8;
 
-const askOf = ({ appId }: AppAndWorker, count: number): FlowAsk => ({
+const askOf = ({ appId }: AppAndWorker, count: number): FlowRequest => ({
   kind: 'predict',
   party: appId,
   count,
@@ -40,7 +40,7 @@ describe('claim', () => {
   });
   afterEach(() => database.drop());
 
-  const claimWith = (asks: readonly FlowAsk[], more: Partial<ClaimTerms> = {}) =>
+  const claimWith = (asks: readonly FlowRequest[], more: Partial<ClaimTerms> = {}) =>
     claim(database.pool, { ...claimTerms(worker, asks), ...more });
 
   const queueApps = async (...counts: number[]) => {

@@ -57,7 +57,7 @@ describe('slow memory reads', function () {
     assert.ok((took[CALLS / 2] ?? Number.NaN) < MEDIAN_MAX_MS, `${took.map(Math.round)} ms`);
   };
 
-  it('the median prediction of an app takes under 0.5 s while 30 replies a second are predicted from slow memory', async () => {
+  it("an app's median prediction takes under 0.5 s while 30 reply predictions a second wait for slow memory reads", async () => {
     const app = await system.app();
     await assertQuickDuring(
       () => predictReply(slow),
@@ -65,7 +65,7 @@ describe('slow memory reads', function () {
     );
   });
 
-  it('the median prediction of an app takes under 0.5 s while another app predicts 30 times a second from slow memory', async () => {
+  it("an app's median prediction takes under 0.5 s while another app's 30 calls a second wait for slow memory reads", async () => {
     const [app, other] = [await connectingApp(system), await connectingApp(system)];
     const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
       (await connect(system, to, person, userId)).connection_id;
@@ -83,7 +83,7 @@ describe('slow memory reads', function () {
     );
   });
 
-  it("the median context of an account takes under 0.5 s while 30 contexts a second are read from another's slow memory", async () => {
+  it("an account's median context takes under 0.5 s while another's 30 calls a second wait for slow memory reads", async () => {
     const other = await signUp(system);
     await assertQuickDuring(
       () => slow.request('POST', CONTEXT, {}),
@@ -126,7 +126,7 @@ describe('large memory', function () {
   this.timeout(90_000);
   const system = useProcesses();
 
-  it('predicting a reply from 2000 long raw rows for a question of a hundred words takes less than two seconds', async () => {
+  it('predicting a reply to a prompt of 100 words from 2000 long raw rows takes less than two seconds', async () => {
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     const person = await signUp(system);
     await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');

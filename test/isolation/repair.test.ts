@@ -52,7 +52,7 @@ describe('repair', () => {
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
 
-  it('abandoned work of a kind that this version does not know is left to processes of versions that know it', async () => {
+  it('the search for abandoned work finds only the kinds of work that the searching process asks for', async () => {
     await addWork('of another version', newId(), {});
     await database.pool.query(
       `update work set state = 'queued', worker = null, detached_at = now() - interval '1 minute'

@@ -51,7 +51,7 @@ describe('slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it("a lone app with slow calls gets all but a sixteenth of a worker's 64 slots", async () => {
+  it("an app that is alone and has slow calls gets 60 of a worker's 64 slots", async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await untilSlotsAreTaken();

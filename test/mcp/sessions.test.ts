@@ -119,7 +119,7 @@ describe('tool server sessions', function () {
     await Promise.all(sessions.map(({ client }) => client.close()));
   });
 
-  it('a tool server session opens with a service key in either header, and with an access token', async () => {
+  it('a tool server session opens with a service key as bearer token or in X-Service-Api-Key, or with an access token', async () => {
     for (const headers of [bearer(keys.ann), { 'x-service-api-key': keys.ann }, bearer(ann.access)])
       assert.equal((await post(INITIALIZE, headers)).status, 200);
   });
@@ -241,7 +241,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('a new tool server session is 503 at MCP_MAX_SESSIONS, and replaces the oldest of a credential that has 100', async () => {
+  it("opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends a credential's oldest session if it has 100", async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -258,7 +258,7 @@ describe('tool server sessions', function () {
     await bounded.stop('SIGTERM');
   });
 
-  it('a tool server is ready only while its upstream answers', async () => {
+  it('a tool server is ready only while the API behind it answers', async () => {
     const port = await freePort();
     await using proxy = await startSilentProxy(upstream.url);
     await using _behind = await startToolServer(proxy.url, { OPERATOR_PORT: String(port) });

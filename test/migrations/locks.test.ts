@@ -41,7 +41,7 @@ for (const { step, lock, migrated } of STEPS)
     const isDone = async () =>
       (await missingMigrations(database.pool)).length === 0 && (await hasFunctions(database.pool));
 
-    it(`${step} that needs a locked table keeps retrying, blocks other statements only briefly, and succeeds once the table is free`, async () => {
+    it(`${step} that needs a locked table retries until the table is free, and blocks other statements only briefly`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       const done = migrating();
@@ -60,7 +60,7 @@ for (const { step, lock, migrated } of STEPS)
       assert.equal(await isDone(), true);
     });
 
-    it(`${step} that needs a locked table gives up with an error that explains why, keeps the upgrade's earlier steps, and can be repeated`, async () => {
+    it(`${step} fails with an explanation if its table stays locked, undoes no earlier step, and can be repeated`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       await assert.rejects(migrating(500), /stays locked/);

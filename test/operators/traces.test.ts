@@ -166,7 +166,7 @@ POST /v1/predictions server failed: provider_failed
     assert.deepEqual(spanNamed(repeat, 'POST')?.links, [spanNamed(again, 'admit')?.id]);
   });
 
-  it('the trace of work taken over from a dead worker has the queue spans of both attempts below one admission', async () => {
+  it('the trace of work taken over from a dead worker has a queue span for each attempt under one admission span', async () => {
     const caller = newCaller();
     const [victim] = system.workers.splice(0);
     const answer = Promise.withResolvers<void>();
@@ -193,7 +193,7 @@ POST /v1/predictions server failed: provider_failed
     assert.equal(spanNamed(spans, 'chat')?.parent, spanNamed(spans, 'process')?.id);
   });
 
-  it("the trace of a batch has the batch's parts below the attempt that admitted them", async () => {
+  it("the trace of a batch has the spans of the batch's parts under the span of the batch's attempt", async () => {
     const caller = newCaller();
     const person = await signUp(system);
     system.provider.respond(echoPrompt);

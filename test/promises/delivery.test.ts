@@ -60,7 +60,7 @@ describe('delivery', () => {
     await resumePools(pool, ['predict']);
   };
 
-  it('work whose ingress died before queueing a ticket for the work still runs before its deadline', async () => {
+  it("work whose ingress died before sending the work's queue message still runs before its deadline", async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -89,7 +89,7 @@ describe('delivery', () => {
     await assertUnits(app, 200);
   });
 
-  it('work whose ticket is delivered several times runs once and costs one unit', async () => {
+  it('work whose queue message is delivered several times runs once and costs one unit', async () => {
     const app = await system.app();
     const request = admission(app);
     const [one] = await admitOnly([request]);
@@ -137,7 +137,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('a claim whose answer was lost is released, and the work runs as the same attempt', async () => {
+  it("if the database's answer to a claim is lost, the claim is released, and the work runs as the same attempt", async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);

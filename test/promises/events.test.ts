@@ -38,7 +38,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('of two different concurrent prediction events of an app with one event_id, one is recorded and the other is 409', async () => {
+  it('if an app sends two different prediction events with one event_id at once, one is recorded, the other is 409', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = makeEvent(body);
@@ -80,7 +80,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(makeEvent(failed)), RECORDED);
   });
 
-  it("prediction events are accepted until the prediction's tombstone is deleted, and new ones are 404 afterwards", async () => {
+  it('prediction events are accepted after the recovery window; new ones are 404 once the prediction is deleted', async () => {
     const body = predictionBody();
     await app.predict(body);
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);

@@ -20,7 +20,7 @@ describe('fairness', () => {
     return ((await system.database.pool.query(queued, [id])).rowCount ?? 0) > 16;
   };
 
-  it("an app's call waits less than two service times while another app floods the queue", async () => {
+  it("while another app floods the queue, an app's call waits less than the duration of two provider calls", async () => {
     const flooding = await system.app();
     const polite = await system.app();
     const replies = flood(flooding, 300);

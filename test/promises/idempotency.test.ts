@@ -194,7 +194,7 @@ describe('idempotency', () => {
       await assertUnits(app, 1);
     });
 
-    it('a failed request stays failed while its app has no units, and can be repeated once the app has units again', async () => {
+    it('repeating a failed request is 402 while its app has no units, and works once the app has units again', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       for (let i = 0; i < SANDBOX_UNITS; i += 1)
@@ -213,7 +213,7 @@ describe('idempotency', () => {
       await assertUnits(app, SANDBOX_UNITS + 1);
     });
 
-    it('a failed request stays failed once its session has a newer draft, until that draft is 36 days old', async () => {
+    it('repeating a failed request is 409 while its session has a newer draft, and works once that draft is 36 days old', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       assert.equal((await app.predict(nextRevision(body))).status, 200);

@@ -169,7 +169,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 0);
   });
 
-  it('with `X-On-Disconnect: cancel`, a disconnect cancels the prediction even if a lock delays the first try', async () => {
+  it('with `X-On-Disconnect: cancel`, a disconnect cancels the prediction even if a database lock makes the first try fail', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);

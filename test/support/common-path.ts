@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import { type Claim, type ClaimTerms, claim, type FlowAsk } from '../../shared/db/stores/work/claim.ts';
+import { type Claim, type ClaimTerms, claim, type FlowRequest } from '../../shared/db/stores/work/claim.ts';
 import { type Completion, complete } from '../../shared/db/stores/work/complete.ts';
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { requestKey } from '../../shared/domain/work.ts';
@@ -69,7 +69,7 @@ export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, si
   return { took, ended: claims.length };
 }
 
-export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms {
+export function claimTerms(worker: string, asks: readonly FlowRequest[]): ClaimTerms {
   const slots = asks.reduce((sum, { count }) => sum + count, 0);
   return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };
 }

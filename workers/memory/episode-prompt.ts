@@ -1,6 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { capToClusterSize } from '../../shared/domain/clusters.ts';
-import { type EpisodeText, type RawToPromote, SUMMARY_MAX, TITLE_MAX } from '../../shared/domain/episodes.ts';
+import {
+  type EpisodeText,
+  type RawToPromote,
+  SUMMARY_CHARS_MAX,
+  TITLE_CHARS_MAX,
+} from '../../shared/domain/episodes.ts';
 import { closedObject, oneOf } from '../../shared/schemas/build.ts';
 import { truncateWithEllipsis } from '../../shared/text/cut.ts';
 import { maskSecrets } from '../../shared/text/secrets.ts';
@@ -62,8 +67,11 @@ function rowOf({ occurredAt, role, origin, agent, content }: RawToPromote, at: n
 /** Returns undefined if the answer has no title or no summary, or cites none of the rows that the model was shown. */
 export function readEpisode(answer: EpisodeAnswer, rows: readonly RawToPromote[]): EpisodeText | undefined {
   const shownCount = capToClusterSize(rows).length;
-  const title = truncateWithEllipsis(maskSecrets(answer.title).replaceAll(/\s+/g, ' ').trim(), TITLE_MAX);
-  const summary = truncateWithEllipsis(maskSecrets(answer.summary).trim(), SUMMARY_MAX);
+  const title = truncateWithEllipsis(
+    maskSecrets(answer.title).replaceAll(/\s+/g, ' ').trim(),
+    TITLE_CHARS_MAX,
+  );
+  const summary = truncateWithEllipsis(maskSecrets(answer.summary).trim(), SUMMARY_CHARS_MAX);
   if (!answer.cites.some((n) => n >= 1 && n <= shownCount) || title === '' || summary === '')
     return undefined;
   const outcome = answer.outcome === 'unknown' ? [] : [answer.outcome];

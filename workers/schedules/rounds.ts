@@ -4,7 +4,7 @@ import { isUnavailable } from '../../shared/db/faults.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
 import { countDue, hasLiveWork, pageOfDueAccounts } from '../../shared/db/stores/memory/due.ts';
-import { type Page, releaseRounds, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
+import { type RoundPage, releaseRounds, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { LOWEST_ID } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
@@ -81,7 +81,7 @@ export class Rounds {
     }
   }
 
-  async #perform(name: string, page: Page): Promise<PageTurn> {
+  async #perform(name: string, page: RoundPage): Promise<PageTurn> {
     const { database, queues, log } = this.#dependencies;
     const steps = stepsOfRound(name);
     const step = steps[page.step];
@@ -111,7 +111,7 @@ export class Rounds {
     await admit(database.pool, [job], admissionTerms(kind, options));
   }
 
-  async #mayBegin(name: string, page: Page, steps: readonly RoundStep[]): Promise<boolean> {
+  async #mayBegin(name: string, page: RoundPage, steps: readonly RoundStep[]): Promise<boolean> {
     const { config, database } = this.#dependencies;
     const step = steps[page.step];
     const previousStep = steps[page.step - 1];
@@ -134,7 +134,7 @@ export class Rounds {
 
   async #pauseOf(
     name: string,
-    { tick, step, position, untilTickMs }: Page,
+    { tick, step, position, untilTickMs }: RoundPage,
     { due }: RoundStep,
   ): Promise<number> {
     const known = this.#pauses.get(name);

@@ -1,7 +1,7 @@
-import type { Claim, Flow, FlowAsk } from '../../shared/db/stores/work/claim.ts';
+import type { Claim, Flow, FlowRequest } from '../../shared/db/stores/work/claim.ts';
 import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/work/kind.ts';
 
-export interface ClaimRequest extends FlowAsk {
+export interface ClaimRequest extends FlowRequest {
   /** Number of slots set aside for this flow. It may get more if other flows leave theirs unused. */
   readonly reserved: number;
   readonly seq: number;

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { retryUntil } from '../../shared/db/retries.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { type Claim, findLiveIds } from '../../shared/db/stores/work/claim.ts';
-import type { Guard } from '../../shared/db/stores/work/complete.ts';
+import type { CompletionGuard } from '../../shared/db/stores/work/complete.ts';
 import type { End, TraceFacts } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
@@ -141,7 +141,7 @@ export class PartsRoom {
   async #end(
     party: string,
     ids: readonly string[],
-    guard: Extract<Guard['guard'], 'overdue' | 'live'>,
+    guard: Extract<CompletionGuard['guard'], 'overdue' | 'live'>,
     end: End,
   ): Promise<void> {
     await Promise.all(

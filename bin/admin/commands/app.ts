@@ -2,7 +2,7 @@ import type { App, AppKey } from '../../../shared/db/entities/app.ts';
 import { type AppChange, createApp, listApps, listKeys, updateApp } from '../../../shared/db/stores/apps.ts';
 import { type RefusalSummary, refusalsByApp, refusalsOf } from '../../../shared/db/stores/refusals.ts';
 import { readUsage } from '../../../shared/db/stores/usage.ts';
-import { type PartyLoad, readParty } from '../../../shared/db/stores/work/operate.ts';
+import { type PartyLoad, readPartyLoad } from '../../../shared/db/stores/work/operate.ts';
 import { FEATURES } from '../../../shared/domain/app.ts';
 import { usageReport } from '../../../shared/domain/usage.ts';
 import { catalogue, type ErrorCode } from '../../../shared/errors/catalogue.ts';
@@ -149,7 +149,7 @@ async function showApp({ em, database, config }: Admin, id: string): Promise<Out
   const fields = presentApp(usage.app);
   const keys = (await listKeys(em, id)).map(presentKey);
   const used = presentUsage(usageReport(usage.app, usage.month, usage.counts, config.sandboxUnits));
-  const using = presentLive(await readParty(database.pool, APP_KINDS, id));
+  const using = presentLive(await readPartyLoad(database.pool, APP_KINDS, id));
   const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
   const text = [
     fieldLines(fields),

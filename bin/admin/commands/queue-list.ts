@@ -1,5 +1,5 @@
 import { POOLS } from '../../../shared/config/config.ts';
-import { countKinds, poolStates } from '../../../shared/db/stores/work/operate.ts';
+import { countKinds, readPoolStates } from '../../../shared/db/stores/work/operate.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { listRecurring } from '../../../shared/work/recurring.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
@@ -25,7 +25,7 @@ async function list(admin: Admin): Promise<Outcome> {
 }
 
 async function listPools({ database }: Admin) {
-  const states = await poolStates(database.pool, POOLS);
+  const states = await readPoolStates(database.pool, POOLS);
   const byName = new Map(states.map((state) => [state.pool, state]));
   return POOLS.map((pool) => {
     const { workers = 0, slots = 0, pausedAt = null } = byName.get(pool) ?? {};

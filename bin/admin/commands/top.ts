@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { POOLS } from '../../../shared/config/config.ts';
 import { readLoad } from '../../../shared/db/stores/work/load.ts';
-import { poolStates } from '../../../shared/db/stores/work/operate.ts';
+import { readPoolStates } from '../../../shared/db/stores/work/operate.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { poolLoad } from '../../../shared/work/pool-load.ts';
 import { explain } from '../admin-error.ts';
@@ -28,7 +28,7 @@ interface Reading {
 
 async function readPools(pool: Pool): Promise<Reading> {
   const all = Object.values(kinds);
-  const [rows, states] = await Promise.all([readLoad(pool, all), poolStates(pool, POOLS)]);
+  const [rows, states] = await Promise.all([readLoad(pool, all), readPoolStates(pool, POOLS)]);
   const pools = POOLS.map((name) => {
     const ownRows = rows.filter(({ kind }) => all.some((one) => one.name === kind && one.pool === name));
     const { queued, running, oldestMs, workers, slots } = poolLoad(ownRows);

@@ -111,7 +111,7 @@ export async function fireTick(
 }
 
 /** Next page of a round over all accounts: the accounts after `position`. One process at a time works on the round. */
-export interface Page {
+export interface RoundPage {
   /** Latest tick, in Unix milliseconds. It started the round, or came during it. */
   tick: number;
   step: number;
@@ -131,8 +131,8 @@ const TAKE_PAGE = {
 };
 
 /** Returns undefined if no round is unfinished, or another process holds it. */
-export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
-  const [page] = await query<Page>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
+export async function takePage(pool: Pool, name: string, holder: string): Promise<RoundPage | undefined> {
+  const [page] = await query<RoundPage>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
   return page;
 }
 

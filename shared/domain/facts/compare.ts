@@ -43,7 +43,7 @@ function withoutGivenUpPhrases(text: string): string {
 }
 
 /** Minimum similarity of two statements that say the same. */
-const SAME_SIMILARITY = 0.85;
+const DUPLICATE_SIMILARITY = 0.85;
 
 /**
  * Reports whether two statements say the same in nearly the same words. A different number, date, negation or other
@@ -52,7 +52,7 @@ const SAME_SIMILARITY = 0.85;
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   return (
-    similarity(a, b) >= SAME_SIMILARITY &&
+    similarity(a, b) >= DUPLICATE_SIMILARITY &&
     haveSameDetails(a, b) &&
     haveSameMeaningfulWords(a, b) &&
     haveSameMeaningfulWords(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))
@@ -82,7 +82,7 @@ const CHANGE_WORDS =
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
-  const [one, other] = [valuesIn(a, topic), valuesIn(b, topic)];
+  const [one, other] = [valueWordsIn(a, topic), valueWordsIn(b, topic)];
   if (one.size === 0 || other.size === 0) return false;
   if (!haveSameDetails(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))) return false;
   const isChange = CHANGE_WORDS.test(a) || CHANGE_WORDS.test(b);
@@ -96,7 +96,7 @@ function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): bo
   return commonIn(one) === commonIn(other);
 }
 
-function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
+function valueWordsIn(text: string, topic: ReadonlySet<string>): Set<string> {
   const words = wordsOf(withoutGivenUpPhrases(text)).filter((word) => !COMMON_WORDS.has(word));
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
@@ -105,11 +105,11 @@ function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
 /** Returns `npm` for `moved from npm to pnpm`, and nothing for a mere preference for one thing over another. */
-export function givenUpIn(text: string): Set<string>[] {
+export function givenUpValuesIn(text: string): Set<string>[] {
   if (!CHANGE_WORDS.test(text)) return [];
   const spoken = text.replaceAll(FROM_NOW_ON, ' ');
   const phrases = GIVEN_UP_PHRASES.flatMap((pattern) => spoken.match(pattern) ?? []);
-  return phrases.map((phrase) => ownWordsIn(phrase, null)).filter((values) => values.size > 0);
+  return phrases.map((phrase) => specificWordsIn(phrase, null)).filter((values) => values.size > 0);
 }
 
 /** A negation that denies only a part: `not always`. */
@@ -118,7 +118,7 @@ const PARTIAL_NEGATION = /(?:\bnot|n['’]t) (?:always|only|just|all|every)\b/i;
 /** Reports whether one statement is the negation of the other: `I never use Docker`, `I use Docker now`. */
 export function isNegationOf(a: string, b: string): boolean {
   if (PARTIAL_NEGATION.test(a) || PARTIAL_NEGATION.test(b) || isNegated(a) === isNegated(b)) return false;
-  const [one, other] = [ownWordsIn(a, null), ownWordsIn(b, null)];
+  const [one, other] = [specificWordsIn(a, null), specificWordsIn(b, null)];
   return one.size > 0 && one.symmetricDifference(other).size === 0;
 }
 
@@ -128,15 +128,15 @@ function isNegated(text: string): boolean {
 
 /**
  * Returns the words of the value that a statement gives to a slot; none for a negation. They can be compared with the
- * result of `givenUpIn`.
+ * result of `givenUpValuesIn`.
  */
-export function ownValueOf(text: string, slot: string | null): Set<string> {
+export function statedValueOf(text: string, slot: string | null): Set<string> {
   const left = withoutGivenUpPhrases(text);
-  return isNegated(left) ? new Set() : ownWordsIn(left, slot);
+  return isNegated(left) ? new Set() : specificWordsIn(left, slot);
 }
 
 /** Returns the words of a text, without `COMMON_WORDS` (except words for liking), negations and words of the slot. */
-export function ownWordsIn(text: string, slot: string | null): Set<string> {
+export function specificWordsIn(text: string, slot: string | null): Set<string> {
   const topic = new Set(wordsOf(slot ?? '').map(stemOf));
   const isCommon = (word: string) => COMMON_WORDS.has(word) && !LIKING_WORDS.has(word);
   const words = wordsOf(text.replaceAll(/['’]/g, ''));

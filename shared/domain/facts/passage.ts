@@ -4,7 +4,7 @@ import { normalForm, type PlacedWord, placedWords, wordNgrams, wordsOf } from '.
 const CONTAINED_SHARE = 0.8;
 
 /** Only this much of the beginning of a quote is looked up. */
-const QUOTE_MAX = { units: 1000, words: 250 };
+const QUOTE_LIMITS = { units: 1000, words: 250 };
 
 /** A text in which quotes are looked up. It is split into words only once. */
 export class QuotedText {
@@ -25,8 +25,8 @@ export class QuotedText {
    * finds an equally long run of words with nearly all of the quote's word trigrams.
    */
   passageOf(quote: string): string | undefined {
-    const wantedWords = placedWords(quote.slice(0, QUOTE_MAX.units))
-      .slice(0, QUOTE_MAX.words)
+    const wantedWords = placedWords(quote.slice(0, QUOTE_LIMITS.units))
+      .slice(0, QUOTE_LIMITS.words)
       .map(({ word }) => word);
     const from = findExact(wantedWords, this.#words) ?? findNear(wantedWords, this.#trigrams);
     if (from === undefined) return undefined;

@@ -1,13 +1,13 @@
 import { haveSameDetails } from '../../text/details.ts';
 import { similarity } from '../../text/similarity.ts';
 import {
-  givenUpIn,
+  givenUpValuesIn,
   isNearDuplicate,
   isNegationOf,
   isOtherValue,
   isSameValue,
   normalizeWords,
-  ownValueOf,
+  statedValueOf,
 } from './compare.ts';
 import { passagesOverlap } from './passage.ts';
 import type { Quote, Statement } from './statement.ts';
@@ -52,11 +52,11 @@ type Reconciliation =
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Reconciliation {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
   const sameFact =
-    current.find((fact) => isSame(statement, fact) && canRepeat(statement, fact)) ??
+    current.find((fact) => isSameStatement(statement, fact) && canRepeat(statement, fact)) ??
     current.find((fact) => isSlotValue(statement, fact) && canRepeat(statement, fact));
   if (sameFact !== undefined) return { outcome: 'evidence', fact: sameFact };
   const former = known.filter(({ supersededBy }) => supersededBy !== null);
-  if (former.some((fact) => isSame(statement, fact) && haveSamePassage(statement, fact)))
+  if (former.some((fact) => isSameStatement(statement, fact) && haveSamePassage(statement, fact)))
     return { outcome: 'known' };
   const reworded = rewordedFact(statement, current);
   if (reworded !== undefined)
@@ -84,7 +84,7 @@ function canRepeat(statement: Statement, fact: KnownFact): boolean {
   return haveCommonTime(statement, fact) || haveSamePassage(statement, fact);
 }
 
-function isSame({ text, target }: Statement, fact: KnownFact): boolean {
+function isSameStatement({ text, target }: Statement, fact: KnownFact): boolean {
   if (normalizeWords(text) === normalizeWords(fact.text) || isNearDuplicate(text, fact.text)) return true;
   return target?.relation === 'duplicate' && target.id === fact.id && haveSameDetails(text, fact.text);
 }
@@ -138,15 +138,15 @@ function contradicts(statement: Statement, fact: KnownFact): boolean {
 
 /** Reports whether `one` gives up the value of `other`: `I have moved from npm to pnpm`, `I always use npm`. */
 function givesUp(one: { text: string }, other: { text: string; slot: string | null }): boolean {
-  const value = ownValueOf(other.text, other.slot);
-  return givenUpIn(one.text).some((values) => values.symmetricDifference(value).size === 0);
+  const value = statedValueOf(other.text, other.slot);
+  return givenUpValuesIn(one.text).some((values) => values.symmetricDifference(value).size === 0);
 }
 
-type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;
+type ValidityPeriod = Pick<KnownFact, 'validFrom' | 'validTo'>;
 
 /** A null `validTo` means that the span has no end. */
-function haveCommonTime(a: Span, b: Span): boolean {
-  const beginsBefore = (one: Span, other: Span) =>
+function haveCommonTime(a: ValidityPeriod, b: ValidityPeriod): boolean {
+  const beginsBefore = (one: ValidityPeriod, other: ValidityPeriod) =>
     other.validTo === null || beginningOf(one) < other.validTo.getTime();
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
@@ -154,7 +154,7 @@ function haveCommonTime(a: Span, b: Span): boolean {
 /**
  * If only the end of a statement is known, its beginning equals its end. It then counts as valid just before that time.
  */
-function beginningOf({ validFrom, validTo }: Span): number {
+function beginningOf({ validFrom, validTo }: ValidityPeriod): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;
   const from = validFrom.getTime();
   return from === validTo?.getTime() ? from - 1 : from;
@@ -169,19 +169,19 @@ function resolveContradictions(statement: Statement, contradicted: readonly Know
   const isLater = (fact: KnownFact) => fact.validFrom !== null && fact.validFrom > validFrom;
   const protectedFact = contradicted.find(isProtected);
   if (protectedFact !== undefined) {
-    const end = isLater(protectedFact) ? earlier(validTo, protectedFact.validFrom) : null;
+    const end = isLater(protectedFact) ? earlierDate(validTo, protectedFact.validFrom) : null;
     return { outcome: 'former', fact: protectedFact, end, supersedes: [] };
   }
   const later = contradicted.filter(isLater).sort((a, b) => Number(a.validFrom) - Number(b.validFrom));
   const supersedes = contradicted
     .filter((fact) => !later.includes(fact))
-    .map((fact) => ({ fact, end: earlier(fact.validTo, validFrom) }));
+    .map((fact) => ({ fact, end: earlierDate(fact.validTo, validFrom) }));
   const [next] = later;
   if (next === undefined) return { outcome: 'new', supersedes };
-  return { outcome: 'former', fact: next, end: earlier(validTo, next.validFrom), supersedes };
+  return { outcome: 'former', fact: next, end: earlierDate(validTo, next.validFrom), supersedes };
 }
 
-function earlier(a: Date | null, b: Date | null): Date | null {
+function earlierDate(a: Date | null, b: Date | null): Date | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;
 }

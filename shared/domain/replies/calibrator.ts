@@ -73,7 +73,7 @@ export function fitCalibrator(labels: readonly Label[]): CalibratorModel {
   }));
   const offsets = agents.length + models.length;
   const deviations = [...PRIOR_DEVIATIONS, ...Array<number>(offsets).fill(OFFSET_DEVIATION)];
-  const fittedWeights = maximize({
+  const fittedWeights = minimizeLoss({
     rows,
     means: [...PRIOR_MEANS, ...Array<number>(offsets).fill(0)],
     precisions: deviations.map((deviation) => 1 / deviation ** 2),
@@ -92,7 +92,7 @@ interface FitProblem {
   precisions: number[];
 }
 
-function maximize(problem: FitProblem): number[] {
+function minimizeLoss(problem: FitProblem): number[] {
   let beta = [...problem.means];
   let loss = lossOf(problem, beta);
   for (let step = 0; step < NEWTON_STEPS_MAX; step += 1) {

@@ -3,9 +3,8 @@ import { ComparableReply } from '../../text/meaning.ts';
 import { LIKELIHOOD_PROBABILITIES, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
 
-/** Maximum lengths in code points. */
-const RESPONSE_POINTS_MAX = 4000;
-const REASONING_POINTS_MAX = 1000;
+const RESPONSE_CODE_POINTS_MAX = 4000;
+const REASONING_CODE_POINTS_MAX = 1000;
 /** Number of proposals considered for each wanted candidate, since some may say the same. */
 const PROPOSALS_PER_CANDIDATE = 4;
 
@@ -30,10 +29,10 @@ export interface RawCandidate {
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
   const usable = proposals.slice(0, PROPOSALS_PER_CANDIDATE * k).flatMap((proposal) => {
     const { reasoning, likelihood, needsUnknownFact } = proposal;
-    const response = truncate(proposal.response.trim(), RESPONSE_POINTS_MAX);
+    const response = truncate(proposal.response.trim(), RESPONSE_CODE_POINTS_MAX);
     const saying = new ComparableReply(response);
     if (saying.isEmpty || !isDisplayable(response)) return [];
-    const reason = isDisplayable(reasoning) ? truncate(reasoning.trim(), REASONING_POINTS_MAX) : '';
+    const reason = isDisplayable(reasoning) ? truncate(reasoning.trim(), REASONING_CODE_POINTS_MAX) : '';
     return {
       saying,
       response,

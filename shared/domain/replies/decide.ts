@@ -62,7 +62,7 @@ export function decideReply(
   const isCopied = createCopyCheck(prompt, history);
   const cappedCandidates = candidates.map((candidate) => ({
     ...candidate,
-    raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW_MAX) : candidate.raw,
+    raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW_PROBABILITY_MAX) : candidate.raw,
   }));
   const isCommanded = cappedCandidates.some(
     ({ response, reasoning }) => isObedient(reasoning) || isDictation(response),
@@ -126,7 +126,7 @@ function confidenceIn(
 /** Number of consecutive words that count as copied. Fewer may be the same by chance. */
 const COPIED_WORDS = 8;
 /** Maximum raw probability of a reply that copies the prompt's words. It equals that of the likelihood `unlikely`. */
-const COPIED_RAW_MAX = 0.25;
+const COPIED_RAW_PROBABILITY_MAX = 0.25;
 /** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;
 

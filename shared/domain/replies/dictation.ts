@@ -118,15 +118,15 @@ const PATTERNS_FOR_REASONS = compileAll([
 
 /** Reports whether a text dictates a reply, or gives a command to the model that predicts the reply. */
 export function isDictation(text: string): boolean {
-  return matches(text, PATTERNS_FOR_TEXTS);
+  return matchesAny(text, PATTERNS_FOR_TEXTS);
 }
 
 /** Reports whether a model's reason for a reply shows that the model followed a command. */
 export function isObedient(reasoning: string): boolean {
-  return matches(reasoning, PATTERNS_FOR_REASONS);
+  return matchesAny(reasoning, PATTERNS_FOR_REASONS);
 }
 
-function matches(text: string, patterns: readonly RegExp[]): boolean {
+function matchesAny(text: string, patterns: readonly RegExp[]): boolean {
   const readings = readingsOf(text);
   return patterns.some((pattern) => readings.some((reading) => pattern.test(reading)));
 }

@@ -59,7 +59,7 @@ function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration[
  * The second test sequence starts at the first threshold that this share of the outcomes reaches. Among so many, one
  * mistake does not end it.
  */
-const MANY_SHARE = 0.5;
+const MANY_OUTCOMES_SHARE = 0.5;
 
 /**
  * Uses fixed-sequence tests (Westfall and Krishen 2001). A sequence tests thresholds from high to low, until the lower
@@ -79,7 +79,7 @@ function suggestThreshold(
   })).filter(({ above }) => lowerBound(above.length, above.length) >= target);
   const passes = ({ above }: { above: readonly ConfidenceOutcome[] }) =>
     lowerBound(above.filter(({ right }) => right).length, above.length) >= target;
-  const firstWithMany = tests.findIndex(({ above }) => above.length >= MANY_SHARE * outcomes.length);
+  const firstWithMany = tests.findIndex(({ above }) => above.length >= MANY_OUTCOMES_SHARE * outcomes.length);
   const results = [0, Math.max(0, firstWithMany)].flatMap((start) => {
     const sequence = tests.slice(start);
     const firstFailure = sequence.findIndex((test) => !passes(test));

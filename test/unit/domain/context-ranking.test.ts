@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
 import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
-import type { FactRow, Offer, WithRelevance, WithSupport } from '../../../shared/domain/context-rows.ts';
+import type {
+  ContextCandidates,
+  FactRow,
+  WithRelevance,
+  WithSupport,
+} from '../../../shared/domain/context-rows.ts';
 import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
@@ -123,7 +128,7 @@ describe('context bundle', () => {
     relevance: 0,
     ...part,
   });
-  const makeOffer = (facts: WithRelevance<WithSupport<FactRow>>[]): Offer => ({
+  const makeOffer = (facts: WithRelevance<WithSupport<FactRow>>[]): ContextCandidates => ({
     revision: 7,
     generatedAt: NOW,
     since: new Date(NOW.getTime() - 3_600_000),

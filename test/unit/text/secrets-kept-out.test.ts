@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
-import type { Offer } from '../../../shared/domain/context-rows.ts';
+import type { ContextCandidates } from '../../../shared/domain/context-rows.ts';
 import { extractiveDraft, type RawToPromote } from '../../../shared/domain/episodes.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
@@ -179,7 +179,7 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
   },
 };
 
-function offerOf(text: string): Offer {
+function offerOf(text: string): ContextCandidates {
   const [at, none] = [new Date(0), { words: [], matched: 1, whole: true }];
   const common = {
     id: '1',

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
-import { completeWithin, type Subject } from '../work/complete.ts';
+import { completeWithin, type WorkRef } from '../work/complete.ts';
 
 /** `ended` are ids of predictions. The caller must wake the processes that wait for them or run them. */
 export interface RevokeResult {
@@ -150,7 +150,7 @@ export async function endWorkUnder(
   values: string[],
   windowS: number,
 ): Promise<{ found: number; ended: string[] }> {
-  const live = await tx.execute<(Subject & { attempt: number })[]>(
+  const live = await tx.execute<(WorkRef & { attempt: number })[]>(
     `select w.id, w.party, w.month, w.attempt from (${grants}) g
       cross join lateral (
         select l.* from work l where l.connection_id = g.connection_id and l.admitted_at <= g.ended_at

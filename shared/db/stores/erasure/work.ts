@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { endWorkUnder } from '../connections/revoke.ts';
-import { completeWithin, type Subject } from '../work/complete.ts';
+import { completeWithin, type WorkRef } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
 export interface EndingOptions {
@@ -23,7 +23,7 @@ export async function* endJobs(
 ): AsyncGenerator<void> {
   for (const [kind, code] of cancelCodes)
     yield* repeatStep(async () => {
-      const live = await em.execute<Subject[]>(
+      const live = await em.execute<WorkRef[]>(
         `select id, party, month from work where kind = ? and party = ? limit ${ROWS_AT_ONCE}`,
         [kind, accountId],
       );

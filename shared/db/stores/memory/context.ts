@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { bundleOf, type ContextBundle } from '../../../domain/context-bundle.ts';
-import type { ContextQuery, Offer } from '../../../domain/context-rows.ts';
+import type { ContextCandidates, ContextQuery } from '../../../domain/context-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
@@ -44,7 +44,7 @@ export async function assembleContext(
 ): Promise<ContextBundle> {
   const read = async (room: number) => {
     const readNow = () =>
-      readCandidateRows<{ offer: StoredOffer }>(em, OFFER_OF_ACCOUNT, query, { room, id: accountId });
+      readCandidateRows<{ offer: StoredCandidates }>(em, OFFER_OF_ACCOUNT, query, { room, id: accountId });
     await limits?.reserve(TIER_COUNT * room);
     const row = await (limits === undefined ? readNow() : limits.inTurn(readNow));
     if (row === undefined) throw new AppError('not_authenticated');
@@ -78,7 +78,7 @@ export async function assembleConnectedContext(
   connectionId: string,
   query: ContextQuery,
 ): Promise<ConnectedContext> {
-  const row = await readCandidateRows<Omit<ConnectedContext, 'bundle'> & { offer: StoredOffer | null }>(
+  const row = await readCandidateRows<Omit<ConnectedContext, 'bundle'> & { offer: StoredCandidates | null }>(
     em,
     OFFER_OF_CONNECTION,
     query,
@@ -143,7 +143,7 @@ const TIME_COLUMNS = new Set([
 ]);
 
 const NO_ROWS = { rows: [], matched: 0, whole: true };
-const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
+const WITHOUT_ROWS: Pick<ContextCandidates, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   facts: { ...NO_ROWS, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
   episodes: { ...NO_ROWS, stale: 0 },
   raw: { ...NO_ROWS, predicted: 0 },
@@ -151,14 +151,15 @@ const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
 };
 
 /** The column `offer` as the database returns it: with all tiers or none, and with times as text. */
-type StoredOffer = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
+type StoredCandidates = Omit<ContextCandidates, keyof typeof WITHOUT_ROWS | 'timedOut'> &
+  Partial<typeof WITHOUT_ROWS>;
 
 /** Parses columns only: keys in the metadata of a row come from clients and may have the same names. */
-function parseTimes(storedOffer: StoredOffer): Offer {
-  const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...storedOffer };
+function parseTimes(stored: StoredCandidates): ContextCandidates {
+  const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...stored };
   return {
     ...parseRowTimes(rest),
-    timedOut: storedOffer.facts === undefined,
+    timedOut: stored.facts === undefined,
     profile: profile && parseRowTimes(profile),
     facts: { ...facts, rows: facts.rows.map(parseRowTimes) },
     episodes: { ...episodes, rows: episodes.rows.map(parseRowTimes) },

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
-import { findRowAndDerivedIds, redactPredictions, textsOf } from '../replies/redact.ts';
+import { findRowAndDerivedIds, readMemoryTexts, redactPredictions } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
@@ -56,7 +56,7 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
 
 async function readRowAndDerived(tx: EntityManager, accountId: string, id: string) {
   const ids = await findRowAndDerivedIds(tx, accountId, id);
-  return { ids, textsBefore: await textsOf(tx, accountId, ids) };
+  return { ids, textsBefore: await readMemoryTexts(tx, accountId, ids) };
 }
 
 /** Redacts predictions that may repeat deleted texts: `texts`, and those of `textsBefore` that are no longer stored. */
@@ -66,7 +66,9 @@ async function redactDerived(
   { ids, textsBefore }: Awaited<ReturnType<typeof readRowAndDerived>>,
   { texts, budget }: { texts: readonly string[]; budget: ComparisonBudget },
 ): Promise<void> {
-  const remainingTexts = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
+  const remainingTexts = new Map(
+    (await readMemoryTexts(tx, accountId, ids))?.map((row) => [row.id, row.text]),
+  );
   const lostTexts = textsBefore
     ?.filter((row) => remainingTexts.get(row.id) !== row.text)
     .map(({ text }) => text);
@@ -86,7 +88,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
        select id from facts where account_id = ? and superseded_by = ? and revision_of = superseded_by`,
       [accountId, id, accountId, id],
     );
-    const wordingTexts = await textsOf(
+    const wordingTexts = await readMemoryTexts(
       tx,
       accountId,
       wordings.map((row) => row.id),

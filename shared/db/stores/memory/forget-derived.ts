@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { inPages } from '../../steps.ts';
-import { textsOf } from '../replies/redact.ts';
+import { readMemoryTexts } from '../replies/redact.ts';
 import { DERIVED_FROM } from './links.ts';
 import { type ComparisonBudget, type DeletedTexts, findRepeating, prepareComparison } from './repeats.ts';
 
@@ -31,7 +31,7 @@ export async function forgetDerived(
   if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derivedIds.facts, saidAt);
   if (tier === 'raw') await unlinkUnquotedEpisodes(tx, accountId, derivedIds);
   const orphans = await orphansOf(tx, accountId, derivedIds.episodes);
-  const orphanTexts = await textsOf(tx, accountId, orphans);
+  const orphanTexts = await readMemoryTexts(tx, accountId, orphans);
   await tx.execute(
     `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(orphans)],

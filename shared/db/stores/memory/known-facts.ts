@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { givenUpIn, ownValueOf, ownWordsIn } from '../../../domain/facts/compare.ts';
+import { givenUpValuesIn, specificWordsIn, statedValueOf } from '../../../domain/facts/compare.ts';
 import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { CheckedQuote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
@@ -85,7 +85,7 @@ export async function knownFacts(
     slot,
     CANDIDATES_MAX,
     accountId,
-    [ownWordsIn(text, null), ownValueOf(text, slot), ...givenUpIn(text)]
+    [specificWordsIn(text, null), statedValueOf(text, slot), ...givenUpValuesIn(text)]
       .filter(({ size }) => size > 0)
       .map((words) => [...words].join(' '))
       .join(' or '),

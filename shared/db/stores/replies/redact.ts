@@ -33,10 +33,10 @@ export async function findRowAndDerivedIds(
 }
 
 /** Maximum total size of derived texts that are read at once, in bytes. */
-const TEXTS_MAX = MIB;
+const DERIVED_BYTES_MAX = MIB;
 
-/** Reads the texts of these episodes and facts; undefined if they have more than `TEXTS_MAX` bytes in total. */
-export async function textsOf(
+/** Reads the texts of these episodes and facts; undefined if they have more than `DERIVED_BYTES_MAX` bytes in total. */
+export async function readMemoryTexts(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
@@ -47,7 +47,9 @@ export async function textsOf(
     `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${SELECT_TEXTS}) t`,
     values,
   );
-  return bytes > TEXTS_MAX ? undefined : tx.execute<{ id: string; text: string }[]>(SELECT_TEXTS, values);
+  return bytes > DERIVED_BYTES_MAX
+    ? undefined
+    : tx.execute<{ id: string; text: string }[]>(SELECT_TEXTS, values);
 }
 
 const SELECT_TEXTS = `
@@ -69,20 +71,22 @@ export async function redactPredictions(
 ): Promise<void> {
   const deletedTexts = prepareComparison(texts, budget, { ofFewWords: true });
   for (const page of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, page, deletedTexts);
-  await tx.execute(`${FORGET_DRAFTS} and ${MADE_FROM}`, [accountId, JSON.stringify(ids)]);
+  await tx.execute(`${DELETE_DRAFT_ANSWERS} and ${IS_MADE_FROM_ROWS}`, [accountId, JSON.stringify(ids)]);
 }
 
 /** Deletes the answers of drafts that were made from the profile, because the answers contain the profile. */
 export async function redactProfile(tx: EntityManager, accountId: string): Promise<void> {
-  await tx.execute(`${FORGET_DRAFTS} and h.report::json #>> '{context,profile}' = 'true'`, [accountId]);
+  await tx.execute(`${DELETE_DRAFT_ANSWERS} and h.report::json #>> '{context,profile}' = 'true'`, [
+    accountId,
+  ]);
 }
 
 /** Looks back only two days, because answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
-const FORGET_DRAFTS = `
+const DELETE_DRAFT_ANSWERS = `
   delete from answers a using history h
    where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id`;
 
-const MADE_FROM = `
+const IS_MADE_FROM_ROWS = `
   exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
            where used #>> '{}' in (select json_array_elements_text(?::json)))`;
 

@@ -178,9 +178,13 @@ export interface Period {
   until: Date | undefined;
 }
 
-type Counts = Record<(typeof REPLY_STATES)[number], number>;
+type ReplyCounts = Record<(typeof REPLY_STATES)[number], number>;
 
-export async function countReplies(em: EntityManager, accountId: string, period: Period): Promise<Counts> {
+export async function countReplies(
+  em: EntityManager,
+  accountId: string,
+  period: Period,
+): Promise<ReplyCounts> {
   const rows = await em.execute<{ status: string; count: number }[]>(
     `select status, count(*)::int as count from replies
       where account_id = ? and created_at >= coalesce(?::timestamptz, '-infinity')
@@ -188,7 +192,7 @@ export async function countReplies(em: EntityManager, accountId: string, period:
     [accountId, period.since ?? null, period.until ?? null],
   );
   const counts = new Map(rows.map(({ status, count }) => [status, count]));
-  return Object.fromEntries(REPLY_STATES.map((state) => [state, counts.get(state) ?? 0])) as Counts;
+  return Object.fromEntries(REPLY_STATES.map((state) => [state, counts.get(state) ?? 0])) as ReplyCounts;
 }
 
 const OUTCOMES_MAX = 2000;

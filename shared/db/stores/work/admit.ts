@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Outcome } from '../../../domain/work.ts';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { query } from '../../statement.ts';
-import type { Subject } from './complete.ts';
+import type { WorkRef } from './complete.ts';
 import { outcomeOf, type RequestRow, requestJsonSql } from './find.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface Admission<Facts = unknown> {
   /** Id of the app's user. The connection must belong to this user. */
   userId: string;
   connectionId: string | null;
-  line: Line | null;
+  line: RequestLine | null;
   /** True (`Prefer: wait`) to join the work of an identical request even if other callers wait for it. */
   wait: boolean;
   cancelOnDisconnect: boolean;
@@ -35,7 +35,7 @@ export interface Admission<Facts = unknown> {
  * Position of a request in a line. A line is a series of requests of which only the latest counts, such as the
  * revisions of a draft.
  */
-export interface Line {
+export interface RequestLine {
   key: string;
   revision: number;
   textHash: Buffer;
@@ -181,9 +181,9 @@ export async function detach(
   pool: Pool,
   detachments: readonly Detachment[],
   process: string,
-): Promise<(Subject | undefined)[]> {
+): Promise<(WorkRef | undefined)[]> {
   const keys = detachments.map(({ key }) => key);
   const disconnectedKeys = detachments.flatMap(({ key, disconnected }) => (disconnected ? key : []));
-  const unwanted = await query<Subject & { key: string }>(pool, DETACH, [keys, disconnectedKeys, process]);
+  const unwanted = await query<WorkRef & { key: string }>(pool, DETACH, [keys, disconnectedKeys, process]);
   return keys.map((key) => unwanted.find((one) => one.key === key));
 }

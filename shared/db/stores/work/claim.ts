@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { Box } from '../../../box.ts';
 import { query } from '../../statement.ts';
 
-/** The queue of one party (an app or account) for one kind of work. */
+/** A flow: the queue of one party (an app or account) for one kind of work. */
 export type Flow = { readonly kind: string; readonly party: string };
 
 /** A piece of work that a worker process has claimed and now runs. */
@@ -18,13 +18,13 @@ export interface Claim<Facts = unknown> extends Flow {
   /** Time from admission to claim, by the database's clock; `leftMs` is the time from the claim to the deadline. */
   queuedMs: number;
   leftMs: number;
-  /** Time that decides the order in the queue, in Unix milliseconds: the earliest is claimed first. */
+  /** Time that decides the order in a flow, in Unix milliseconds: the earliest is claimed first. */
   queuedAtMs: number;
-  /** Latest answer in the request's line (see `Line`) that is still stored, as JSON (`latest_answer_v1`). */
+  /** Latest answer in the request's line (see `RequestLine`) that is still stored, as JSON (`latest_answer_v1`). */
   latest: string | null;
 }
 
-export interface FlowAsk extends Flow {
+export interface FlowRequest extends Flow {
   readonly count: number;
   /**
    * Searches only work queued since this time (Unix milliseconds), because older work was claimed before. Null searches
@@ -35,8 +35,8 @@ export interface FlowAsk extends Flow {
 
 export interface ClaimTerms {
   worker: string;
-  /** Queues to claim from, in this order. */
-  asks: readonly FlowAsk[];
+  /** Flows to claim from, in this order. */
+  asks: readonly FlowRequest[];
   slots: number;
   /** Kinds of which each party has at most one piece running, over all workers. */
   oneAtATime: readonly string[];
@@ -59,13 +59,13 @@ const CLAIM = {
 
 const CLAIM_TIMEOUT_MS = 5000;
 
-/** A claimed piece of work or, without an id, a queue in which the claim left work. */
+/** A claimed piece of work or, without an id, a flow in which the claim left work. */
 export type ClaimRow =
   | (Omit<Claim, 'facts' | 'input' | 'worker'> & { facts: string; input: string })
   | (Flow & { id: null });
 
 /**
- * Claims the oldest work of the given queues. Only one process can claim an attempt. Is never retried: if the answer is
+ * Claims the oldest work of the given flows. Only one process can claim an attempt. Is never retried: if the answer is
  * lost, `readHeldWork` finds what was claimed.
  */
 export async function claim(pool: Pool, terms: ClaimTerms): Promise<ClaimResult> {
@@ -103,14 +103,14 @@ const QUEUED_FLOWS = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** Returns the queues of the 250 oldest and the 250 newest queued pieces of each kind. */
+/** Returns the flows of the 250 oldest and the 250 newest queued pieces of each kind. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }
 
 const RELEASE_WORK = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
-/** Puts claimed work back into its queues without using up an attempt. Returns the queues. */
+/** Puts claimed work back into its flows without using up an attempt. Returns the flows. */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
   return query<Flow>(pool, RELEASE_WORK, [ids, worker]);
 }

@@ -24,21 +24,21 @@ import {
  * - `abandoned`: it is queued, and no caller waits for it.
  * - `detached`: no caller waits for it.
  */
-export type Guard =
+export type CompletionGuard =
   | { guard: 'attempt'; attempt: number; worker: string }
   | { guard: 'queued'; attempt: number }
   | { guard: 'live'; attempt?: number }
   | { guard: 'overdue' | 'abandoned' | 'detached' };
 
 /** Identifies a piece of work. `month` is the month in which its unit was reserved; null if it costs none. */
-export interface Subject {
+export interface WorkRef {
   id: string;
   party: string;
   month: string | null;
 }
 
 /** `queuedMs` is the time for which the work was queued, if that is known. */
-export type Completion = Subject & Guard & End & { queuedMs?: number };
+export type Completion = WorkRef & CompletionGuard & End & { queuedMs?: number };
 
 const COMPLETE = {
   name: 'complete_v1',
@@ -62,7 +62,7 @@ export async function complete(
   batch: readonly Completion[],
   recoveryWindowS: number,
 ): Promise<boolean[]> {
-  const rows = await query<{ place: number }>(pool, COMPLETE, parameters(batch, recoveryWindowS));
+  const rows = await query<{ place: number }>(pool, COMPLETE, completionParameters(batch, recoveryWindowS));
   return whichEnded(rows, batch);
 }
 
@@ -76,7 +76,7 @@ export async function completeAndClaim(
   recoveryWindowS: number,
   terms: ClaimTerms,
 ): Promise<{ ended: boolean[]; claimed: ClaimResult }> {
-  const values = [...parameters(batch, recoveryWindowS), ...claimParameters(terms)];
+  const values = [...completionParameters(batch, recoveryWindowS), ...claimParameters(terms)];
   const rows = await query<{ place: number } | ({ place: null } & ClaimRow)>(
     pool,
     COMPLETE_AND_CLAIM,
@@ -104,7 +104,7 @@ export async function completeWithin(
   // Sorts by party, so that the locks on usage are always taken in the same order.
   const byParty = [...Map.groupBy(batch, ({ party }) => party)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [, ofParty] of byParty) {
-    const [party, items, answers, windowS, graceMs] = parameters(ofParty, recoveryWindowS);
+    const [party, items, answers, windowS, graceMs] = completionParameters(ofParty, recoveryWindowS);
     const rows = await tx.execute<{ place: number }[]>(
       `select place from complete_v1(?::uuid, ?::json, (select array_agg(a) from json_array_elements_text(?::json) a), ?::int, ?::int)`,
       [party, items, JSON.stringify(answers), windowS, graceMs],
@@ -114,7 +114,7 @@ export async function completeWithin(
   return endedIds;
 }
 
-function parameters(batch: readonly Completion[], recoveryWindowS: number) {
+function completionParameters(batch: readonly Completion[], recoveryWindowS: number) {
   return [
     batch[0]?.party,
     JSON.stringify(batch.map(itemOf)),

@@ -6,19 +6,19 @@ import { query } from '../../statement.ts';
 /** How long a request can be found after its end: by callers that waited for it, as a job, or at all. */
 const FINDABLE_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
-const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
+const REQUEST_COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
   (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs",
   (extract(epoch from ended_at) * 1000)::float8 as "endedMs",
   extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, progress, report, answer`;
 
 const FIND_REQUESTS = {
   name: 'find_v2',
-  text: `select ${COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
+  text: `select ${REQUEST_COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
 };
 
 /** Returns SQL that reads a request in any state as JSON. `key` is an SQL expression. */
 export const requestJsonSql = (key: string) =>
-  `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FINDABLE_FOR.any}', false)) f where f.id is not null`;
+  `select to_json(f) from (select ${REQUEST_COLUMNS} from find_v1(array[${key}], '${FINDABLE_FOR.any}', false)) f where f.id is not null`;
 
 export type RequestRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   Pick<Job, 'kind' | 'admittedMs' | 'endedMs'> & {

@@ -25,7 +25,7 @@ export async function eraseAnswers(
   recoveryWindowS: number,
   stopping?: AbortSignal,
 ): Promise<void> {
-  await inSteps(pool, ERASE_ANSWERS, [recoveryWindowS], stopping);
+  await repeatInSteps(pool, ERASE_ANSWERS, [recoveryWindowS], stopping);
 }
 
 /**
@@ -70,7 +70,7 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
 export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Promise<void> {
   const deletions = [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)];
   const tasks: (() => Promise<unknown>)[] = [
-    ...deletions.map((statement) => () => inSteps(pool, statement, [], stopping)),
+    ...deletions.map((statement) => () => repeatInSteps(pool, statement, [], stopping)),
     () => makeWeeks(pool),
     () => query(pool, DROP_WEEKS, []),
   ];
@@ -85,7 +85,7 @@ export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Prom
 /** Time for which one statement is repeated. A later round deletes the rest. */
 const REPEAT_FOR_MS = 10_000;
 
-function inSteps(
+function repeatInSteps(
   pool: Pool,
   statement: SqlStatement,
   values: unknown[],

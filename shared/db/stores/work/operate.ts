@@ -34,9 +34,9 @@ export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCo
   return query<KindCounts>(pool, COUNT_KINDS, [kinds]);
 }
 
-const COUNTED_MAX = 1000;
+const COUNTED_PIECES_MAX = 1000;
 
-/** Counts up to `COUNTED_MAX` pieces of each kind. */
+/** Counts up to `COUNTED_PIECES_MAX` pieces of each kind. */
 export interface PartyLoad {
   queued: number;
   running: number;
@@ -52,10 +52,10 @@ const PARTY_LOAD = {
            round(extract(epoch from clock_timestamp() - min(queued_at) filter (where state = 'queued')), 1)::float8 as "oldestS"
       from unnest($1::text[]) k (kind)
      cross join lateral (
-       select state, queued_at from work where work.kind = k.kind and party = $2::uuid order by queued_at limit ${COUNTED_MAX}) w`,
+       select state, queued_at from work where work.kind = k.kind and party = $2::uuid order by queued_at limit ${COUNTED_PIECES_MAX}) w`,
 };
 
-export async function readParty(pool: Pool, kinds: readonly string[], party: string): Promise<PartyLoad> {
+export async function readPartyLoad(pool: Pool, kinds: readonly string[], party: string): Promise<PartyLoad> {
   const [row] = await query<PartyLoad & object>(pool, PARTY_LOAD, [kinds, party]);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
@@ -79,7 +79,7 @@ const POOL_STATES = {
           group by p`,
 };
 
-export function poolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
+export function readPoolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
   return query<PoolState>(pool, POOL_STATES, [names]);
 }
 

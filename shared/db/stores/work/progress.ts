@@ -6,12 +6,12 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
-type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
+type ClaimHolder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
 /** Returns undefined if no attempt has stored progress. */
 export async function readProgress<Progress>(
   em: EntityManager,
-  { id }: Pick<Holder, 'id'>,
+  { id }: Pick<ClaimHolder, 'id'>,
 ): Promise<Progress | undefined> {
   const [row] = await em.execute<{ progress: string | null }[]>('select progress from work where id = ?', [
     id,
@@ -23,7 +23,7 @@ export async function readProgress<Progress>(
  * Stores progress in the caller's transaction, so that a later attempt continues from here. Throws `ClaimLost` if the
  * work was cancelled, or is now run by another worker.
  */
-export async function storeProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
+export async function storeProgress(tx: EntityManager, claim: ClaimHolder, progress: object): Promise<void> {
   const changedRows = await tx.execute<object[]>(
     `update work set progress = ?
       where id = ? and state = 'running' and attempt = ? and worker = ? returning 1`,

@@ -3,19 +3,19 @@ import { LOWEST_ID } from '../../../ids.ts';
 import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 import type { Flow } from './claim.ts';
-import type { Subject } from './complete.ts';
+import type { WorkRef } from './complete.ts';
 
 /** Live work that has to end without an answer or, if `orphaned`, has to run again because its worker died. */
-export interface Casualty extends Subject {
+export interface Casualty extends WorkRef {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
 /** Start of a search through the work of a kind, in the order of deadlines. */
-const FIRST_PLACE = { deadlineMs: 0, id: LOWEST_ID };
+const SEARCH_START = { deadlineMs: 0, id: LOWEST_ID };
 
 /** A row without a verdict is no casualty. It is the last row of a full page, after which the next page starts. */
-interface CasualtyRow extends Subject {
+interface CasualtyRow extends WorkRef {
   kind: string;
   verdict: Casualty['verdict'] | null;
   deadlineMs: number;
@@ -54,7 +54,7 @@ async function* searchCasualties(
   kinds: readonly string[],
   terms: readonly unknown[],
 ): AsyncGenerator<Casualty[]> {
-  let places = kinds.map((kind) => ({ ...FIRST_PLACE, kind }));
+  let places = kinds.map((kind) => ({ ...SEARCH_START, kind }));
   while (places.length > 0) {
     const after = [
       places.map(({ kind }) => kind),
@@ -84,7 +84,7 @@ export async function findAbandonedWork(
   reachMs: number | null,
 ): Promise<Casualty[]> {
   const values = [kinds, ABANDON_AFTER_MS, reachMs];
-  const rows = await query<Subject & { kind: string }>(pool, ABANDONED_WORK, values);
+  const rows = await query<WorkRef & { kind: string }>(pool, ABANDONED_WORK, values);
   return rows.map((one) => ({ ...one, verdict: 'abandoned' }));
 }
 
@@ -94,7 +94,7 @@ const RECENT_DEATHS = {
                          where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
-export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> {
+export async function hasProcessDiedWithin(pool: Pool, ms: number): Promise<boolean> {
   const [row] = await query<{ died: boolean }>(pool, RECENT_DEATHS, [ms]);
   return row?.died ?? false;
 }
