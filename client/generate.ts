@@ -93,7 +93,7 @@ function signaturesOf(operation: Operation): string {
   if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', outputOf(operation));
   const bodies = alternativesOf(requestBody.content['application/json'].schema);
   const answers = alternativesOf(successOf(operation)?.['application/json']?.schema ?? {});
-  // The operation answers a row with a row and a list with a list: one signature for each.
+  // The operation takes and answers either one row or a list. Each form gets its own signature.
   if (bodies.length === 2 && answers.length === 2)
     return bodies
       .map((body, at) => doc + signature(`body: ${refer(body)}, `, `Promise<${refer(answers[at] ?? {})}>`))

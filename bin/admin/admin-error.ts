@@ -17,7 +17,7 @@ export function explain(error: unknown): string {
   return `${what}: ${toDo}`;
 }
 
-/** `variable` is the setting that holds the database's address. */
+/** Explains a database error. `variable` is the setting that holds the database's address. */
 export function diagnose(error: unknown, variable: string): { what: string; toDo: string } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const [message = ''] = messageOf(error).split('\n');

@@ -27,7 +27,7 @@ export async function checkPooler({ database: { url, directUrl } }: AdminConfig)
 }
 
 async function poolingAt(url: string): Promise<Pooling> {
-  // `directUrl` is empty because a pooler refuses the start-up parameters of a direct connection.
+  // An empty `directUrl` keeps the start-up parameters out of the connection: a pooler would refuse them.
   const database = { url, directUrl: '', poolSize: 2 };
   const { pool, close } = await openDatabase({ database }, createLog('admin', 'silent'), 'forecue admin');
   const clients: PoolClient[] = [];
@@ -40,7 +40,7 @@ async function poolingAt(url: string): Promise<Pooling> {
   }
 }
 
-/** A pooler announces a process id of its own. In session mode, each client keeps one server process. */
+/** In the handshake, a pooler states a process id of its own. In session mode, a client keeps one server process. */
 async function detectPooling(clients: readonly PoolClient[]): Promise<Pooling> {
   const pids: number[][] = [];
   for (const client of clients) {

@@ -38,7 +38,7 @@ export const fine = (found: string): Finding => ({ ok: true, found, to_do: null 
 export const fault = (found: string, toDo: string): Finding => ({ ok: false, found, to_do: toDo });
 
 const OLDEST_POSTGRES_MAJOR = 15;
-/** Longer than a query takes, but too short to matter to billing months or expiring keys. */
+/** Tolerated difference between two clocks: longer than a query takes, too short to matter to billing or key expiry. */
 export const DRIFT_MAX_MS = 5000;
 const EARLIEST_PLAUSIBLE_MS = Date.UTC(2026);
 const LATEST_PLAUSIBLE_MS = Date.UTC(2100);
@@ -62,7 +62,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
     : fault('the SQL functions are of an older version', 'run `npm run migrate`');
 }
 
-/** On PostgreSQL, uses the direct address, as the queue itself does. */
+/** Checks Redis or, if the queue is in PostgreSQL, its tables through the direct address, which the queue uses too. */
 export async function checkQueue(config: AdminConfig): Promise<Finding> {
   if (config.redis !== undefined) return checkRedis(config.redis);
   try {
@@ -72,7 +72,7 @@ export async function checkQueue(config: AdminConfig): Promise<Finding> {
     const { url, directUrl } = config.database;
     const { what, toDo } = diagnose(error, directUrl === url ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL');
     if (isUnavailable(error) || isFromPostgres(error)) return fault(what, toDo);
-    // BullMQ's own error: its tables are missing or have another version.
+    // Any other error is BullMQ's: its tables are missing or have another version.
     return fault(what.split('. ', 1).join(), 'run `npm run migrate` of this release');
   }
 }

@@ -25,7 +25,7 @@ export type Action = (admin: Admin) => Promise<Outcome>;
 interface Help {
   summary: string;
   synopsis?: string;
-  /** Only the arguments; the help adds the command itself. */
+  /** Example arguments, without the command itself, which the help adds. */
   example?: string;
 }
 
@@ -47,7 +47,7 @@ interface Definition<O extends Options, A> extends Help {
   options?: O;
   /** Number of positional arguments; none by default. */
   operands?: 1 | 'many';
-  /** Maximum time of a statement; by default that of the service's statements. */
+  /** Time limit of an SQL statement; by default the service's usual limit. */
   statementMs?: number;
   /** Checks the values and returns the action. */
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;

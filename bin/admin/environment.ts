@@ -7,7 +7,7 @@ import { AdminError } from './admin-error.ts';
 
 const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
 
-/** Adds the addresses that `npm start` keeps in files, except in production or with a `DATABASE_URL`. */
+/** Adds the addresses of a running `npm start` (database, ingress), unless in production or `DATABASE_URL` is set. */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,
   addressFile = ADDRESS_FILE,

@@ -24,7 +24,7 @@ export interface LiveFinding extends Finding {
 /** The doctor's own app. On the sandbox plan, its predictions are never invoiced and use up nobody else's units. */
 const APP_ID = '00000000-0000-7000-8000-00000d0c7012';
 const APP = { id: APP_ID, name: 'Doctor', redirectUris: [], plan: 'sandbox', capCents: null } as const;
-/** Lets a concurrent run of the doctor finish with the key that this run replaces. */
+/** Time for which the replaced key stays valid, so that a concurrent run of the doctor can finish with it. */
 const GRACE_S = 900;
 const EXTRA_WAIT_MS = 5000;
 
@@ -112,7 +112,7 @@ async function judgeAnswer(
     return { ...fault(found, toDo), status, code, stage: 'connection' };
   }
   const outcome = await findRequest(database.pool, requestKey('predict', APP_ID, requestId));
-  // A timeout does not say where the time went: work that no worker started was still in the queue.
+  // A timeout does not name the stage. Work that no worker had started was still in the queue.
   const wasStarted = outcome?.state === 'running' || typeof outcome?.queueMs === 'number';
   const [stage, toDo] =
     code === 'prediction_timeout' ? timeoutRemedy(wasStarted) : (REMEDIES[code] ?? OTHER_REMEDY);

@@ -8,7 +8,7 @@ import { AdminError } from './admin-error.ts';
 
 export const DATA_FOLDER = resolve(import.meta.dirname, '../../.data');
 
-/** A database that a command opens itself: the one that a restore fills, or the embedded one that a move copies. */
+/** A database that `restore` fills, or the embedded database that `move` copies; each command opens it itself. */
 interface Target extends AsyncDisposable {
   config: AdminConfig;
 }

@@ -14,7 +14,7 @@ export function canBuildConsole(): boolean {
   }
 }
 
-/** Renames finished files into `dist`, from which the ingress serves, so that no reader gets half of one. */
+/** Builds in another folder, then renames the files into `dist`, so that the ingress never serves half a file. */
 export async function buildConsole(): Promise<void> {
   const { build } = await import('esbuild');
   const output = join(SOURCE, `dist.${process.pid}`);

@@ -15,7 +15,7 @@ import { guide, sandboxKey, toolServerGuide } from './sandbox.ts';
 import { formatSeconds, type ProcessSpec, SupervisedProcess } from './supervised-process.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
-/** Time for the processes of a killed start to release their ports. */
+/** Time that the processes of an earlier, killed `npm start` get to release their ports. */
 const ORPHANS_GRACE_MS = 10_000;
 
 /** Runs `npm start`. Never returns: closes everything once `stopping` aborts, and throws the abort reason. */
@@ -55,7 +55,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const target = isEmbedded ? 'the database' : 'the database at DATABASE_URL';
   const { queuePrefix } = web.config;
   const migration = migrate({ directUrl, queuePrefix, signal: stopping });
-  // An aborted migration may reject with an error of its own: throws the abort reason in its place.
+  // An aborted migration may reject with another error. This throws the abort reason instead.
   await step(`Migrating ${target}`, migration).finally(() => stopping.throwIfAborted());
 
   if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
@@ -90,13 +90,13 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   return await stopRejection;
 }
 
-/** Excludes production, whose configuration requires `DATABASE_URL`. */
+/** Returns false in production, which requires `DATABASE_URL`. */
 function usesEmbeddedPostgres(): boolean {
   const env = new Env(process.env);
   return !env.has('DATABASE_URL') && env.text('NODE_ENV') !== 'production';
 }
 
-/** Gives the worker the operator port after the ingress's, since both run on this machine. */
+/** The worker's operator port is the ingress's plus one, since both run on this machine. */
 function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string | undefined) {
   const env = databaseUrl === undefined ? given : withEmbeddedDatabase(given, databaseUrl);
   const webEnv = withSecrets(env, data);
@@ -106,7 +106,7 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
   return { web, worker: { env: workerEnv, config: workerConfig(workerEnv) } };
 }
 
-/** Reports mistakes before the slow steps. Takes any free operator ports if the default ones are in use. */
+/** Throws if a setting is invalid or a port is in use. Replaces default operator ports that are in use by free ones. */
 async function withFreePorts(
   data: string,
   isEmbedded: boolean,
@@ -123,7 +123,7 @@ async function withFreePorts(
   return process.env;
 }
 
-/** A port that is not set is the default one or, if that one is in use, any free one. */
+/** Picks any free port where no port is set and the default one is in use. */
 async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const given = new Env(env);
   const { OPERATOR_PORT: operator } = env;
@@ -131,7 +131,7 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: portOf(address),
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // The worker has the port after the ingress's.
+    // `operator` is the ingress's port, and the next one is the worker's.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);

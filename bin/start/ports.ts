@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../shared/config/env.ts';
 
 export interface Port {
-  /** The environment variable that sets the port. */
   variable: string;
   host: string;
   port: number;

@@ -69,7 +69,7 @@ export class PostgresServer {
     const { programs, data, account } = this.#home;
     const settings = this.#settings.flatMap((setting) => ['-c', setting]);
     const log = openSync(this.#log, 'a', 0o600);
-    // Lets the account also start the server by hand, with the same log.
+    // Makes the server's account the log's owner, so that it can also start the server by hand with this log.
     if (account !== undefined) fchownSync(log, account.uid, account.gid);
     const child = spawn(programs.postgres, ['-D', data, '-p', String(this.access.port), ...settings], {
       ...programOptions(account),
@@ -196,7 +196,7 @@ async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // The process has ended in the meantime.
+      // The process has already ended.
     }
   }
 }

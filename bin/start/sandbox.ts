@@ -27,7 +27,7 @@ export async function sandboxKey(file: string, callback: string, config: StoreCo
   }
 }
 
-/** The port in the address may differ from that of the last start. */
+/** The port in the URI may differ from that of the last start. */
 async function addRedirectUri(em: EntityManager, appId: string, uri: string): Promise<void> {
   const app = await findApp(em, appId);
   if (app !== undefined && !app.redirectUris.includes(uri))

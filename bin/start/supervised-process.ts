@@ -17,7 +17,7 @@ export interface ProcessSpec {
 const READY_TIMEOUT_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
-/** Gives the process its own session, which Ctrl-C does not reach. It stops when its IPC channel closes. */
+/** Runs a process in its own session, which Ctrl-C does not reach. The process stops when its IPC channel closes. */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
   readonly #ready = Promise.withResolvers<ReadyMessage>();
@@ -110,7 +110,7 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 }
 
-/** Returns the offset at which this run's output begins. */
+/** Renames a log that is too large. Returns the offset at which this run's output begins in the log. */
 function rotateLog(log: string): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= LOG_MAX_BYTES) return size;

@@ -36,7 +36,7 @@ class TabTokens implements TokenStorage {
     this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
   }
 
-  /** Asks the other tabs first if the tokens are old, or refused by the server. */
+  /** Asks the other tabs for newer tokens if these are old or the server has refused them. */
   async getItem(): Promise<string | null> {
     if (this.#tokens !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
     return this.#tokens;
@@ -114,7 +114,7 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
     onTokens: (tokens) => tokens === undefined && watcher.onEnd(),
     async fetch(url, init) {
       const answer = await fetch(toCookie(String(url)), init);
-      // A refused log-in or renewal does not mean that the access token is invalid.
+      // A 401 for a log-in or a renewal does not mean that the access token is invalid.
       if (answer.status === 401 && !AUTH_PATH.test(String(url))) storage.doubt();
       return answer;
     },
@@ -130,7 +130,7 @@ export function openClient(watcher: Watcher, access?: string): { client: Account
 
 /** Exchanges the cookie for an access token; undefined if nobody is signed in. Throws errors other than a 401. */
 export async function resume(): Promise<string | undefined> {
-  // Without the flag there is most likely no cookie, and asking would only log a refusal in the browser's console.
+  // Without this flag there is most likely no cookie; a refresh would then only log a 401 in the browser's console.
   if (localStorage.getItem(SIGNED_IN_KEY) === null) return undefined;
   const client = createAccountClient({
     baseUrl: ROOT,
@@ -145,7 +145,7 @@ export async function resume(): Promise<string | undefined> {
   }
 }
 
-/** Replaces log-in addresses by the console's own, which keep the refresh token in a cookie. */
+/** Changes a log-in URL of the API to the console's own, which keeps the refresh token in a cookie. */
 function toCookie(url: string): string {
   return url.replace(AUTH_PATH, '/console/auth/$1/');
 }

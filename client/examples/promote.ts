@@ -1,6 +1,6 @@
 /**
- * Turns recordings into memory, from cron, where no scheduler does so: recorded events become raw rows, rows become
- * episodes, and episodes become facts. Fails if a step fails, so that cron tells you.
+ * Turns recorded events into raw rows, rows into episodes, and episodes into facts. Run it from cron if the server's
+ * scheduler is off. Fails if a step fails, so that cron tells you.
  * `FORECUE_URL=http://localhost:8080 FORECUE_KEY=service_… node promote.ts`
  */
 import { createAccountClient } from 'forecue/api';

@@ -14,7 +14,7 @@ interface Message {
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const SERVER_ERROR = -32000;
-/** Field that names the protocol revision in each request, if the revision has no sessions. */
+/** Field in which a message states its protocol revision. Only revisions without sessions use it. */
 const REVISION_FIELD = 'io.modelcontextprotocol/protocolVersion';
 const PLAIN_HEADER = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 
@@ -27,7 +27,7 @@ export async function pipe(address: URL, credential: string, input: Readable, ou
   await one.close();
 }
 
-/** Does without `readline`, which also ends lines at U+2028 and U+2029; JSON may contain these. */
+/** Avoids `readline`, because it also ends a line at U+2028 and U+2029, which JSON may contain. */
 async function* linesOf(input: Readable): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of input.setEncoding('utf8') as AsyncIterable<string>) {
@@ -76,13 +76,13 @@ class Pipe {
       await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
-  /** Answers with an error if the message cannot be passed on, unless it is a notification or an answer. */
+  /** Passes a message to the server. If that fails, answers a request with an error, but not other messages. */
   async #pass(message: Message): Promise<void> {
     const { method, params } = message;
     const id = method === undefined ? undefined : message.id;
     const running = new AbortController();
     if (id !== undefined) this.#running.set(id, running);
-    // A cancelled request gets no answer. Without sessions, the closed connection tells the server.
+    // The abort closes the connection, by which a server without sessions notices the cancellation.
     if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
     try {
       const response = await this.#send(message, running.signal);
@@ -110,7 +110,7 @@ class Pipe {
       signal,
     );
     if (response.status !== 404 || usedSession['mcp-session-id'] === undefined) return response;
-    // The session has ended: opens a new one, so that the program need not notice.
+    // The session has ended. Opens a new one, so that the MCP client does not notice.
     await response.body?.cancel();
     if (usedSession === this.#session) this.#reopening ??= this.#reopen();
     await this.#reopening;
@@ -149,7 +149,7 @@ class Pipe {
   }
 }
 
-/** An error that names no request gets the id of this request. */
+/** Yields the messages of the response. An error without an id gets the id of the request. */
 async function* answersIn(response: Response, id: Message['id']): AsyncGenerator<Message> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     for await (const { data } of eventsIn(response)) yield JSON.parse(data);
@@ -165,7 +165,7 @@ async function* answersIn(response: Response, id: Message['id']): AsyncGenerator
   }
 }
 
-/** Returns the headers in which a protocol revision without sessions describes a message. */
+/** Returns the headers that describe a message; empty for a protocol revision with sessions. */
 function revisionHeaders({ method = '', params = {} }: Message): Record<string, string> {
   const revision = params._meta?.[REVISION_FIELD];
   if (typeof revision !== 'string') return {};
@@ -185,7 +185,7 @@ function errorTo(id: Message['id'], code: number, message: string): object {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** Prefers the message of the cause, which has the reason if `fetch` failed. */
+/** Prefers the message of the cause: if `fetch` failed, only the cause states the reason. */
 function messageOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;

@@ -13,7 +13,7 @@ const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
 /** Time limit of a hook in seconds; short, because a hook only starts the process that records. */
 const TIMEOUT_S = 10;
 
-/** Returns the path of Claude Code's settings. */
+/** Adds our hooks to Claude Code's settings. Returns the path of the settings file. */
 export async function addHooks(program: string): Promise<string> {
   const command = `"${process.execPath}" "${program}" hook`;
   const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
@@ -29,7 +29,7 @@ export async function removeHooks(): Promise<void> {
   if (settings['hooks'] !== undefined) await writeSettings(withoutOurs(settings));
 }
 
-/** Removes our hooks, and keys that would be left empty. */
+/** Removes our hooks from the settings, and the keys that this leaves empty. */
 function withoutOurs({ hooks, ...settings }: JsonObject): JsonObject {
   const left = Object.entries(objectOf(hooks)).flatMap(([event, groups]) => {
     if (!Array.isArray(groups) || !HOOK_EVENTS.includes(event)) return [[event, groups]];

@@ -13,7 +13,7 @@ export interface Connection {
 /** A transcript whose latest recording failed. */
 export interface UnsentTranscript {
   path: string;
-  /** True if its session is over. */
+  /** True if the session has ended. */
   isOver: boolean;
   why: string;
 }
@@ -65,12 +65,12 @@ export function forgetUnsent(transcript: string): Promise<void> {
 
 export async function readUnsent(): Promise<UnsentTranscript[]> {
   const names = await readdir(UNSENT).catch(() => []);
-  // A recording that succeeds in the meantime removes its transcript's file.
+  // A file may be missing by now: a successful recording of its transcript removes it.
   const texts = names.map((name) => readFile(join(UNSENT, name), 'utf8').catch(() => 'null'));
   return (await Promise.all(texts)).map((text) => JSON.parse(text)).filter((unsent) => unsent !== null);
 }
 
-/** Returns the id of the last recorded event. Without it all events are sent again, which duplicates none. */
+/** Returns the id of the last recorded event. If undefined, all events are sent again; the server drops duplicates. */
 export function readBookmark(transcript: string): Promise<string | undefined> {
   return readFile(join(BOOKMARKS, nameOf(transcript)), 'utf8').catch(() => undefined);
 }

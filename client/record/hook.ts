@@ -17,7 +17,7 @@ import {
 } from './home.ts';
 import { storeAt } from './send.ts';
 
-/** Records in a separate process, since Claude Code waits for a hook, and kills it at the session's end. */
+/** Records in a separate process: Claude Code waits for a hook, and kills the hook at the session's end. */
 export async function hook(): Promise<void> {
   const hookInput = objectOf(parseObject(await text(process.stdin)));
   const path = stringOf(hookInput['transcript_path']);
@@ -33,11 +33,11 @@ export async function hook(): Promise<void> {
 /** Records the transcript's new events, then those that earlier recordings failed to send. */
 export async function catchUp(path: string, isOver: boolean): Promise<void> {
   const earlier = (await readUnsent()).filter((unsent) => unsent.path !== path);
-  // Tries the earlier ones only after a success: if the server is unreachable, each would fail as slowly.
+  // After a failure, skips the earlier transcripts: with an unreachable server, each would fail just as slowly.
   if (await tryToRecord({ path, isOver })) for (const unsent of earlier) await tryToRecord(unsent);
 }
 
-/** Returns false after a failure, which is noted for a retry. */
+/** Returns false if recording fails; the transcript is then noted for a retry. */
 async function tryToRecord({ path, isOver }: Omit<UnsentTranscript, 'why'>): Promise<boolean> {
   try {
     await record(path, isOver);

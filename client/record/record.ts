@@ -5,7 +5,7 @@ import { type Connection, connectionIn, readConnection, removeFiles, setUp } fro
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
-/** Without `paths`, records from now on, if the person agrees. */
+/** Sends the transcripts at `paths`; without `paths`, starts to record new sessions if the person agrees. */
 export async function record(paths: string[], yes: boolean): Promise<void> {
   const connection = connectionIn(process.env) ?? (await readConnection());
   if (connection === undefined)

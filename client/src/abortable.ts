@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects when the signal aborts, and then calls `clean`; `work` still runs. */
+/** Settles like `work`. If the signal aborts first, rejects, calls `clean`, and lets `work` run on. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal, clean: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => {

@@ -42,7 +42,7 @@ export interface AccountClient extends ApiMethods {
   close(): void;
 }
 
-/** Lists the operations that are safe to send twice, besides reads and those that take an idempotency key. */
+/** Operations that are safe to send twice, apart from reads and from those that take an idempotency key. */
 const REPEATABLE_OPERATIONS: readonly string[] = [
   'logIn',
   'logOut',
@@ -87,7 +87,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       read,
     );
   };
-  /** Lets a repeated call find the same work. */
+  /** Adds an idempotency key, so that a call that is sent twice does its work once. */
   const withKey = (call: OperationCall): OperationCall => ({
     ...call,
     options: { ...call.options, idempotencyKey: call.options.idempotencyKey ?? crypto.randomUUID() },

@@ -1,7 +1,7 @@
 import { ForecueError } from './errors.ts';
 import type { AppClient, PredictionInput, PredictionResponse } from './v1.ts';
 
-/** Optional fields of a call, which describe what surrounds the draft. */
+/** Optional fields of a prediction request that describe what surrounds the draft. */
 export type CompleterContext = Partial<
   Pick<PredictionInput, 'artifact' | 'connection_id' | 'language' | 'messages' | 'user_preferences'>
 > & { context_revision?: string | undefined };
@@ -22,12 +22,12 @@ export interface CompleterOptions {
   userId: string;
   /** Session in which a newer draft supersedes the older one. By default each completer has a session of its own. */
   sessionId?: string;
-  /** Returns the other fields of a call, such as the messages before the draft. Called before each prediction. */
+  /** Called before each prediction. Returns optional fields of the request, such as the messages before the draft. */
   context?: () => CompleterContext;
   /** Called with the text to show after the caret; empty for nothing. */
   onSuggestion?: (suggestion: string) => void;
   onError?: (error: unknown) => void;
-  /** Bounds, in milliseconds, of the pause before a call, which is half of the usual latency; 75 and 400 by default. */
+  /** Limits of the pause before a call; 75 and 400 ms by default. The pause is half of the average latency. */
   minDelayMs?: number;
   maxDelayMs?: number;
 }
@@ -44,7 +44,7 @@ export interface Completer {
   acceptWord(): string;
   /** Hides the suggestion, and requests no other until the text changes. */
   dismiss(): void;
-  /** Call it when the person has sent the text. The next one begins empty. */
+  /** Call it when the person has sent the text. The next text begins empty. */
   submit(): void;
   close(): void;
 }
@@ -59,20 +59,20 @@ interface ShownSuggestion {
   requestId: string;
   text: string;
   whole: string;
-  /** True once a part of it has been accepted. */
+  /** True once the person has accepted a part of the suggestion. */
   isTaken: boolean;
 }
 
 const DRAFT_MAX = 8000;
 const FIRST_LATENCY_MS = 300;
-/** Weight of the latest call in the usual latency. */
+/** Weight of the latest call's latency in the moving average. */
 const LATENCY_WEIGHT = 0.3;
 const CALL_TIMEOUT_MS = 15_000;
-/** Pauses after an error without a Retry-After, in seconds: the short one if a retry may help, else the long one. */
+/** Seconds to wait after an error without a Retry-After: short if a retry may help, otherwise long. */
 const PAUSE_S = 1;
 const LONG_PAUSE_S = 30;
 
-/** Creates a completer that calls when the person pauses, and reports what became of each suggestion. */
+/** Creates a completer that asks for a suggestion when the person pauses, and reports what became of it. */
 export function createCompleter(client: CompleterClient, options: CompleterOptions): Completer {
   return new PausingCompleter(client, options);
 }
@@ -175,7 +175,7 @@ class PausingCompleter implements Completer {
     this.#abortCall();
     const runningCall: RunningCall = { text, abort: new AbortController() };
     this.#runningCall = runningCall;
-    // Follows the clock, so that revisions rise even if the session is older than this completer, or open in two tabs.
+    // Takes the time, so that revisions also rise in a session that another completer or tab has used.
     this.#revision = Math.max(this.#revision + 1, Date.now());
     const since = performance.now();
     try {
@@ -220,7 +220,7 @@ class PausingCompleter implements Completer {
     this.#shownSuggestion = undefined;
     const isWhole = this.#text?.startsWith(suggestion.whole) ?? false;
     if (!isWhole) this.#report(suggestion, suggestion.isTaken ? 'edited' : 'dismissed');
-    // Reports nothing if the person typed all of it: that neither accepts nor dismisses the suggestion.
+    // A suggestion that the person typed in full is reported neither as accepted nor as dismissed.
     else if (suggestion.isTaken) this.#noteAccepted(suggestion);
     this.#announce();
   }

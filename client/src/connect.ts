@@ -11,7 +11,7 @@ export { createRelay, type RelayOptions } from './relay.ts';
  */
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Reason why a person could not be connected, at the start or after coming back. */
+/** Reason why a person could not be connected, in `start` or in `callback`. */
 export type ConnectFailure =
   /** The person refused, or their account is disabled or gone or has too many connections. */
   | 'access_denied'
@@ -22,7 +22,7 @@ export type ConnectFailure =
   | ForecueError['code'];
 
 export interface ConnectorOptions {
-  /** Address of `callback`, registered with the app. */
+  /** Address that `callback` answers. It must be one of the redirect URIs registered for the app. */
   redirectUri: string;
   /** Returns the app's user who sends the request, from the app's own session; undefined if nobody is logged in. */
   userOf(request: Request): Promise<string | undefined> | string | undefined;
@@ -38,7 +38,7 @@ export interface ConnectorOptions {
 export interface Connector {
   /** Sends the person to the consent page. */
   start: Handler;
-  /** Receives the person who comes back. */
+  /** Receives the person who comes back from the consent page. */
   callback: Handler;
   revoke(connectionId: string, userId: string): Promise<RevokeResponse>;
 }

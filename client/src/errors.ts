@@ -1,6 +1,6 @@
 import { messages } from './generated/errors.ts';
 
-/** The server's codes, and codes for failures on the way. */
+/** The server's error codes, and the client's codes for calls that got no usable answer. */
 export type ErrorCode =
   | keyof typeof messages
   /** 422: `fields` lists what is wrong. */

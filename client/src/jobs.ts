@@ -20,7 +20,7 @@ export interface StreamPosition {
   lastEventId: string | undefined;
 }
 
-/** Maximum number of cuts in a row without an event in between. */
+/** Maximum number of reconnections in a row that bring no new event. */
 const CUTS_MAX = 6;
 /** Codes with which a stream may end while its job still runs. */
 const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
@@ -55,7 +55,7 @@ export async function* follow<Result>(
   }
 }
 
-/** Returns undefined for an unknown name, as in a later version. Throws the error of an `error` event. */
+/** Returns undefined for an unknown event, which a newer server may send. Throws the error of an `error` event. */
 function read<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
   const content = JSON.parse(data);
   switch (name) {

@@ -1,4 +1,4 @@
-/** The parts of Node's `IncomingMessage`, with Express's additions, that are used. */
+/** The members of Node's `IncomingMessage` and of Express's `Request` that are used here. */
 interface IncomingRequest extends AsyncIterable<Uint8Array> {
   method?: string | undefined;
   url?: string | undefined;
@@ -8,7 +8,7 @@ interface IncomingRequest extends AsyncIterable<Uint8Array> {
   body?: unknown;
 }
 
-/** The parts of Node's `ServerResponse` that are used. */
+/** The members of Node's `ServerResponse` that are used here. */
 interface OutgoingResponse {
   statusCode: number;
   headersSent: boolean;
@@ -45,7 +45,7 @@ export function nodeHandler(
       outgoing.end();
     } catch (error) {
       if (left.signal.aborted) return;
-      // An answer that has begun can only be cut.
+      // Once headers are sent, the only way to report the error is to cut the connection.
       if (outgoing.headersSent) outgoing.destroy();
       else next(error);
     }
@@ -59,7 +59,7 @@ function fail(outgoing: OutgoingResponse, error: unknown): void {
   outgoing.end();
 }
 
-/** Returns the request, or the answer to one that is too large or that `Request` cannot express. */
+/** Returns the request, or an error response: 413 if the body is too large, 400 if `Request` refuses its arguments. */
 async function requestOf(incoming: IncomingRequest, signal: AbortSignal): Promise<Request | Response> {
   const body = await bodyOf(incoming);
   if (body === undefined) return new Response(null, { status: 413 });

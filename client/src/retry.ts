@@ -1,16 +1,16 @@
 import { ForecueError } from './errors.ts';
 
-/** Maximum length of the first pause; each further maximum is twice the previous one, up to `LONGEST_PAUSE_MS`. */
+/** Upper limit of the first random pause. The limit doubles with each retry, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-/** Maximum number of retries that all calls of a client can have in reserve together. */
+/** Maximum number of retries in the budget, which all calls of a client share. */
 const RETRY_BUDGET = 20;
-/** Part of a retry that a successful call earns: once the budget is spent, five successes pay for one retry. */
+/** Share of a retry that a successful call adds to the budget: five successes pay for one retry. */
 const EARNED_PER_SUCCESS = 0.2;
 
 /** Codes of requests that were refused before anything was done: always safe to repeat. */
 const REFUSED_CODES: readonly string[] = ['rate_limited', 'overloaded', 'request_timeout'];
-/** Codes of a missing or transient answer: safe to repeat if the server recognises the request. */
+/** Codes of transient failures: safe to repeat if the server recognises a repeated request. */
 const PASSING_CODES: readonly string[] = [
   'network_error',
   'service_unavailable',
@@ -27,7 +27,7 @@ export class Retries {
     this.#retriesLeft = Math.min(RETRY_BUDGET, this.#retriesLeft + EARNED_PER_SUCCESS);
   }
 
-  /** Takes a retry from the budget and returns the pause before it; undefined if there is to be no retry. */
+  /** Takes one retry from the budget and returns the pause before it. Returns undefined if no retry is allowed. */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
     if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#retriesLeft < 1)
       return undefined;
@@ -38,7 +38,7 @@ export class Retries {
   }
 }
 
-/** Returns a random pause after the attempt (from 0), in milliseconds: exponential, with full jitter. */
+/** Returns a random pause in milliseconds: exponential backoff with full jitter. `attempt` counts from 0. */
 export function pauseOf(attempt: number): number {
   return Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 }

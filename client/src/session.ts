@@ -17,7 +17,7 @@ export interface TokenStorage {
 }
 
 export interface SessionOptions {
-  /** An access token, or a key (`service_…`): its form decides the header. Or both tokens, which are then renewed. */
+  /** An access token, a key (`service_…`), or a pair of tokens. Only a pair of tokens is renewed. */
   credential?: string | Tokens;
   /** Storage for the tokens; memory by default. */
   storage?: TokenStorage;
@@ -25,13 +25,13 @@ export interface SessionOptions {
   onTokens?: (tokens: Tokens | undefined) => void;
 }
 
-/** `at` is the time at which the tokens came, by this machine's clock. */
+/** `at` is the time at which the tokens arrived, by this machine's clock. */
 interface StoredTokens extends Tokens {
   at: number;
 }
 
 const RENEW_AFTER_MS = 50 * 60_000;
-/** Pause after a renewal that failed. */
+/** Minimum pause before a failed renewal is tried again. */
 const RENEW_AGAIN_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
 /** Longest delay until this tab's storage shows what another tab wrote. */
@@ -51,7 +51,7 @@ export class Session implements Credentials {
   #start: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
   #latestChange: Promise<void> = Promise.resolve();
-  /** Access token of the latest call of `onTokens`; before that call, of the storage at the start. */
+  /** Access token last passed to `onTokens`; before the first call, the one found in the storage. */
   #knownAccess: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */
@@ -80,7 +80,7 @@ export class Session implements Credentials {
     if (tokens === undefined) return {};
     const headers = headersOf(tokens.access);
     if (Date.now() - tokens.at < RENEW_AFTER_MS) return headers;
-    // A machine that slept has missed its timer. If renewing fails, the old token may still work.
+    // The timer did not fire if the machine was asleep. If renewing fails, the old token may still work.
     await this.renew(headers).catch(() => {});
     const renewed = await this.#read();
     return renewed === undefined ? {} : headersOf(renewed.access);
@@ -126,7 +126,7 @@ export class Session implements Credentials {
     await this.#schedule();
   }
 
-  /** Listens to other tabs, if there can be any, without keeping the program running. */
+  /** Listens to other tabs, if the platform has `BroadcastChannel`. Does not keep the program running. */
   #listen(): BroadcastChannel | undefined {
     if (!('BroadcastChannel' in globalThis)) return undefined;
     const channel = new BroadcastChannel(STORAGE_KEY);
@@ -153,7 +153,7 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  /** If it `waited` for another tab, the storage may not show the tokens of that tab yet. */
+  /** `waited` is true if another tab held the lock. The storage may not show that tab's new tokens yet. */
   async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#latestChange;
     const isRefused = (tokens: StoredTokens | undefined) =>
@@ -170,7 +170,7 @@ export class Session implements Credentials {
       if (!(error instanceof ForecueError) || error.status !== 401) throw error;
       return undefined;
     });
-    // The person logged out, or logged in again, during the renewal.
+    // A different refresh token means that the person logged out, or logged in again, during the renewal.
     if ((await this.#read())?.refresh !== tokens.refresh) return false;
     if (access === undefined) await this.forget();
     else await this.adopt({ access, refresh: tokens.refresh });
@@ -199,12 +199,12 @@ export class Session implements Credentials {
     }
   }
 
-  /** Schedules the renewal, in `leastMs` at the earliest. */
+  /** Schedules the next renewal of the tokens, in `leastMs` at the earliest. */
   async #schedule(leastMs = 0): Promise<void> {
     const tokens = await this.#read();
     clearTimeout(this.#timer);
     if (tokens === undefined || this.#isClosed) return;
-    // The clock may have been wrong when the tokens came.
+    // `tokens.at` may lie in the future, if the clock was wrong when the tokens arrived.
     const left = Math.min(RENEW_AFTER_MS, Math.max(leastMs, tokens.at + RENEW_AFTER_MS - Date.now()));
     // `headers` renews old tokens, unless another tab has done so.
     const timer = setTimeout(
@@ -215,7 +215,7 @@ export class Session implements Credentials {
         ),
       left,
     );
-    // Does not keep the program running.
+    // `unref` lets the program end before the timer fires.
     if (typeof timer === 'object') (timer as { unref?(): void }).unref?.();
     this.#timer = timer;
   }

@@ -89,7 +89,7 @@ function isAtEnd(field: HTMLElement): boolean {
   return rest.toString() === '';
 }
 
-/** Lets the person undo the insertion like any other input, if the browser supports `execCommand`. */
+/** Uses `execCommand` if the browser supports it, so that the person can undo the insertion. */
 function insert(field: HTMLElement, text: string): void {
   if (field.ownerDocument.execCommand('insertText', false, text) || !isText(field)) return;
   field.setRangeText(text, field.value.length, field.value.length, 'end');

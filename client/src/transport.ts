@@ -14,11 +14,11 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Ends the call, and cancels its prediction of `/v1`, or its job, on the server. */
+  /** Aborts the call. If the call started a job or a `/v1` prediction, also cancels that on the server. */
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
   retries?: number;
-  /** Key by which the server recognises a repeated request; generated for each call that takes one. */
+  /** Key by which the server recognises a repeated request. By default generated for each call that takes a key. */
   idempotencyKey?: string | undefined;
   /** Called with each answer, before its body is read. */
   onResponse?: (response: Response) => void;
@@ -38,13 +38,13 @@ export interface Request {
 
 export interface Credentials {
   headers(): Promise<Record<string, string>> | Record<string, string>;
-  /** Called with the headers of a request that got a 401. Resolves with whether there is another credential now. */
+  /** Called with the headers of a request that got a 401. Resolves with true if there is a new credential. */
   renew?(refused: Record<string, string>): Promise<boolean>;
 }
 
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
-/** Longest time that a timer can count. Given more, it would fire at once. */
+/** Longest delay that `setTimeout` supports; with a longer one it fires at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export class Transport {
@@ -60,7 +60,7 @@ export class Transport {
     this.#credentials = credentials;
   }
 
-  /** Resolves with what `read` makes of a success. Rejects with a `ForecueError` or the signal's reason. */
+  /** Resolves with the result of `read` for a 2xx response. Rejects with a `ForecueError` or the signal's reason. */
   async send<T>(
     request: Request,
     options: CallOptions,
@@ -104,17 +104,17 @@ export class Transport {
     const fail = (cause: unknown): never => {
       if (cause instanceof ForecueError) throw cause;
       if (timeout.signal.aborted) throw new ForecueError('timeout', { cause });
-      // Neither error may name the address: it may contain what a person wrote.
+      // The messages of both errors leave out the URL, because it may contain text that a person wrote.
       throw new ForecueError('network_error', { message: 'no answer came, or only a part of one', cause });
     };
     const call = this.#options.fetch ?? fetch;
     try {
-      // Catches network failures only: a body that is no JSON, or an error of `onResponse`, is thrown unchanged.
+      // `fail` is not applied to `onResponse`, whose errors are thrown unchanged.
       const response = await call(this.#base + path, {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
-        // A redirect to another site would receive the credential if it is in a header that `fetch` does not strip.
+        // On a redirect to another site, `fetch` would still send the header `x-service-api-key`.
         redirect: 'manual',
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(keepalive && { keepalive }),
@@ -133,7 +133,7 @@ async function rejectWith(response: Response): Promise<never> {
   throw await errorOf(response);
 }
 
-/** Throws `unexpected_response` for anything but JSON, which does not come from Forecue. */
+/** Throws `unexpected_response` if the body is not JSON: such an answer is not from Forecue. */
 export async function readJson<T>(response: Response): Promise<T> {
   if (response.status === 204) return undefined as T;
   const text = await response.text();

@@ -26,7 +26,7 @@ export type PredictionInput = Omit<PredictionRequest, 'request_id'> & { request_
 /** Outcome of a prediction that did not fail: a failure is a `ForecueError`. */
 export type Prediction = PredictionResponse | { status: 'cancelled' | 'superseded'; request_id: string };
 
-/** Fate of a prediction; the event's id is generated unless you provide one. */
+/** Event that tells what became of a prediction. The event's id is generated unless you provide one. */
 export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & {
   event_id?: string | undefined;
 };
@@ -41,14 +41,14 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
   recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
 }
 
-/** Calls that do something new each time they are sent. All others carry an id, or change nothing. */
+/** Calls that must not be sent twice. All other calls carry an id, or change nothing. */
 const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [
   'cancelPrediction',
   'recordPredictionEvent',
 ] satisfies (keyof V1Methods)[];
-/** Pauses, in milliseconds, between tries to cancel: a cancellation may overtake its prediction. */
+/** Pauses between attempts to cancel: a cancellation may reach the server before its prediction does. */
 const OVERTAKEN_PAUSES_MS = [100, 200, 400, 800, 1600];
 
 /** Creates a client for an app. Throws a `TypeError` for an invalid address or key, and for any key in a browser. */
@@ -76,7 +76,7 @@ export function createAppClient(options: AppClientOptions): AppClient {
       const body = { ...prediction, request_id: prediction.request_id ?? crypto.randomUUID() };
       const disconnect = new AbortController();
       const call = callOf(v1Operations, 'predict', [body, { ...options, signal: disconnect.signal }]);
-      // A prediction whose answer was lost may still run: the next try waits for the same answer.
+      // If the connection breaks, the prediction may still run. `wait` makes a retry wait for its answer.
       const ending = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
         endingOf(error, body.request_id),
       );
@@ -96,7 +96,7 @@ function endingOf(error: unknown, request_id: string): Prediction {
   throw error;
 }
 
-/** Tries until the server knows the prediction, or its request has ended. */
+/** Repeats the cancellation until the server knows the prediction or the request for it has ended. */
 async function cancel(
   { cancelPrediction }: V1Methods,
   { request_id, user_id }: PredictionRequest,

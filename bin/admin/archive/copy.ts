@@ -11,7 +11,7 @@ type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 /** Copies all rows of `from` to the empty `to` through a file in `folder`. Returns the number of rows. */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
-  // Removes the file of a move that was killed.
+  // The file exists if an earlier move was killed.
   await rm(file, { force: true });
   using _file = removeAtEnd(file);
   await migrateStore(from);

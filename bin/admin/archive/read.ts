@@ -21,7 +21,7 @@ export async function verifyBackup(file: string): Promise<Manifest> {
 async function* framesIn(file: string): AsyncGenerator<Frame> {
   const source = createReadStream(file);
   const bytes = createGunzip();
-  // An error in either stream ends the other. Not awaited: the pipeline cannot end before its output is read.
+  // An error in either stream ends the other. The pipeline is not awaited: it ends only once its output is read.
   pipeline(source, bytes).catch(() => {});
   try {
     yield* decodeFrames(bytes);

@@ -53,7 +53,7 @@ export async function inTransaction<T>(
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'forecue admin' });
-  // The running statement fails with the same error.
+  // Without a listener, a connection error would end the process. The running statement rejects with it anyway.
   client.on('error', () => {});
   await client.connect();
   try {

@@ -54,7 +54,7 @@ function quoteForShell(text: string): string {
 
 const adminProgram = ENTRY_PATHS.map(quoteForShell).join(' ');
 
-/** Builds a branch of the shell's `case` for each candidate. A whole command also matches when arguments follow it. */
+/** Builds a branch of the shell's `case` for each candidate. A complete command also matches if arguments follow it. */
 function branches(candidates: Candidates, branch: (patterns: string[], words: string) => string): string {
   return [...candidates]
     .map(([before, words]) => {

@@ -20,7 +20,7 @@ export const top = command({
   },
 });
 
-/** The pools at one moment; `claimed` counts the work that their workers have claimed so far. */
+/** The pools at one moment. `claimed` counts the work items that the pool's current workers have claimed so far. */
 interface Reading {
   at: number;
   pools: { pool: string; state: string; claimed: number; [column: string]: string | number }[];

@@ -31,7 +31,7 @@ export const usage = command({
   example: '--month 2026-11',
   options: { month: { type: 'string' }, user: { type: 'string' } },
   operands: 1,
-  // The command may have to sum up all provider calls of a month.
+  // Ten minutes, because the command may have to add up all of a month's provider calls.
   statementMs: 600_000,
   read({ month: given, user }, operand) {
     const requestedMonth = given === undefined ? undefined : month(given);

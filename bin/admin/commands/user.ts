@@ -31,7 +31,7 @@ import { ingressAddressOf, requireValue, userId } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
 import { fieldLines, table } from '../text.ts';
 
-/** Time for which the command itself erases; the running processes finish the rest. */
+/** Time limit of the erasure in this command. The running processes erase what is left after it. */
 const ERASE_WITHIN_MS = 10_000;
 
 export const userCreate = command({
@@ -95,7 +95,7 @@ async function setPassword(
   return { data, text: fieldLines(data) };
 }
 
-/** Longer than for a mailed link, because an operator passes this link on by hand. */
+/** Longer than the lifetime of a mailed link, because an operator passes this link on by hand. */
 const LINK_HOURS = 24;
 
 async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
@@ -168,7 +168,7 @@ export const userErase = command({
 async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findAnyAccount(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
-  // Announces nothing: requests that wait for the work notice its end by themselves, within about a second.
+  // Does not announce the work that the erasure ends: requests that wait for it notice within about a second.
   const options = endingOptions(kinds, { announceEnded: () => {} }, config.recoveryWindowS);
   const finished = await continueErasure(em, id, options, ERASE_WITHIN_MS);
   const text = finished

@@ -47,7 +47,7 @@ function Editor({ profile, onSaved }: EditorProps) {
   const namesakes = namesakesIn(lines);
   const saving = useAction(async () => {
     const typedProfile = { summary, data: dataOf(lines) };
-    // Sends only what was changed here, because the other part may have been changed elsewhere.
+    // Leaves out a part that was not edited here, so as not to undo an edit made elsewhere.
     await client.writeProfile({
       ...(summary !== known.summary && { summary }),
       ...(JSON.stringify(typedProfile.data) !== JSON.stringify(known.data) && { data: typedProfile.data }),
@@ -163,13 +163,13 @@ function linesOf(data: Record<string, unknown>): Line[] {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Returns the lines that have the name of an earlier one. */
+/** Returns the lines whose name an earlier line already has. */
 function namesakesIn(lines: readonly Line[]): Line[] {
   const names = lines.map(({ name }) => name.trim());
   return lines.filter(({ name }, at) => name !== '' && names.indexOf(name.trim()) < at);
 }
 
-/** A value that was not changed keeps its type. */
+/** Returns an unedited value as it was loaded, so that it keeps its type. */
 function dataOf(lines: readonly Line[]): Record<string, unknown> {
   return Object.fromEntries(
     lines.map(({ name, value, original }) => [

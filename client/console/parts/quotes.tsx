@@ -1,7 +1,7 @@
 import { moment, t } from '../strings/index.ts';
 import { Words } from './ui.tsx';
 
-/** Words from memory that a fact or a prediction rests on. */
+/** Text from memory on which a fact or a prediction is based. */
 export interface Quote {
   text: string;
   /** Kind of row that the quote is from. */

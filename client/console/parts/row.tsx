@@ -14,7 +14,7 @@ export interface ShownRow {
   title?: string;
   text: string;
   at: string;
-  /** Words for the row's kind, agent, source and state, as far as it has them. */
+  /** Labels of the row, such as its kind, agent, source or state. */
   marks: string[];
   isPinned?: boolean;
 }
@@ -74,7 +74,7 @@ interface RowProps {
   tier: Tier;
   row: ShownRow;
   onChange(row: ShownRow): void;
-  /** Called with a sentence about what was deleted with the row, and how many facts hold again. */
+  /** Called with a sentence that tells the person what else was deleted, and how many facts were restored. */
   onForgotten(receipt: string): void;
 }
 

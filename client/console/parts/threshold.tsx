@@ -8,7 +8,7 @@ import { Card, ErrorNote } from './ui.tsx';
 const DEBOUNCE_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
-/** Reads the effect on past predictions again when the number of `decisions` changes. */
+/** Reloads the calibration when `decisions`, the number of decisions, changes. */
 export function Threshold({ decisions }: { decisions: number }) {
   const { client } = useSignedIn();
   const id = useId();

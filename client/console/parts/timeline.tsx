@@ -60,7 +60,7 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
       client.listEpisodes(ofSession),
     ]);
     const ids = new Set(episodes.results.map(({ id }) => id));
-    // Misses facts that have 200 newer ones, and older facts that the session's words only confirmed.
+    // Lists facts recorded since the session began, at most 200. Older facts that it only confirmed are missing.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
       raw: raw.results.map(

@@ -65,7 +65,7 @@ function messagesOf(question: string): DraftRequest['messages'] {
   return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];
 }
 
-/** Predicts with the account's operation for drafts, since a completer expects the client of an app. */
+/** Adapts the account's client to the interface of an app's client, which the completer expects. */
 function completerClientOf(
   client: AccountClient,
   report: (predicted: TimedPrediction) => void,
@@ -79,7 +79,7 @@ function completerClientOf(
       const { status, completion } = answer;
       return { status, completion, request_id: crypto.randomUUID() };
     },
-    // Predictions for an account's own drafts take no feedback.
+    // Predictions of `predictDraft` take no feedback.
     recordPredictionEvent: async () => {},
   };
 }

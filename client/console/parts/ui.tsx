@@ -80,7 +80,7 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
       {rows === undefined ? (
         <input
           {...shared}
-          // An input's props depend on its type; the props set here exist for every type that is used.
+          // TypeScript ties an input's props to its type. The props set here are valid for all types used.
           type={type as 'text'}
           autocapitalize="none"
           onInput={(event) => onInput(event.currentTarget.value)}
@@ -115,7 +115,7 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/** Leaves details of invalid fields, and codes without a sentence here, in the server's words. */
+/** Uses the server's message for the details of a validation error, and for a code that has no sentence here. */
 function explanationOf(error: unknown): string {
   if (!(error instanceof ForecueError)) return t.errors.internal_error;
   const { code, message } = error;
@@ -172,7 +172,7 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
 
 const SHORTENED_LENGTH = 600;
 
-/** Isolates the text's direction from the page's. */
+/** Uses `bdi`, so that right-to-left text does not change the direction of the page around it. */
 export function Words({ children }: { children: string }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = children.length > SHORTENED_LENGTH;
@@ -203,7 +203,7 @@ export function ConfirmedAction({
 }) {
   const [isAsked, setAsked] = useState<boolean>();
   const root = useRef<HTMLDivElement>(null);
-  // Focuses the question, not a button, which a key that is still held down would press.
+  // Focuses the question, because a key that is still held down would press a focused button.
   useEffect(() => {
     if (isAsked) root.current?.focus();
     else if (isAsked === false) root.current?.querySelector('button')?.focus();
