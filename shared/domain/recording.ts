@@ -35,7 +35,7 @@ const ERRORS_MAX = 3;
 /** Time after which the check of a batch yields to the event loop. */
 const SLICE_MS = 2;
 
-/** Checks each row of a batch on its own. A large batch takes several turns of the event loop. `now` is in Unix ms. */
+/** Checks each row of a batch. A large batch is checked in several turns of the event loop. `now` is in Unix ms. */
 export async function checkBatch(batch: readonly unknown[], now: number): Promise<CheckedBatch> {
   const checkedBatch: CheckedBatch = { events: [], indexes: [], invalid: [] };
   let sliceStart = performance.now();
@@ -96,7 +96,7 @@ function validatorOf(row: unknown) {
 
 const FOREIGN_SESSION = 'session belongs to another user';
 
-/** `foreign` lists positions in `events`: of the events whose session belongs to another account. */
+/** `foreign` lists positions in `events`. The sessions of these events belong to another account. */
 export function receiptOf(
   { events, indexes, invalid }: CheckedBatch,
   { accepted, foreign }: { accepted: number; foreign: number[] },

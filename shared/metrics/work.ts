@@ -34,7 +34,10 @@ export const attempts = counter('forecue_work_attempts_total', 'Attempts at work
   'end',
 ]);
 
-/** Counts takeovers from dead workers. For the other verdicts, counts attempts to end the work, even failed ones. */
+/**
+ * Counts by verdict. `orphaned` counts takeovers from dead workers. The others count attempts to end work, even failed
+ * ones.
+ */
 export const repairs = counter(
   'forecue_work_repairs_total',
   'Pieces of work that the housekeeping took over or ended.',

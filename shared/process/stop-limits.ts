@@ -11,7 +11,7 @@ export const STOP_LIMITS = {
   workerDrain: 15_000,
   /** Finishing calls in progress at an ingress; callers still waiting at the end get 503. */
   ingressDrain: 20_000,
-  /** Cutting an ingress's open connections, counted from the start of the stop. */
+  /** Closing the connections that are still open at an ingress, counted from the start of the stop. */
   ingressConnections: 22_000,
   traces: 2000,
   /** Stopping a whole process, as docs/operating.md promises. */

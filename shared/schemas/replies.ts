@@ -178,7 +178,7 @@ export const ReplyStats = closedObject({
   }),
   /** (auto + accepted) / (auto + accepted + edited + rejected); null if the divisor is 0. */
   precision: NullableShare,
-  /** Share of the predictions that were acted on or decided, even if rejected; null without predictions. */
+  /** Share of the predictions with the status auto, accepted, edited or rejected; null without predictions. */
   automation_rate: NullableShare,
 });
 export type ReplyStats = Static<typeof ReplyStats>;

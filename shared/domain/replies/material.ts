@@ -22,9 +22,7 @@ export interface FittedMaterial extends FittedTexts {
 
 /** Share of the budget that the prompt may take. */
 const PROMPT_SHARE = 1 / 2;
-/**
- * A prompt that is too long keeps its beginning and its end. The beginning gets this share; the end has the question.
- */
+/** A prompt over its budget keeps its beginning, with this share of the tokens, and its end, where the question is. */
 const HEAD_SHARE = 0.3;
 /** Number of examples that are taken before any unpinned fact. */
 const FIRST_EXAMPLES = 3;

@@ -47,7 +47,7 @@ export class Precedents {
     this.#prompts = new TextCollection(precedents.map(({ prompt }) => prompt));
   }
 
-  /** A long prompt counts as risky, because its beginning is not compared. */
+  /** A prompt over `PROMPT_END_CHARS` counts as risky, because its beginning is not compared. */
   supportFor(prompt: string): SupportCheck {
     const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END_CHARS));
     const precedentsLike = (min: number) =>

@@ -24,7 +24,7 @@ export interface BatchBundle {
   factIds: string[];
   episodeIds: string[];
   rawIds: string[];
-  /** True if something was left out for lack of room, or reading the memory took too long. */
+  /** True if material was left out for lack of room, or because reading the memory took too long. */
   truncated: boolean;
 }
 
