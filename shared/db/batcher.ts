@@ -312,8 +312,8 @@ function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
 /** The parties and lanes whose latest statement ended in a lock time-out. */
 class LockTimeouts {
   /**
-   * Number of consecutive lock time-outs of items tried alone, by name of party or lane; 0 if only a shared statement
-   * timed out. Names whose latest time-out is oldest come first.
+   * Number of consecutive lock time-outs of items that ran alone, by name of party or lane; 0 if only a shared
+   * statement timed out. The names with the oldest time-outs come first.
    */
   readonly #counts = new Map<string, number>();
 

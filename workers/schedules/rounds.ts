@@ -48,7 +48,7 @@ export class Rounds {
     this.#dependencies = dependencies;
   }
 
-  /** Performs the open round of a schedule, unless this process is performing it already. */
+  /** Continues the schedule's unfinished round, unless this process is doing so already. */
   run(name: string): void {
     if (this.#running.has(name) || this.#stopController.signal.aborted) return;
     const running = this.#run(name)

@@ -2,16 +2,19 @@ import type { Claim, Flow, FlowRequest } from '../../shared/db/stores/work/claim
 import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/work/kind.ts';
 
 export interface ClaimRequest extends FlowRequest {
-  /** Number of slots set aside for this flow. It may get more if other flows leave theirs unused. */
+  /**
+   * Number of slots set aside for the rows to claim. The claim may take more rows if other requests leave their slots
+   * unused.
+   */
   readonly reserved: number;
   readonly seq: number;
 }
 
 interface KnownFlow extends Flow {
   readonly declaration: Kind;
-  /** Number of slots that run the flow's work in this process, or are set aside for it. */
+  /** Number of slots that run work of this kind and party in this process, or are set aside for it. */
   held: number;
-  /** True if the flow is known to have queued work. */
+  /** True if work of this kind and party is known to be queued. */
   isReady: boolean;
   /** Value of `FairOrder.#seq` after the latest `noteQueued` call for the flow. */
   seq: number;
@@ -20,13 +23,16 @@ interface KnownFlow extends Flow {
 }
 
 /**
- * A flow may hold at most this many slots per free slot: a dynamic threshold (Choudhury and Hahne 1998). Alone, it gets
- * all slots except a sixteenth, rounded up.
+ * A flow (the work of one kind for one app or account) may hold at most this many slots per free slot: a dynamic
+ * threshold (Choudhury and Hahne 1998). Alone, it gets all slots except a sixteenth, rounded up.
  */
 const HELD_PER_FREE_MAX = 15;
 /** In a pool with fewer slots than this, one flow may hold all of them. */
 const SHARED_SLOTS_MIN = 4;
-/** Maximum number of spare flows in a claim. A spare flow gets a slot only if another flow has too little work. */
+/**
+ * Maximum number of spare flows in a claim. A flow is the work of one kind for one app or account. Spare flows get only
+ * slots that other flows leave unused.
+ */
 const SPARE_FLOWS_MAX = 256;
 /** A row may become visible up to this much later than rows queued after it, because its transaction commits late. */
 const LATE_COMMIT_MS = 1000;
@@ -64,7 +70,7 @@ export class FairOrder {
     return this.#ready.apps.size + this.#ready.accounts.size > 0;
   }
 
-  /** Ignores flows of other pools. */
+  /** Ignores work of other pools. */
   noteQueued({ kind, party }: Flow): void {
     if (!Object.hasOwn(this.#kinds, kind)) return;
     const name = flowKey({ kind, party });

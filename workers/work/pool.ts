@@ -16,7 +16,7 @@ import { type ClaimRequest, FairOrder } from './fair-order.ts';
 
 /** Interval at which a worker looks at the queue, since wake-ups may be lost. */
 const LOOK_EVERY_MS = 1000;
-/** Delay before claiming again from flows whose rows were locked by other transactions. */
+/** Delay before claiming again if nothing was claimed because other transactions had locked the rows. */
 const BLOCKED_RETRY_MS = 50;
 /** Delay after a failed claim, or while claims are not allowed. */
 const FAILED_RETRY_MS = 500;
@@ -77,14 +77,14 @@ export class WorkerPool {
     return this.#order.isReady || this.#holders.size > FEW_ATTEMPTS_MAX;
   }
 
-  /** Claims at once if a flow may have a slot; otherwise when a slot becomes free. */
+  /** Claims at once if a slot may be used for this work; otherwise when a slot becomes free. */
   noteQueued(flows: readonly Flow[]): void {
     if (this.#isClosed || flows.length === 0) return;
     for (const flow of flows) this.#order.noteQueued(flow);
     void this.#fill.run();
   }
 
-  /** Makes the next claims search the whole queue of each flow, not only new rows. */
+  /** Makes the next claims search the whole queue, not only new rows. */
   noteLook(flows: readonly Flow[]): void {
     this.#order.refresh();
     this.noteQueued(flows);
@@ -202,7 +202,7 @@ export class QueuePoller {
     return performance.now() - this.#answeredAt;
   }
 
-  /** Calls during a look share the next look. */
+  /** Calls during a search share the next search. */
   look(): Promise<void> {
     return this.#coalesced.run();
   }

@@ -5,7 +5,7 @@ import { TextArray } from './text-array.ts';
 /** Defines an index on expressions, or on some of the rows. */
 const indexOn = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
 
-/** One thing that was said or happened, as recorded. Only promotion changes the row, but never its content. */
+/** One recorded message or event. Its content never changes. Promotion to an episode changes only other columns. */
 export const RawMemory = defineEntity({
   name: 'RawMemory',
   tableName: 'raw_memories',

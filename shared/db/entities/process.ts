@@ -38,9 +38,9 @@ export const Schedule = defineEntity({
     lastTick: p.datetime(3).nullable(),
     /** Time at which the last tick fired: the tick's own time or later. */
     firedAt: p.datetime(3).nullable(),
-    /** Index of the round's current step. A step admits jobs of one kind. */
+    /** Index of the round's current step. Each step queues jobs of one kind. */
     step: p.smallint().default(0),
-    /** The last account that the round has processed; null if no round is open. */
+    /** The last account that the round has processed; null if no round is running. */
     position: p.uuid().nullable(),
     /** The process that works on the round, and the end of its exclusive turn. */
     holder: p.uuid().nullable(),
