@@ -5,11 +5,11 @@ import type { EndingOptions } from '../db/stores/erasure/work.ts';
 import { type LeaseRounds, takeLease, yieldLease } from '../db/stores/lease.ts';
 import { deleteOldHistory, eraseAnswers } from '../db/stores/work/forget.ts';
 import {
-  type Casualty,
   findAbandonedWork,
-  findCasualties,
   findOverdueWork,
+  findWorkOfDeadProcesses,
   hasProcessDiedWithin,
+  type StrandedWork,
   takeOver,
 } from '../db/stores/work/repair.ts';
 import type { End } from '../domain/work.ts';
@@ -178,11 +178,11 @@ export class Housekeeper {
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#options;
     const forMs = SWEEP_AFTER_DEATH_MS + leaseMs + ABANDON_AFTER_MS;
-    // `findCasualties` finds nothing until this process has sent heartbeats without a gap for `leaseMs`.
+    // `findWorkOfDeadProcesses` finds nothing until this process has sent heartbeats without a gap for `leaseMs`.
     const isNewLeader = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_SWEEP_MS;
     if (!isNewLeader && !(await hasProcessDiedWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
-      for await (const page of findCasualties(pool, kind, { judge, leaseMs })) {
+      for await (const page of findWorkOfDeadProcesses(pool, kind, { judge, leaseMs })) {
         const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
         await this.#takeOver(orphans).catch(this.#onError('take over'));
         this.#endAll(page);
@@ -198,14 +198,14 @@ export class Housekeeper {
     this.#options.wakeUps.announceAdmitted(flows);
   }
 
-  #endAll(casualties: readonly Casualty[]): void {
-    for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
+  #endAll(stranded: readonly StrandedWork[]): void {
+    for (const [party, ofParty] of Map.groupBy(stranded, (one) => one.party)) this.#end(party, ofParty);
   }
 
   /** Does not wait for the completions, so that locked rows of this party do not delay other parties. */
-  #end(party: string, casualties: readonly Casualty[]): void {
+  #end(party: string, stranded: readonly StrandedWork[]): void {
     if (this.#completions.has(party)) return;
-    const completions = casualties.map(async ({ verdict, ...subject }) => {
+    const completions = stranded.map(async ({ verdict, ...subject }) => {
       if (verdict === 'orphaned') return;
       repairs.inc({ verdict });
       const end = endOf(verdict, kindNamed(this.#options.kinds, subject.kind));
@@ -218,7 +218,7 @@ export class Housekeeper {
   }
 }
 
-function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kind): End {
+function endOf(verdict: Exclude<StrandedWork['verdict'], 'orphaned'>, { codes }: Kind): End {
   if (verdict === 'detached') return { state: 'cancelled', code: codes.cancelled };
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }

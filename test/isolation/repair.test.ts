@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { Flow } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
 import {
-  type Casualty,
   findAbandonedWork,
-  findCasualties,
   findOverdueWork,
+  findWorkOfDeadProcesses,
+  type StrandedWork,
 } from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
@@ -68,7 +68,9 @@ describe('repair', () => {
     const [mine, other] = [newId(), newId()];
     await addWork('promote_facts', mine, { count: MANY_PIECES });
     await addWork('promote_facts', other, { deadline: '2 hours' });
-    const found = await foundIn(findCasualties(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }));
+    const found = await foundIn(
+      findWorkOfDeadProcesses(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }),
+    );
     assert.equal(found.length, MANY_PIECES + 1);
     assert.ok(found.every(({ verdict }) => verdict === 'orphaned'));
     assert.deepEqual(partiesOf(found), [mine, other].sort());
@@ -106,12 +108,12 @@ describe('repair', () => {
   });
 });
 
-async function foundIn(pages: AsyncIterable<Casualty[]>): Promise<Casualty[]> {
-  const found: Casualty[] = [];
+async function foundIn(pages: AsyncIterable<StrandedWork[]>): Promise<StrandedWork[]> {
+  const found: StrandedWork[] = [];
   for await (const page of pages) found.push(...page);
   return found;
 }
 
-function partiesOf(found: readonly Casualty[]): string[] {
+function partiesOf(found: readonly StrandedWork[]): string[] {
   return [...new Set(found.map(({ party }) => party))].sort();
 }

@@ -6,7 +6,7 @@ import type { Flow } from './claim.ts';
 import type { WorkRef } from './complete.ts';
 
 /** Live work that has to end without an answer or, if `orphaned`, has to run again because its worker died. */
-export interface Casualty extends WorkRef {
+export interface StrandedWork extends WorkRef {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
@@ -14,15 +14,15 @@ export interface Casualty extends WorkRef {
 /** Start of a search through the work of a kind, in the order of deadlines. */
 const SEARCH_START = { deadlineMs: 0, id: LOWEST_ID };
 
-/** A row without a verdict is no casualty. It is the last row of a full page, after which the next page starts. */
-interface CasualtyRow extends WorkRef {
+/** A row without a verdict is not stranded. It is the last row of a full page, after which the next page starts. */
+interface StrandedWorkRow extends WorkRef {
   kind: string;
-  verdict: Casualty['verdict'] | null;
+  verdict: StrandedWork['verdict'] | null;
   deadlineMs: number;
   isLast: boolean;
 }
 
-const CASUALTIES = {
+const STRANDED_WORK = {
   name: 'casualties_v1',
   text: `select id, kind, party, month, verdict, deadline_ms as "deadlineMs", is_last as "isLast"
            from casualties_v1($1::text[], $2::float8[], $3::uuid[], $4::int, $5::uuid, $6::int, $7::int)`,
@@ -33,27 +33,27 @@ export function findOverdueWork(
   pool: Pool,
   kinds: readonly string[],
   reachMs: number | null,
-): AsyncGenerator<Casualty[]> {
-  return searchCasualties(pool, kinds, [reachMs, null, null]);
+): AsyncGenerator<StrandedWork[]> {
+  return searchStrandedWork(pool, kinds, [reachMs, null, null]);
 }
 
 /**
  * Finds work of a kind whose worker has died, or whose callers were waiting at an ingress that has died. Finds nothing
  * unless the calling process, `judge`, has kept up its own heartbeats for the whole time of a lease.
  */
-export function findCasualties(
+export function findWorkOfDeadProcesses(
   pool: Pool,
   kind: string,
   { judge, leaseMs }: { judge: string; leaseMs: number },
-): AsyncGenerator<Casualty[]> {
-  return searchCasualties(pool, [kind], [null, judge, leaseMs]);
+): AsyncGenerator<StrandedWork[]> {
+  return searchStrandedWork(pool, [kind], [null, judge, leaseMs]);
 }
 
-async function* searchCasualties(
+async function* searchStrandedWork(
   pool: Pool,
   kinds: readonly string[],
   terms: readonly unknown[],
-): AsyncGenerator<Casualty[]> {
+): AsyncGenerator<StrandedWork[]> {
   let places = kinds.map((kind) => ({ ...SEARCH_START, kind }));
   while (places.length > 0) {
     const after = [
@@ -61,7 +61,7 @@ async function* searchCasualties(
       places.map((at) => at.deadlineMs),
       places.map(({ id }) => id),
     ];
-    const rows = await query<CasualtyRow>(pool, CASUALTIES, [...after, ...terms, ABANDON_AFTER_MS]);
+    const rows = await query<StrandedWorkRow>(pool, STRANDED_WORK, [...after, ...terms, ABANDON_AFTER_MS]);
     yield rows.flatMap(({ id, kind, party, month, verdict }) =>
       verdict === null ? [] : { id, kind, party, month, verdict },
     );
@@ -82,7 +82,7 @@ export async function findAbandonedWork(
   pool: Pool,
   kinds: readonly string[],
   reachMs: number | null,
-): Promise<Casualty[]> {
+): Promise<StrandedWork[]> {
   const values = [kinds, ABANDON_AFTER_MS, reachMs];
   const rows = await query<WorkRef & { kind: string }>(pool, ABANDONED_WORK, values);
   return rows.map((one) => ({ ...one, verdict: 'abandoned' }));
