@@ -16,8 +16,8 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-const NOTE = '/** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */\n';
-const LINES = 'application/x-ndjson';
+const GENERATED_NOTE = '/** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */\n';
+const NDJSON = 'application/x-ndjson';
 
 const { paths, components }: Document = JSON.parse(
   readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8'),
@@ -30,10 +30,10 @@ export function generatedFiles(): Record<string, string> {
   );
   const operationsOf = (surface: string) => operations.filter(({ path }) => path.startsWith(`/${surface}/`));
   return {
-    'schemas.ts': NOTE + Object.entries(components.schemas).map(declarationOf).join(''),
-    'errors.ts': NOTE + errorsOf(),
-    'v1.ts': NOTE + methodsOf('V1', operationsOf('v1')),
-    'api.ts': NOTE + methodsOf('Api', operationsOf('api')),
+    'schemas.ts': GENERATED_NOTE + Object.entries(components.schemas).map(declarationOf).join(''),
+    'errors.ts': GENERATED_NOTE + errorsOf(),
+    'v1.ts': GENERATED_NOTE + methodsOf('V1', operationsOf('v1')),
+    'api.ts': GENERATED_NOTE + methodsOf('Api', operationsOf('api')),
   };
 }
 
@@ -58,9 +58,9 @@ function methodsOf(
     const flags = [
       operation.requestBody && ' body',
       queryOf(operation) && ' query',
-      answersLines(operation) && ' lines',
+      returnsLines(operation) && ' lines',
       operation.security.length === 0 && ' open',
-      takesKey(operation) && ' keyed',
+      takesIdempotencyKey(operation) && ' keyed',
       isJob(operation) && ' job',
     ];
     const text = `${method.toUpperCase()} ${path}${flags.filter(Boolean).join('')}`;
@@ -69,7 +69,7 @@ function methodsOf(
   const methods = operations.map(({ operation }) => signaturesOf(operation));
   const jobs = operations
     .filter(({ operation }) => isJob(operation))
-    .map(({ operation }) => jobOf(operation));
+    .map(({ operation }) => jobTypeOf(operation));
   return [
     "import type { CallOptions } from '../transport.ts';\n",
     "import type * as schemas from './schemas.ts';\n\n",
@@ -90,33 +90,36 @@ function signaturesOf(operation: Operation): string {
     `  ${operationId}(${pathParameters.join('')}${input}options?: CallOptions): ${output};\n`;
   const sentence = /[.?]$/.test(summary) ? summary : `${summary}.`;
   const doc = `  /** ${sentence} Errors: ${codes.map((code) => `\`${code}\``).join(', ')}. */\n`;
-  if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', outputOf(operation));
+  if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', returnTypeOf(operation));
   const bodies = alternativesOf(requestBody.content['application/json'].schema);
   const answers = alternativesOf(successOf(operation)?.['application/json']?.schema ?? {});
   // The operation takes and answers either one row or a list. Each form gets its own signature.
   if (bodies.length === 2 && answers.length === 2)
     return bodies
-      .map((body, at) => doc + signature(`body: ${refer(body)}, `, `Promise<${refer(answers[at] ?? {})}>`))
+      .map(
+        (body, at) =>
+          doc + signature(`body: ${typeReference(body)}, `, `Promise<${typeReference(answers[at] ?? {})}>`),
+      )
       .join('');
   const body = requestBody.content['application/json'].schema;
   const name =
     components.schemas[body.$ref?.split('/').at(-1) ?? '']?.required === undefined && body.$ref
       ? 'body?'
       : 'body';
-  return doc + signature(`${name}: ${refer(body)}, `, outputOf(operation));
+  return doc + signature(`${name}: ${typeReference(body)}, `, returnTypeOf(operation));
 }
 
-function jobOf(operation: Operation): string {
-  const body = refer(operation.requestBody?.content['application/json'].schema ?? {});
-  const result = refer(successOf(operation)?.['application/json']?.schema ?? {});
+function jobTypeOf(operation: Operation): string {
+  const body = typeReference(operation.requestBody?.content['application/json'].schema ?? {});
+  const result = typeReference(successOf(operation)?.['application/json']?.schema ?? {});
   return `  ${operation.operationId}: { body: ${body}; result: ${result} };\n`;
 }
 
 function isJob(operation: Operation): boolean {
-  return takesKey(operation) && successOf(operation)?.['text/event-stream'] !== undefined;
+  return takesIdempotencyKey(operation) && successOf(operation)?.['text/event-stream'] !== undefined;
 }
 
-function takesKey({ parameters }: Operation): boolean {
+function takesIdempotencyKey({ parameters }: Operation): boolean {
   return parameters.some(({ $ref }) => $ref?.endsWith('/Idempotency-Key'));
 }
 
@@ -124,29 +127,29 @@ function queryOf({ parameters }: Operation): string | undefined {
   const inQuery = parameters.filter((one) => one.in === 'query');
   if (inQuery.length === 0) return undefined;
   const properties = Object.fromEntries(inQuery.map(({ name = '', schema = {} }) => [name, schema]));
-  return `query?: ${refer({ type: 'object', properties, additionalProperties: false })}, `;
+  return `query?: ${typeReference({ type: 'object', properties, additionalProperties: false })}, `;
 }
 
-function outputOf(operation: Operation): string {
+function returnTypeOf(operation: Operation): string {
   const content = successOf(operation);
   if (content === undefined) return 'Promise<void>';
-  if (answersLines(operation)) return `AsyncGenerator<${refer(content[LINES]?.schema ?? {})}>`;
-  return `Promise<${refer(content['application/json']?.schema ?? {})}>`;
+  if (returnsLines(operation)) return `AsyncGenerator<${typeReference(content[NDJSON]?.schema ?? {})}>`;
+  return `Promise<${typeReference(content['application/json']?.schema ?? {})}>`;
 }
 
 function successOf({ responses }: Operation) {
   return (responses['200'] ?? responses['201'])?.content;
 }
 
-function answersLines(operation: Operation): boolean {
-  return successOf(operation)?.[LINES] !== undefined;
+function returnsLines(operation: Operation): boolean {
+  return successOf(operation)?.[NDJSON] !== undefined;
 }
 
 function alternativesOf(schema: Schema): Schema[] {
   return schema.anyOf ?? [schema];
 }
 
-function refer(schema: Schema): string {
+function typeReference(schema: Schema): string {
   return typeOf(schema, 'schemas.');
 }
 

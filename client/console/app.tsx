@@ -11,7 +11,7 @@ import { Start } from './pages/start.tsx';
 import { Try } from './pages/try.tsx';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
 import { DraftsContext } from './parts/draft.ts';
-import { sendHeld } from './parts/held.ts';
+import { sendHeldDecisions } from './parts/held.ts';
 import { useAction, useRoute } from './parts/hooks.ts';
 import { Logo } from './parts/logo.tsx';
 import { ErrorNote, Skeleton } from './parts/ui.tsx';
@@ -102,7 +102,7 @@ function Shell() {
   useTitle(name);
   const drafts = useRef(new Map<string, string>());
   const leaving = useAction(async () => {
-    await sendHeld();
+    await sendHeldDecisions();
     await client.logOut();
   });
   return (

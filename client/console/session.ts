@@ -4,19 +4,19 @@ import { type AccountClient, createAccountClient, type TokenStorage } from '../s
 export const ROOT = new URL('..', location.href.replace(/[?#].*$/s, '')).href;
 
 /** Placeholder for the refresh token, which is in a cookie that no script can read. */
-const IN_COOKIE = 'cookie';
+const TOKEN_IN_COOKIE = 'cookie';
 /** Storage key that records that somebody is signed in on this browser; not a credential. */
 const SIGNED_IN_KEY = 'forecue.signed-in';
 /** Maximum time for other tabs to answer a request for newer tokens. */
-const ASK_MS = 150;
+const ASK_TABS_TIMEOUT_MS = 150;
 /** Age from which to ask the other tabs for newer tokens; the client renews tokens at 50 minutes. */
-const FRESH_MS = 49 * 60_000;
+const FRESH_TOKEN_MS = 49 * 60_000;
 const AUTH_PATH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 
 /** Messages between tabs: a request for newer tokens, the tokens, and the end of the session. */
-type Message = { ask: true } | { kept: string } | { ended: true };
+type TabMessage = { ask: true } | { kept: string } | { ended: true };
 
-interface Watcher {
+interface SessionWatcher {
   onEnd(): void;
   /** Called when another tab reports the tokens of a person who is not signed in here. */
   onOther(): void;
@@ -25,20 +25,20 @@ interface Watcher {
 /** Keeps the tokens in memory and shares them with other tabs, so that only one tab renews them. */
 class TabTokens implements TokenStorage {
   readonly #channel = new BroadcastChannel('forecue.console');
-  readonly #watcher: Watcher;
+  readonly #watcher: SessionWatcher;
   #tokens: string | null = null;
-  #since = 0;
+  #keptAt = 0;
   #pendingRequest: Promise<void> | undefined;
   #resolveRequest: () => void = () => {};
 
-  constructor(watcher: Watcher) {
+  constructor(watcher: SessionWatcher) {
     this.#watcher = watcher;
-    this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#hear(data);
+    this.#channel.onmessage = ({ data }: MessageEvent<TabMessage>) => this.#hear(data);
   }
 
   /** Asks the other tabs for newer tokens if these are old or the server has refused them. */
   async getItem(): Promise<string | null> {
-    if (this.#tokens !== null && Date.now() - this.#since > FRESH_MS) await this.#ask();
+    if (this.#tokens !== null && Date.now() - this.#keptAt > FRESH_TOKEN_MS) await this.#ask();
     return this.#tokens;
   }
 
@@ -54,8 +54,8 @@ class TabTokens implements TokenStorage {
   }
 
   /** Makes the next `getItem` ask the other tabs, because the server has refused these tokens. */
-  doubt(): void {
-    this.#since = 0;
+  markStale(): void {
+    this.#keptAt = 0;
   }
 
   close(): void {
@@ -64,18 +64,18 @@ class TabTokens implements TokenStorage {
 
   #keep(value: string): void {
     this.#tokens = value;
-    this.#since = Date.now();
+    this.#keptAt = Date.now();
     localStorage.setItem(SIGNED_IN_KEY, '1');
   }
 
-  #tell(message: Message): void {
+  #tell(message: TabMessage): void {
     this.#channel.postMessage(message);
   }
 
   #ask(): Promise<void> {
     this.#pendingRequest ??= new Promise<void>((resolve) => {
       this.#resolveRequest = resolve;
-      setTimeout(resolve, ASK_MS);
+      setTimeout(resolve, ASK_TABS_TIMEOUT_MS);
       this.#tell({ ask: true });
     }).finally(() => {
       this.#pendingRequest = undefined;
@@ -83,15 +83,16 @@ class TabTokens implements TokenStorage {
     return this.#pendingRequest;
   }
 
-  #hear(message: Message): void {
+  #hear(message: TabMessage): void {
     if ('ask' in message) {
-      if (this.#tokens !== null && Date.now() - this.#since < FRESH_MS) this.#tell({ kept: this.#tokens });
+      if (this.#tokens !== null && Date.now() - this.#keptAt < FRESH_TOKEN_MS)
+        this.#tell({ kept: this.#tokens });
     } else if ('ended' in message) {
       if (this.#tokens === null) return;
       this.#tokens = null;
       this.#watcher.onEnd();
     } else {
-      const isOther = this.#tokens === null || subjectOf(this.#tokens) !== subjectOf(message.kept);
+      const isOther = this.#tokens === null || ownerOf(this.#tokens) !== ownerOf(message.kept);
       if (isOther) this.#watcher.onOther();
       else this.#keep(message.kept);
       this.#resolveRequest();
@@ -100,22 +101,25 @@ class TabTokens implements TokenStorage {
 }
 
 /** Returns the tokens' owner: the subject of the access token (RFC 7519, 4.1.2). */
-function subjectOf(kept: string): unknown {
+function ownerOf(kept: string): unknown {
   const [, payload = ''] = String(JSON.parse(kept).access).split('.');
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;
 }
 
-export function openClient(watcher: Watcher, access?: string): { client: AccountClient; close(): void } {
+export function openClient(
+  watcher: SessionWatcher,
+  access?: string,
+): { client: AccountClient; close(): void } {
   const storage = new TabTokens(watcher);
   const client = createAccountClient({
     baseUrl: ROOT,
     storage,
-    ...(access !== undefined && { credential: { access, refresh: IN_COOKIE } }),
+    ...(access !== undefined && { credential: { access, refresh: TOKEN_IN_COOKIE } }),
     onTokens: (tokens) => tokens === undefined && watcher.onEnd(),
     async fetch(url, init) {
-      const answer = await fetch(toCookie(String(url)), init);
+      const answer = await fetch(toConsolePath(String(url)), init);
       // A 401 for a log-in or a renewal does not mean that the access token is invalid.
-      if (answer.status === 401 && !AUTH_PATH.test(String(url))) storage.doubt();
+      if (answer.status === 401 && !AUTH_PATH.test(String(url))) storage.markStale();
       return answer;
     },
   });
@@ -134,10 +138,10 @@ export async function resume(): Promise<string | undefined> {
   if (localStorage.getItem(SIGNED_IN_KEY) === null) return undefined;
   const client = createAccountClient({
     baseUrl: ROOT,
-    fetch: (url, init) => fetch(toCookie(String(url)), init),
+    fetch: (url, init) => fetch(toConsolePath(String(url)), init),
   });
   try {
-    return (await client.refreshToken({ refresh: IN_COOKIE })).access;
+    return (await client.refreshToken({ refresh: TOKEN_IN_COOKIE })).access;
   } catch (error) {
     if ((error as { status?: number }).status !== 401) throw error;
     localStorage.removeItem(SIGNED_IN_KEY);
@@ -146,6 +150,6 @@ export async function resume(): Promise<string | undefined> {
 }
 
 /** Changes a log-in URL of the API to the console's own, which keeps the refresh token in a cookie. */
-function toCookie(url: string): string {
+function toConsolePath(url: string): string {
   return url.replace(AUTH_PATH, '/console/auth/$1/');
 }

@@ -6,7 +6,7 @@ import { desiredWorkers } from '../../shared/domain/scaling.ts';
 import { admissions } from '../../shared/metrics/work.ts';
 import { type Kind, kindsOfPool } from '../../shared/work/kind.ts';
 import { kinds } from '../../shared/work/kinds.ts';
-import { listRecurring, type Recurring } from '../../shared/work/recurring.ts';
+import { listRecurring, type RecurringWork } from '../../shared/work/recurring.ts';
 import { DailySpending, type HourlySpending } from './spend.ts';
 
 export interface BoardPool {
@@ -33,7 +33,7 @@ export interface BoardSnapshot {
   live: LiveOverview;
   lately: RecentOverview;
   spend: { hours: HourlySpending[]; isWhole: boolean };
-  recurring: Recurring[];
+  recurring: RecurringWork[];
 }
 
 /** How much work each worker had claimed from each pool, since the worker started, at the time `at`. */

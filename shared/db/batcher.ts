@@ -155,7 +155,7 @@ class Batcher<In, Out> {
   }
 
   #startWithin(ms: number): void {
-    if (this.#options.isBusy?.()) this.#startLater.within(ms);
+    if (this.#options.isBusy?.()) this.#startLater.callWithin(ms);
     else this.#start();
   }
 

@@ -1,6 +1,6 @@
 import { removeUnrecallable } from './recallable.ts';
 import { maskSecrets } from './secrets.ts';
-import { normalForm, UNSPACED, UNSPACED_CHARACTER } from './words.ts';
+import { normalForm, UNSPACED_CHARACTER, UNSPACED_SCRIPTS } from './words.ts';
 
 /*
  * A text is split into lines. A line ends at a line break and wherever a completion must not continue, such as at a
@@ -8,10 +8,10 @@ import { normalForm, UNSPACED, UNSPACED_CHARACTER } from './words.ts';
  * starts with the line feed before it, because the beginning of a line says much about what follows.
  */
 
-const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`;
-const WORD = `[${UNSPACED}]\\p{M}*|${LETTERS}(?:['’]${LETTERS})*`;
+const LETTERS = `(?:(?![${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}_])+`;
+const WORD = `[${UNSPACED_SCRIPTS}]\\p{M}*|${LETTERS}(?:['’]${LETTERS})*`;
 const WORDS = new RegExp(WORD, 'gu');
-const BEGUN_WORD = new RegExp(`(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_]$`, 'u');
+const BEGUN_WORD = new RegExp(`(?![${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}_]$`, 'u');
 const REST_OF_WORD = new RegExp(`^['’]?${LETTERS}(?:['’]${LETTERS})*`, 'u');
 const SYMBOL =
   '(?:\\p{RI}\\p{RI}|[^\\s\\p{L}\\p{N}_][\\p{M}\\p{EMod}]*(?:\\u200d[^\\s\\p{L}\\p{N}_][\\p{M}\\p{EMod}]*)*)';

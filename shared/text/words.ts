@@ -12,10 +12,13 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string 
 }
 
 /** Scripts without spaces between words, for a character class. Each of their characters counts as a word. */
-export const UNSPACED =
+export const UNSPACED_SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
-export const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED}]`, 'v');
-const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED}]]\\p{M}*)+`, 'gv');
+export const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED_SCRIPTS}]`, 'v');
+const WORD = new RegExp(
+  `[${UNSPACED_SCRIPTS}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED_SCRIPTS}]]\\p{M}*)+`,
+  'gv',
+);
 
 /** Returns words in lower case, without marks, compatibility forms and punctuation. */
 export function wordsOf(text: string): string[] {
@@ -40,14 +43,14 @@ export function termsOf(text: string): Set<string> {
 }
 
 /** Positions are in UTF-16 units. */
-export interface PlacedWord {
+export interface PositionedWord {
   word: string;
   start: number;
   end: number;
 }
 
 /** Counts a character as one word, even if its normal form has several words. */
-export function placedWords(text: string): PlacedWord[] {
+export function positionedWords(text: string): PositionedWord[] {
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
     word: foldCase(word),
     start: index,

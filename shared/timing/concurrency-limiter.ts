@@ -27,14 +27,14 @@ export interface Permit {
   release(): void;
 }
 
-interface WaitingPiece {
+interface WaitingWork {
   weight: number;
   start(): void;
 }
 
 interface Party {
   heldWeight: number;
-  queue: Set<WaitingPiece>;
+  queue: Set<WaitingWork>;
 }
 
 /**
@@ -64,8 +64,8 @@ export class ConcurrencyLimiter {
     this.#startNext();
   }
 
-  async run<T>(work: () => Promise<T>, piece: LimitedWork = {}): Promise<T> {
-    const permit = await this.acquire(piece);
+  async run<T>(work: () => Promise<T>, limits: LimitedWork = {}): Promise<T> {
+    const permit = await this.acquire(limits);
     try {
       return await work();
     } finally {

@@ -8,7 +8,7 @@ export class DelayedCall {
   }
 
   /** If `ms` is below 1, makes the call right after this turn of the event loop. */
-  within(ms: number): void {
+  callWithin(ms: number): void {
     const at = performance.now() + ms;
     if (this.#next !== undefined && this.#next.at <= at) return;
     this.#next?.timer[Symbol.dispose]();

@@ -25,7 +25,7 @@ export class Conversation {
   #hasStarted = false;
   /** The last valid time in the transcript. */
   #at: string | undefined;
-  #lastMoment = 0;
+  #lastTimeMs = 0;
   /** The agent's latest words, while it is uncertain whether they are a prompt or a message. */
   #undecided: Utterance | undefined;
   /** Id of the prompt that waits for the person's answer. */
@@ -43,19 +43,19 @@ export class Conversation {
       case 'user':
         return this.#fromPerson(entry);
       case 'agent': {
-        const events = this.#decide('agent.message');
+        const events = this.#emitUndecided('agent.message');
         this.#undecided = { ...entry, at: this.#timeOf(entry) };
         return events;
       }
       case 'question': {
-        const events = [...this.#decide('agent.message'), ...this.#event('agent.prompt', entry)];
+        const events = [...this.#emitUndecided('agent.message'), ...this.#event('agent.prompt', entry)];
         this.#promptId = entry.id;
         return events;
       }
       case 'working':
-        return this.#decide('agent.message');
+        return this.#emitUndecided('agent.message');
       case 'turn-end':
-        return this.#undecided === undefined ? [] : this.#decide('agent.prompt');
+        return this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
       case 'skipped':
         return [];
     }
@@ -63,14 +63,14 @@ export class Conversation {
 
   /** Returns a `session.stopped` event if the session is over or had no event for a day. */
   end(isOver = false): ImportedEvent[] {
-    const isIdle = this.#lastMoment <= this.#now - IDLE_MS;
+    const isIdle = this.#lastTimeMs <= this.#now - IDLE_MS;
     if (!this.#hasStarted || !(isOver || isIdle)) return [];
-    const id = `${this.#session.id}:stopped:${this.#lastMoment}`;
-    return [this.#envelope(id, 'session.stopped', new Date(this.#lastMoment).toISOString())];
+    const id = `${this.#session.id}:stopped:${this.#lastTimeMs}`;
+    return [this.#envelope(id, 'session.stopped', new Date(this.#lastTimeMs).toISOString())];
   }
 
   #fromPerson(entry: Extract<Entry, { kind: 'user' }>): ImportedEvent[] {
-    const events = this.#undecided === undefined ? [] : this.#decide('agent.prompt');
+    const events = this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
     const promptId = entry.answers ?? this.#promptId;
     this.#promptId = undefined;
     const said = this.#event(promptId === undefined ? 'user.message' : 'user.reply', entry, promptId);
@@ -78,7 +78,7 @@ export class Conversation {
   }
 
   /** Returns the undecided words as an event of this type. Only a prompt can be answered. */
-  #decide(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
+  #emitUndecided(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
     const utterance = this.#undecided;
     this.#undecided = undefined;
     this.#promptId = type === 'agent.prompt' ? utterance?.id : undefined;
@@ -93,9 +93,9 @@ export class Conversation {
       ...(inReplyTo === undefined ? {} : { in_reply_to: inReplyTo }),
       [TEXT_FIELDS[type]]: storableText(utterance.text),
     };
-    const moment = this.#momentOf(at);
+    const moment = this.#validTimeMs(at);
     if (moment === undefined) return [event];
-    this.#lastMoment = Math.max(this.#lastMoment, moment);
+    this.#lastTimeMs = Math.max(this.#lastTimeMs, moment);
     return this.#hasStarted ? [event] : [...this.#start(at), event];
   }
 
@@ -113,12 +113,12 @@ export class Conversation {
 
   /** Returns the session's last valid time if the utterance has no time. */
   #timeOf({ at }: Utterance): string | undefined {
-    if (this.#momentOf(at) !== undefined) this.#at = at;
+    if (this.#validTimeMs(at) !== undefined) this.#at = at;
     return at ?? this.#at;
   }
 
   /** Returns Unix milliseconds; undefined if no event may have this time. */
-  #momentOf(at: string | undefined): number | undefined {
+  #validTimeMs(at: string | undefined): number | undefined {
     const moment = at === undefined ? undefined : parseTimestamp(at);
     return moment !== undefined && moment >= EARLIEST_TIME_MS && moment <= this.#now + CLOCK_AHEAD_MAX_MS
       ? moment

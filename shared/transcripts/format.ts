@@ -33,7 +33,7 @@ export type Entry =
   /** A message without words of the person or the agent. It is only counted. */
   | { kind: 'skipped' };
 
-export interface Passage {
+export interface SessionEntries {
   session: Session;
   entries: Entry[];
 }
@@ -41,7 +41,7 @@ export interface Passage {
 /** Reads one transcript, line by line. A file that has grown yields the same entries as before, then more. */
 export interface Reader {
   /** Returns the entries that the line completes, if any. Throws if the line is broken. */
-  read(line: string): Passage | undefined;
+  read(line: string): SessionEntries | undefined;
 }
 
 export interface Format {

@@ -19,7 +19,7 @@ export class Recorder {
   readonly #store: StoreBatch;
   readonly #report: FileReport;
   #rows: Row[] = [];
-  #length = 0;
+  #batchLength = 0;
 
   constructor(store: StoreBatch, report: FileReport) {
     this.#store = store;
@@ -27,19 +27,19 @@ export class Recorder {
   }
 
   get isFull(): boolean {
-    return this.#rows.length >= EVENT_BATCH_MAX || this.#length >= BATCH_LENGTH_MAX;
+    return this.#rows.length >= EVENT_BATCH_MAX || this.#batchLength >= BATCH_LENGTH_MAX;
   }
 
   add(event: ImportedEvent, line: number): void {
     this.#rows.push({ event, line });
-    for (const value of Object.values(event)) this.#length += value?.length ?? 0;
+    for (const value of Object.values(event)) this.#batchLength += value?.length ?? 0;
   }
 
   /** Throws the errors of storing. The events are stored nevertheless if only the response was lost. */
   async flush(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];
-    this.#length = 0;
+    this.#batchLength = 0;
     if (rows.length === 0) return;
     const { accepted, duplicates, invalid } = await this.#store(rows.map(({ event }) => event));
     this.#report.stored += accepted;

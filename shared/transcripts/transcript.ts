@@ -1,6 +1,6 @@
 import { MIB } from '../schemas/limits.ts';
 import { Conversation, type ImportedEvent } from './conversation.ts';
-import type { Format, Passage, Reader } from './format.ts';
+import type { Format, Reader, SessionEntries } from './format.ts';
 import { formatOf } from './formats.ts';
 import type { FileReport } from './report.ts';
 
@@ -61,17 +61,17 @@ export class Transcript {
       this.#noteBroken(line.number, line.fault);
       return [];
     }
-    let passage: Passage | undefined;
+    let sessionEntries: SessionEntries | undefined;
     try {
-      passage = reader.read(line.text);
+      sessionEntries = reader.read(line.text);
     } catch {
       // A blank line is not JSON either, but is no fault.
       if (line.text.trim() !== '') this.#noteBroken(line.number, 'is broken');
     }
-    return passage === undefined ? [] : this.#eventsOf(passage);
+    return sessionEntries === undefined ? [] : this.#eventsOf(sessionEntries);
   }
 
-  #eventsOf({ session, entries }: Passage): ImportedEvent[] {
+  #eventsOf({ session, entries }: SessionEntries): ImportedEvent[] {
     const known = this.#conversations.get(session.id);
     const conversation = known ?? new Conversation(session, this.#format?.name ?? '', this.#now);
     if (known === undefined) this.#conversations.set(session.id, conversation);

@@ -78,14 +78,14 @@ export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
   deadline: 'syncTimeoutMs',
 };
 
-type Promotion = Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>>;
+type PromotionKind = Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>>;
 const promotionBase = { ...jobBase, input: PromoteInput, deadline: 'promoteTimeoutMs' } as const;
 
 /** Makes episodes from an account's raw rows: `POST /api/memory/promote/episodes/`. */
-export const promoteEpisodes: Promotion = { ...promotionBase, name: 'promote_episodes' };
+export const promoteEpisodes: PromotionKind = { ...promotionBase, name: 'promote_episodes' };
 
 /** Distils facts from an account's episodes: `POST /api/memory/promote/facts/`. */
-export const promoteFacts: Promotion = { ...promotionBase, name: 'promote_facts' };
+export const promoteFacts: PromotionKind = { ...promotionBase, name: 'promote_facts' };
 
 /** Predicts the replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
 export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchReport>> = {

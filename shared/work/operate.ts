@@ -52,7 +52,7 @@ export async function drain(database: Pool, pool: PoolName, recoveryWindowS: num
   return drainQueued(database, kindNamesOfPool(kinds, pool), { before, recoveryWindowS });
 }
 
-const ROOM_CHECK_MS = 250;
+const ROOM_CHECK_EVERY_MS = 250;
 /** Each job of these steps processes whatever is new. A failed job can thus be replaced without its input. */
 const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
 
@@ -104,9 +104,9 @@ async function retryStep(
   const counts = { queued: 0, locked: 0 };
   for (let after: string | undefined = LOWEST_ID; after !== undefined; ) {
     const page = await readJobsToRetry(database, kind.name, after, PAGE_ACCOUNTS);
-    const stopped = page.jobs.length === 0 ? undefined : await reasonAgainstPage(database, kind.pool);
+    const stopped = page.jobs.length === 0 ? undefined : await reasonNotToAdmit(database, kind.pool);
     if (stopped === 'full' && performance.now() < until) {
-      await sleep(ROOM_CHECK_MS);
+      await sleep(ROOM_CHECK_EVERY_MS);
       // Reads the page again, since an account may have a new job by now.
       continue;
     }
@@ -121,7 +121,7 @@ async function retryStep(
 }
 
 /** Returns why no page of jobs may be admitted; undefined if one may. A paused pool takes jobs while it has room. */
-export async function reasonAgainstPage(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
+export async function reasonNotToAdmit(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
   const [state] = await readPoolStates(database, [pool]);
   if (state === undefined || state.workers === 0) return 'no_worker';
   if (await hasRoomForPage(database, kinds, pool)) return undefined;

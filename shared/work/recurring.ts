@@ -5,7 +5,7 @@ import { HOUSEKEEPING } from './housekeeper.ts';
 import { SCHEDULES } from './schedules.ts';
 
 /** Recurring work as operators see it. Times are Unix milliseconds. */
-export interface Recurring {
+export interface RecurringWork {
   name: string;
   /** Cron pattern, interval in seconds, or `off`. */
   every: string;
@@ -14,7 +14,7 @@ export interface Recurring {
 }
 
 /** Lists the schedules and the housekeeping steps. A housekeeping step has no planned next time. */
-export async function listRecurring(pool: Pool): Promise<Recurring[]> {
+export async function listRecurring(pool: Pool): Promise<RecurringWork[]> {
   const [storedSchedules, rounds] = await Promise.all([listSchedules(pool), leaseRounds(pool, HOUSEKEEPING)]);
   const schedules = Object.keys(SCHEDULES).map((name) => {
     const { pattern, lastTick, nextTick } = storedSchedules.find((one) => one.name === name) ?? {};

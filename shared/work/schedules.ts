@@ -11,14 +11,14 @@ export interface RoundStep {
   body: SyncRequest | PromoteInput;
 }
 
-const PROMOTION: PromoteInput = { settled_only: true, limit: 500 };
+const PROMOTION_BODY: PromoteInput = { settled_only: true, limit: 500 };
 
 /** The steps of each schedule. A round runs each step for all accounts before it begins the next step. */
 export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
   sync: [{ kind: sync, due: 'sync', body: {} }],
   promotion: [
-    { kind: promoteEpisodes, due: 'promote_episodes', body: PROMOTION },
-    { kind: promoteFacts, due: 'promote_facts', body: PROMOTION },
+    { kind: promoteEpisodes, due: 'promote_episodes', body: PROMOTION_BODY },
+    { kind: promoteFacts, due: 'promote_facts', body: PROMOTION_BODY },
   ],
 };
 

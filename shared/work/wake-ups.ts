@@ -15,7 +15,7 @@ export type Channel = 'ended' | 'cancel' | 'admitted';
 export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
 /** A PostgreSQL notification holds 8,000 bytes. The longest name consists of a kind and an id. */
-const NAMES_MAX = 140;
+const NAMES_PER_MESSAGE_MAX = 140;
 
 /**
  * Messages that tell other processes to read certain rows again. A message may be lost, late or doubled, so each
@@ -32,7 +32,7 @@ export interface WakeUps {
   close(): Promise<void>;
 }
 
-interface Message {
+interface WakeUp {
   channel: Channel;
   name: string;
   patienceMs: number;
@@ -56,7 +56,7 @@ export function openWakeUps(
   let listeners: Listeners = {};
 
   const publish = createBatcher(
-    async (batch: Message[]) => {
+    async (batch: WakeUp[]) => {
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
       const messages = byChannel.map(([channel, wakeUps]) => ({
         channel: busChannel(channel),
@@ -68,7 +68,7 @@ export function openWakeUps(
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
       return batch.map(() => undefined);
     },
-    { maxItems: NAMES_MAX, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
+    { maxItems: NAMES_PER_MESSAGE_MAX, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
   );
 
   let lastSent = Promise.resolve();

@@ -30,7 +30,7 @@ describe('dependency check', () => {
     assert.equal(faults({}, { installed: 'AGPL-3.0-only' }).length, 1);
   });
 
-  it('the dependency check refuses an install script that allowScripts does not name, and a name without a script', () => {
+  it('the dependency check refuses an install script missing from allowScripts, and an entry there without a script', () => {
     assert.equal(faults({ hasInstallScript: true }).length, 1);
     assert.deepEqual(faults({ hasInstallScript: true }, { allowScripts: { a: false } }), []);
     assert.equal(faults({}, { allowScripts: { a: false } }).length, 1);

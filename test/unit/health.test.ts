@@ -35,7 +35,7 @@ describe('process readiness', () => {
     assert.equal(await health.isReady(), false);
   });
 
-  it('a process whose store does not answer reports in its metrics that it is not ready but healthy', async () => {
+  it('a process whose store does not answer reports in its metrics that it is healthy but not ready', async () => {
     const health = new ProcessHealth();
     health.serving = true;
     health.require(() => new Promise(() => {}));

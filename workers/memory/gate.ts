@@ -14,7 +14,7 @@ import {
 import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
 import { truncate } from '../../shared/text/cut.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
-import { UNSPACED, wordsOf } from '../../shared/text/words.ts';
+import { UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
 
 export const FACT_KINDS = [
   'identity',
@@ -218,7 +218,7 @@ function textsOfOthers(row: SourceRow): string[] {
   return isEvidence(row) ? pastedParts(row.content) : [row.content];
 }
 
-const UNSPACED_PATTERN = new RegExp(`[${UNSPACED}]`, 'u');
+const UNSPACED_PATTERN = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
 
 function stemsOf(texts: readonly string[]): Set<string> {
   const isMeaningful = (word: string) =>

@@ -10,7 +10,7 @@ import { LOWEST_ID } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
-import { reasonAgainstPage } from '../../shared/work/operate.ts';
+import { reasonNotToAdmit } from '../../shared/work/operate.ts';
 import { PAGE_ACCOUNTS } from '../../shared/work/pool-load.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
@@ -129,7 +129,7 @@ export class Rounds {
 
   async #hasRoom({ kind: { pool } }: RoundStep): Promise<boolean> {
     const { database, heartbeat } = this.#dependencies;
-    return !heartbeat.pausedPools.has(pool) && (await reasonAgainstPage(database.pool, pool)) === undefined;
+    return !heartbeat.pausedPools.has(pool) && (await reasonNotToAdmit(database.pool, pool)) === undefined;
   }
 
   async #pauseOf(

@@ -124,7 +124,7 @@ export class WorkerPool {
   async #claim(): Promise<boolean> {
     if (this.#isClosed) return false;
     if (!this.#steps.mayClaim()) {
-      if (this.#order.isReady) this.#fillLater.within(jitter(FAILED_RETRY_MS));
+      if (this.#order.isReady) this.#fillLater.callWithin(jitter(FAILED_RETRY_MS));
       return false;
     }
     const asks = this.#order.ask();
@@ -164,7 +164,7 @@ export class WorkerPool {
     this.#holders.set(attemptKey(claim), flow);
     const freeSlot = (): void => {
       // Slots that become free in one turn of the event loop share a claim.
-      if (this.#vacate(claim, flow) && this.#order.isReady) this.#fillLater.within(0);
+      if (this.#vacate(claim, flow) && this.#order.isReady) this.#fillLater.callWithin(0);
     };
     await this.#steps.attempt(claim, freeSlot);
     freeSlot();

@@ -4,7 +4,7 @@ import { FileReport } from '../../../shared/transcripts/report.ts';
 import { LINE_BYTES_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
 const EXCERPTS_MAX = 20;
-const MASK = /\[masked [a-z ]+\]/g;
+const MASK_MARKER = /\[masked [a-z ]+\]/g;
 const EXCERPT_MARGIN = 40;
 
 export interface FoundTranscripts {
@@ -45,15 +45,15 @@ export async function readFiles(
   }
   for (const event of found.events) {
     sessions.add(event['session_id'] ?? '');
-    noteMasks(event, found);
+    addMaskedExcerpts(event, found);
   }
   found.sessions = sessions.size;
   return found;
 }
 
-function noteMasks({ prompt, text, reply }: ImportedEvent, found: FoundTranscripts): void {
+function addMaskedExcerpts({ prompt, text, reply }: ImportedEvent, found: FoundTranscripts): void {
   const words = prompt ?? text ?? reply ?? '';
-  for (const { index, 0: marker } of words.matchAll(MASK)) {
+  for (const { index, 0: marker } of words.matchAll(MASK_MARKER)) {
     found.masked += 1;
     if (found.excerpts.length < EXCERPTS_MAX)
       found.excerpts.push(

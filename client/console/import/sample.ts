@@ -4,7 +4,7 @@ const AGENT = 'coder';
 const SOURCE = 'sample';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Questions of an agent, and the sample person's replies on each of eight days. */
-const DAYS: [question: string, reply: string][][] = [
+const SAMPLE_DAYS: [question: string, reply: string][][] = [
   ['yes, I always want coverage', 'rebase, I never want merge commits'],
   ['yes, I always want coverage', 'rebase, please'],
   ['no, not today', 'rebase, I never want merge commits'],
@@ -19,15 +19,15 @@ const DAYS: [question: string, reply: string][][] = [
 ]);
 
 /** Contains the user's id, because an account cannot write to another's sessions. */
-const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
+const sessionIdOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 
 /** Records the sample conversations, one per day up to yesterday. Does nothing if they are already recorded. */
 export async function loadSample(client: AccountClient, userId: string): Promise<void> {
   if (await isRecorded(client, userId)) return;
-  const firstDayMs = Date.now() - DAYS.length * DAY_MS;
-  const events = DAYS.flatMap((questions, day) =>
+  const firstDayMs = Date.now() - SAMPLE_DAYS.length * DAY_MS;
+  const events = SAMPLE_DAYS.flatMap((questions, day) =>
     questions.flatMap(([prompt, reply], at) => {
-      const session_id = sessionOf(userId, day);
+      const session_id = sessionIdOf(userId, day);
       const id = `${session_id}-${at}-${crypto.randomUUID()}`;
       const time = (ms: number) => new Date(firstDayMs + day * DAY_MS + at * 60_000 + ms).toISOString();
       const shared = { session_id, agent: AGENT, source: SOURCE };
@@ -49,7 +49,7 @@ export async function loadSample(client: AccountClient, userId: string): Promise
 
 /** Reports whether the sample person's events are recorded; they may not be in memory yet. */
 async function isRecorded(client: AccountClient, userId: string): Promise<boolean> {
-  const id = sessionOf(userId, 0);
+  const id = sessionIdOf(userId, 0);
   const { results: sessions } = await client.listSessions();
   // Asking for the events of an unknown session would log a refusal in the browser's console.
   if (!sessions.some(({ session_id }) => session_id === id)) return false;
@@ -58,17 +58,17 @@ async function isRecorded(client: AccountClient, userId: string): Promise<boolea
 
 /** Deletes the sample's memory rows, their events, and all memory derived only from them. The sessions stay. */
 export async function removeSample(client: AccountClient, userId: string): Promise<void> {
-  for (const row of await rowsOf(client, userId))
+  for (const row of await sampleRowsOf(client, userId))
     await client.deleteRawMemory(row.id, { purge_event: 'true' });
 }
 
 export async function hasSample(client: AccountClient, userId: string): Promise<boolean> {
-  return (await rowsOf(client, userId)).length > 0;
+  return (await sampleRowsOf(client, userId)).length > 0;
 }
 
-async function rowsOf(client: AccountClient, userId: string) {
+async function sampleRowsOf(client: AccountClient, userId: string) {
   const pages = await Promise.all(
-    DAYS.map((_, day) => client.listRawMemory({ session_id: sessionOf(userId, day), limit: 50 })),
+    SAMPLE_DAYS.map((_, day) => client.listRawMemory({ session_id: sessionIdOf(userId, day), limit: 50 })),
   );
   return pages.flatMap(({ results }) => results);
 }

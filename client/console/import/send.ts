@@ -6,7 +6,7 @@ import type { AccountClient } from '../../src/api.ts';
 /**
  * Throws at the first batch that fails. Earlier batches stay recorded, and count as duplicates if they are sent again.
  */
-export async function send(
+export async function sendEvents(
   client: AccountClient,
   events: readonly ImportedEvent[],
   say: (done: number, all: number) => void,

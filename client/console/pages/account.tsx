@@ -11,17 +11,17 @@ export function Account() {
   return (
     <>
       <Title lead={t.account.lead(user.email)}>{t.account.title}</Title>
-      <Name />
-      <Password />
+      <NameForm />
+      <PasswordForm />
       <LogOutEverywhere />
-      <Language />
-      <Export />
-      <Erase />
+      <LanguageChoice />
+      <ExportCard />
+      <EraseCard />
     </>
   );
 }
 
-function Name() {
+function NameForm() {
   const { client, user, setUser } = useSignedIn();
   const [name, setName] = useState(user.name);
   const [isSaved, setSaved] = useState(false);
@@ -49,7 +49,7 @@ function Name() {
   );
 }
 
-function Password() {
+function PasswordForm() {
   const { client, user } = useSignedIn();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
@@ -105,7 +105,7 @@ function LogOutEverywhere() {
   );
 }
 
-function Language() {
+function LanguageChoice() {
   return (
     <Card title={t.account.language}>
       <Choices
@@ -121,7 +121,7 @@ function Language() {
 /** Length of the collected text at which the page moves it into a `Blob`, which the browser may keep on disk. */
 const EXPORT_PART_LENGTH = 2_000_000;
 
-function Export() {
+function ExportCard() {
   const { client } = useSignedIn();
   const [lines, setLines] = useState(0);
   const [isDone, setDone] = useState(false);
@@ -142,7 +142,7 @@ function Export() {
     }
     setLines(count);
     setDone(true);
-    save(new Blob(parts, { type: 'application/x-ndjson' }), 'forecue.ndjson');
+    saveFile(new Blob(parts, { type: 'application/x-ndjson' }), 'forecue.ndjson');
   });
   return (
     <Card title={t.account.export}>
@@ -157,7 +157,7 @@ function Export() {
   );
 }
 
-function Erase() {
+function EraseCard() {
   const { client, user } = useSignedIn();
   const [typed, setTyped] = useState('');
   const erasing = useAction(async () => {
@@ -179,7 +179,7 @@ function Erase() {
   );
 }
 
-function save(content: Blob, name: string): void {
+function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
 import { useAction, useLoad } from '../parts/hooks.ts';
-import { Card, ConfirmedAction, Empty, ErrorNote, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
+import { Card, ConfirmedAction, EmptyNote, ErrorNote, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
 import { day, moment, number, t } from '../strings/index.ts';
 
 export function Connections() {
@@ -18,7 +18,7 @@ export function Connections() {
       <ErrorNote error={error} again={again} />
       {revokedName !== undefined && <SuccessNote>{t.connections.done(revokedName)}</SuccessNote>}
       {value === undefined && error === undefined && <Skeleton />}
-      {value?.results.length === 0 && <Empty text={t.connections.empty} />}
+      {value?.results.length === 0 && <EmptyNote text={t.connections.empty} />}
       {value?.results.map(({ connection_id, app_name, status, created_at }) => (
         <Card key={connection_id}>
           <div class="item">
@@ -31,7 +31,9 @@ export function Connections() {
               </p>
               <MemoryUse id={connection_id} />
             </div>
-            {status === 'connected' && <Revoke id={connection_id} name={app_name} onDone={onRevoked} />}
+            {status === 'connected' && (
+              <RevokeConnection id={connection_id} name={app_name} onDone={onRevoked} />
+            )}
           </div>
         </Card>
       ))}
@@ -54,7 +56,7 @@ function MemoryUse({ id }: { id: string }) {
   );
 }
 
-function Revoke({ id, name, onDone }: { id: string; name: string; onDone(name: string): void }) {
+function RevokeConnection({ id, name, onDone }: { id: string; name: string; onDone(name: string): void }) {
   const { client } = useSignedIn();
   const action = useAction(async () => {
     await client.revokeOwnConnection(id);

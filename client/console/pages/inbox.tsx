@@ -6,7 +6,7 @@ import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useHeld } from '../parts/held.ts';
 import { useLoad } from '../parts/hooks.ts';
-import { Button, Card, Empty, ErrorNote, Skeleton, Title, Words } from '../parts/ui.tsx';
+import { Button, Card, EmptyNote, ErrorNote, LongText, Skeleton, Title } from '../parts/ui.tsx';
 import { moment, percent, t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
@@ -85,11 +85,11 @@ export function Inbox() {
             </Button>
           )}
         </div>
-        {isOver && !hasMore && <Empty text={t.inbox.empty} href="#/try" link={t.nav.try} />}
+        {isOver && !hasMore && <EmptyNote text={t.inbox.empty} href="#/try" link={t.nav.try} />}
         {current && (
           <div class="columns">
             <div>
-              <List waiting={waiting} current={current.id} onChoose={setChosenId} />
+              <WaitingList waiting={waiting} current={current.id} onChoose={setChosenId} />
               {hasMore && <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>}
               <p class="quiet small">{t.inbox.keys}</p>
             </div>
@@ -140,13 +140,13 @@ function pressByKey(event: KeyboardEvent): void {
   button.click();
 }
 
-interface ListProps {
+interface WaitingListProps {
   waiting: readonly ReplySummary[];
   current: string;
   onChoose(id: string): void;
 }
 
-function List({ waiting, current, onChoose }: ListProps) {
+function WaitingList({ waiting, current, onChoose }: WaitingListProps) {
   return (
     <ul class="waiting">
       {waiting.map(({ id, predicted_response, agent, created_at, confidence }) => (
@@ -180,7 +180,7 @@ function WaitingReply({
         <>
           <Card>
             <blockquote>
-              <Words>{value.agent_input}</Words>
+              <LongText>{value.agent_input}</LongText>
             </blockquote>
             <Decide reply={value} onDecide={onDecide} hasKeys />
           </Card>

@@ -7,8 +7,8 @@ import {
   Button,
   Card,
   ConfirmedAction,
-  Copy,
-  Empty,
+  CopyButton,
+  EmptyNote,
   ErrorNote,
   Field,
   Skeleton,
@@ -22,10 +22,10 @@ export function Keys() {
   return (
     <>
       <Title lead={t.keys.lead}>{t.keys.title}</Title>
-      <Issue onIssued={again} />
+      <IssueKey onIssued={again} />
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton />}
-      {value?.results.length === 0 && <Empty text={t.keys.empty} />}
+      {value?.results.length === 0 && <EmptyNote text={t.keys.empty} />}
       {value?.results.map((key) => (
         <Card key={key.id}>
           <div class="item">
@@ -38,7 +38,7 @@ export function Keys() {
                 {key.last_used_at === null ? t.keys.never : t.keys.used(moment(key.last_used_at))}
               </p>
             </div>
-            <Revoke of={key} onDone={again} />
+            <RevokeKey of={key} onDone={again} />
           </div>
         </Card>
       ))}
@@ -46,7 +46,7 @@ export function Keys() {
   );
 }
 
-function Issue({ onIssued }: { onIssued(): void }) {
+function IssueKey({ onIssued }: { onIssued(): void }) {
   const { client } = useSignedIn();
   const [label, setLabel] = useState('');
   const [newKey, setNewKey] = useState<NewKeyResponse>();
@@ -69,7 +69,7 @@ function Issue({ onIssued }: { onIssued(): void }) {
           <p>{t.keys.once}</p>
           <div class="item">
             <code class="secret">{newKey.key}</code>
-            <Copy text={newKey.key} />
+            <CopyButton text={newKey.key} />
           </div>
         </div>
       )}
@@ -77,7 +77,7 @@ function Issue({ onIssued }: { onIssued(): void }) {
   );
 }
 
-function Revoke({ of, onDone }: { of: KeyResponse; onDone(): void }) {
+function RevokeKey({ of, onDone }: { of: KeyResponse; onDone(): void }) {
   const { client } = useSignedIn();
   const action = useAction(async () => {
     await client.revokeKey(of.id);

@@ -6,7 +6,7 @@ import { LongList } from '../parts/long-list.tsx';
 import { Profile } from '../parts/profile.tsx';
 import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
 import { Timeline } from '../parts/timeline.tsx';
-import { Button, Card, Empty, ErrorNote, Field, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
+import { Button, Card, EmptyNote, ErrorNote, Field, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
 import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
@@ -37,22 +37,22 @@ export function Memory() {
         ))}
       </nav>
       <ErrorNote error={stats.error} again={stats.again} />
-      <Learn onLearnt={reload} />
+      <LearnButton onLearnt={reload} />
       {tab === 'profile' && <Profile />}
       {tab === 'timeline' && <Timeline key={turn} />}
-      {isTier(tab) && <Rows key={tab} tier={tab} turn={turn} onChange={stats.again} />}
+      {isTier(tab) && <SearchableRows key={tab} tier={tab} turn={turn} onChange={stats.again} />}
     </>
   );
 }
 
-interface RowsProps {
+interface SearchableRowsProps {
   tier: Tier;
   /** Changes whenever the rows must be loaded again. */
   turn: number;
   onChange(): void;
 }
 
-function Rows({ tier, turn, onChange }: RowsProps) {
+function SearchableRows({ tier, turn, onChange }: SearchableRowsProps) {
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
   return (
@@ -61,12 +61,12 @@ function Rows({ tier, turn, onChange }: RowsProps) {
         <Field label={t.memory.searchHint} value={typed} onInput={setTyped} autocomplete="off" />
         <Button>{t.memory.search}</Button>
       </form>
-      <Results key={`${turn} ${q}`} tier={tier} q={q} onForgotten={onChange} />
+      <FoundRows key={`${turn} ${q}`} tier={tier} q={q} onForgotten={onChange} />
     </>
   );
 }
 
-function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(): void }) {
+function FoundRows({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(): void }) {
   const { client } = useSignedIn();
   const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
   const [receipt, setReceipt] = useState<string>();
@@ -90,7 +90,7 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value && rows.length === 0 && (
-        <Empty
+        <EmptyNote
           text={q ? t.memory.noMatch : t.memory.empty[tier]}
           {...(!q && { href: '#/start', link: t.nav.start })}
         />
@@ -122,7 +122,7 @@ function Results({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(
 
 const idOf = ({ id }: ShownRow) => id;
 
-function Learn({ onLearnt }: { onLearnt(): void }) {
+function LearnButton({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [step, setStep] = useState('');
   const [learnt, setLearnt] = useState<string>();

@@ -59,12 +59,12 @@ export function Overview() {
   );
 }
 
-type Days = { days: readonly ActivityDay[] };
+type DaysProps = { days: readonly ActivityDay[] };
 
-const datesOf = (days: Days['days']) => days.map(({ date }) => date);
+const datesOf = (days: DaysProps['days']) => days.map(({ date }) => date);
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
 
-function PredictionsChart({ days }: Days) {
+function PredictionsChart({ days }: DaysProps) {
   const { right, wrong, open } = t.overview.series;
   const series = [
     { name: right, look: 'a', values: days.map(({ by_status: by }) => by.auto + by.accepted) },
@@ -83,7 +83,7 @@ function PredictionsChart({ days }: Days) {
   );
 }
 
-function SavingsChart({ days }: Days) {
+function SavingsChart({ days }: DaysProps) {
   const values = days.map(({ characters_saved }) => characters_saved);
   return (
     <Chart
@@ -97,7 +97,7 @@ function SavingsChart({ days }: Days) {
 }
 
 /** Charts a tier's size at the end of each day: the current size minus the rows added after that day. */
-function GrowthChart({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
+function GrowthChart({ tier, days, now }: DaysProps & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
   const addedCounts = days.map((one) => one[tier]);
   const values = addedCounts.map((_, at) => Math.max(0, now - sum(addedCounts.slice(at + 1))));
   return (
@@ -112,7 +112,7 @@ function GrowthChart({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'f
   );
 }
 
-function CostChart({ days }: Days) {
+function CostChart({ days }: DaysProps) {
   const values = days.map(({ cost_cents }) => (cost_cents ?? 0) / 100);
   const calls = sum(days.map(({ model_calls }) => model_calls));
   const isPartial = days.some(({ cost_cents }) => cost_cents === null);

@@ -14,7 +14,7 @@ export function Start() {
     <>
       <Title lead={t.start.lead}>{t.start.title}</Title>
       <ImportSessions onLearnt={again} />
-      <Sample onChange={again} />
+      <SampleCard onChange={again} />
       <Card title={t.start.learnt}>
         <ErrorNote error={error} again={again} />
         <p role="status">
@@ -37,7 +37,7 @@ export function Start() {
   );
 }
 
-function Sample({ onChange }: { onChange(): void }) {
+function SampleCard({ onChange }: { onChange(): void }) {
   const { client, user } = useSignedIn();
   const sample = useLoad(() => hasSample(client, user.id), []);
   const [step, setStep] = useState('');

@@ -6,7 +6,7 @@ import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useAction, useLoad } from '../parts/hooks.ts';
 import { Typing } from '../parts/typing.tsx';
-import { Button, Card, Copy, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { Button, Card, CopyButton, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
 import { ROOT } from '../session.ts';
 import { number, t } from '../strings/index.ts';
 
@@ -20,7 +20,7 @@ export function Try() {
   return (
     <>
       <Title lead={t.try.lead}>{t.try.title}</Title>
-      {stats.value?.raw.count === 0 && <Empty text={t.try.empty} href="#/start" link={t.nav.start} />}
+      {stats.value?.raw.count === 0 && <EmptyNote text={t.try.empty} href="#/start" link={t.nav.start} />}
       <Card>
         <div class="asked">
           <Field label={t.try.agent} value={agent} onInput={setAgent} autocomplete="off" required />
@@ -32,10 +32,10 @@ export function Try() {
           <Typing question={question} onRequest={setDraft} />
         </div>
         <div>
-          <Reply request={request} />
+          <ReplyExample request={request} />
         </div>
       </div>
-      <Requests
+      <RequestExamples
         requests={{
           draft: { path: 'predictions/draft/', method: 'predictDraft', body: draft },
           reply: { path: 'predictions/predict/', method: 'predictReply', body: request },
@@ -45,7 +45,7 @@ export function Try() {
   );
 }
 
-function Reply({ request }: { request: { agent: string; agent_input: string; k: number } }) {
+function ReplyExample({ request }: { request: { agent: string; agent_input: string; k: number } }) {
   const { client } = useSignedIn();
   const [reply, setReply] = useState<ReplyDetail>();
   const predicting = useAction(async () => {
@@ -63,7 +63,7 @@ function Reply({ request }: { request: { agent: string; agent_input: string; k: 
         {predicting.isBusy ? (
           <Skeleton />
         ) : (
-          reply && <Answer key={reply.id} reply={reply} onChange={setReply} />
+          reply && <ReplyAnswer key={reply.id} reply={reply} onChange={setReply} />
         )}
       </Card>
       {reply && !predicting.isBusy && <Evidence key={reply.id} used={reply.context} />}
@@ -71,7 +71,7 @@ function Reply({ request }: { request: { agent: string; agent_input: string; k: 
   );
 }
 
-function Answer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: ReplyDetail): void }) {
+function ReplyAnswer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: ReplyDetail): void }) {
   const { client } = useSignedIn();
   const { usage, latency_ms, model } = reply;
   return (
@@ -89,13 +89,13 @@ function Answer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: Reply
 }
 
 /** A call to `/api`: its path, the method of our TypeScript client that makes it, and its body. */
-interface Request {
+interface ExampleRequest {
   path: string;
   method: 'predictDraft' | 'predictReply';
   body: object;
 }
 
-function curlOf({ path, body }: Request): string {
+function curlOf({ path, body }: ExampleRequest): string {
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return [
     `curl -sS ${ROOT}api/${path} \\`,
@@ -105,7 +105,7 @@ function curlOf({ path, body }: Request): string {
   ].join('\n');
 }
 
-function typescriptOf({ method, body }: Request): string {
+function typescriptOf({ method, body }: ExampleRequest): string {
   return [
     "import { createAccountClient } from 'forecue';",
     '',
@@ -117,13 +117,13 @@ function typescriptOf({ method, body }: Request): string {
   ].join('\n');
 }
 
-const LANGUAGES = { curl: curlOf, TypeScript: typescriptOf };
-type Language = keyof typeof LANGUAGES;
+const EXAMPLE_LANGUAGES = { curl: curlOf, TypeScript: typescriptOf };
+type ExampleLanguage = keyof typeof EXAMPLE_LANGUAGES;
 
-function Requests({ requests }: { requests: { draft: Request; reply: Request } }) {
+function RequestExamples({ requests }: { requests: { draft: ExampleRequest; reply: ExampleRequest } }) {
   const [shownRequest, setShownRequest] = useState<keyof typeof requests>('draft');
-  const [language, setLanguage] = useState<Language>('curl');
-  const text = LANGUAGES[language](requests[shownRequest]);
+  const [language, setLanguage] = useState<ExampleLanguage>('curl');
+  const text = EXAMPLE_LANGUAGES[language](requests[shownRequest]);
   return (
     <Card title={t.try.request}>
       <div class="row">
@@ -139,7 +139,7 @@ function Requests({ requests }: { requests: { draft: Request; reply: Request } }
           chosen={language}
           onChoose={setLanguage}
         >
-          <Copy key={text} text={text} />
+          <CopyButton key={text} text={text} />
         </Choices>
       </div>
       <pre>{text}</pre>

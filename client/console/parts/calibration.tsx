@@ -8,8 +8,8 @@ type Bin = ReplyCalibration['bins'][number];
 /** 97.5th percentile of the standard normal distribution. */
 const Z = 1.96;
 /** Side and margin of the plot, in its own units. */
-const SIDE = 320;
-const EDGE = 48;
+const PLOT_SIDE = 320;
+const PLOT_MARGIN = 48;
 
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
   const { bins } = calibration;
@@ -43,11 +43,16 @@ export function Calibration({ calibration }: { calibration: ReplyCalibration }) 
 }
 
 function Plot({ bins }: { bins: Bin[] }) {
-  const x = (share: number) => EDGE + share * (SIDE - 2 * EDGE);
-  const y = (share: number) => SIDE - x(share);
+  const x = (share: number) => PLOT_MARGIN + share * (PLOT_SIDE - 2 * PLOT_MARGIN);
+  const y = (share: number) => PLOT_SIDE - x(share);
   const maximum = Math.max(...bins.map(({ count }) => count));
   return (
-    <svg class="plot" viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={t.overview.calibration}>
+    <svg
+      class="plot"
+      viewBox={`0 0 ${PLOT_SIDE} ${PLOT_SIDE}`}
+      role="img"
+      aria-label={t.overview.calibration}
+    >
       {[0, 0.25, 0.5, 0.75, 1].map((share) => (
         <g key={share}>
           <path class="grid" d={`M${x(share)} ${y(0)}V${y(1)}M${x(0)} ${y(share)}H${x(1)}`} />
@@ -75,10 +80,10 @@ function Plot({ bins }: { bins: Bin[] }) {
           </g>
         );
       })}
-      <text x={SIDE / 2} y={SIDE - 2} text-anchor="middle">
+      <text x={PLOT_SIDE / 2} y={PLOT_SIDE - 2} text-anchor="middle">
         {t.overview.stated}
       </text>
-      <text x={10} y={SIDE / 2} text-anchor="middle" transform={`rotate(-90 10 ${SIDE / 2})`}>
+      <text x={10} y={PLOT_SIDE / 2} text-anchor="middle" transform={`rotate(-90 10 ${PLOT_SIDE / 2})`}>
         {t.overview.observed}
       </text>
     </svg>

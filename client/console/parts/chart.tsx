@@ -52,7 +52,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   const { height, left, right, top, bottom } = SIZE;
   const [root, width] = useWidth();
   const sums = dates.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
-  const maximum = niceAbove(Math.max(...sums));
+  const maximum = roundScaleMaximum(Math.max(...sums));
   const step = (width - left - right) / dates.length;
   const x = (at: number) => left + at * step;
   const y = (value: number) => top + (1 - value / maximum) * (height - top - bottom);
@@ -132,7 +132,7 @@ function useWidth() {
 }
 
 /** Rounds up to 2, 4 or 10 times a power of ten, so that half of the result is a round number too. */
-function niceAbove(value: number): number {
+function roundScaleMaximum(value: number): number {
   if (value <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([2, 4, 10].find((factor) => factor * power >= value) ?? 10);

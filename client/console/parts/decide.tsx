@@ -3,7 +3,7 @@ import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useDraft } from './draft.ts';
 import { submitHandler, useAction } from './hooks.ts';
-import { Button, ErrorNote, Field, SuccessNote, sentenceOf, Words } from './ui.tsx';
+import { Button, ErrorNote, Field, LongText, SuccessNote, sentenceOf } from './ui.tsx';
 
 interface DecideProps {
   reply: ReplyDetail;
@@ -42,7 +42,7 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
       <ol class="candidates">
         {candidates.map(({ response, confidence, reasoning }, at) => (
           <li key={at}>
-            <Words>{response}</Words>
+            <LongText>{response}</LongText>
             <p class="quiet small">
               {t.try.confidence(percent(confidence))} · <bdi>{reasoning}</bdi>
             </p>

@@ -1,15 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-const HELD_MS = 6000;
+const HOLD_MS = 6000;
 
 /** Each function sends the decision that a part of the page holds back, if any. */
-const releases = new Set<() => Promise<unknown>>();
+const releaseFunctions = new Set<() => Promise<unknown>>();
 
 /**
  * Sends all decisions that are held back. Must have resolved before signing out, because the server then refuses them.
  */
-export async function sendHeld(): Promise<void> {
-  await Promise.all([...releases].map((release) => release()));
+export async function sendHeldDecisions(): Promise<void> {
+  await Promise.all([...releaseFunctions].map((release) => release()));
 }
 
 interface Sender<T> {
@@ -18,7 +18,7 @@ interface Sender<T> {
   settle(): Promise<unknown>;
 }
 
-interface Holding<T> {
+interface HeldDecision<T> {
   held: T | undefined;
   /** Holds this decision back for some seconds, and sends the one that was held before. */
   hold(one: T): void;
@@ -26,7 +26,7 @@ interface Holding<T> {
 }
 
 /** Holds the last decision back for some seconds so that it can be undone, since the server has no undo. */
-export function useHeld<T>(sender: Sender<T>): Holding<T> {
+export function useHeld<T>(sender: Sender<T>): HeldDecision<T> {
   const [held, setHeld] = useState<T>();
   const current = useRef<{ one: T; timer: ReturnType<typeof setTimeout> } | undefined>(undefined);
   const latest = useRef(sender);
@@ -46,17 +46,17 @@ export function useHeld<T>(sender: Sender<T>): Holding<T> {
   }, []);
   const hold = useCallback((one: T) => {
     release();
-    current.current = { one, timer: setTimeout(release, HELD_MS) };
+    current.current = { one, timer: setTimeout(release, HOLD_MS) };
     setHeld(one);
   }, []);
 
   useEffect(() => {
     const leave = () => document.visibilityState === 'hidden' && release();
     document.addEventListener('visibilitychange', leave);
-    releases.add(release);
+    releaseFunctions.add(release);
     return () => {
       document.removeEventListener('visibilitychange', leave);
-      releases.delete(release);
+      releaseFunctions.delete(release);
       release();
     };
   }, []);

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { type FoundTranscripts, readFiles } from '../import/read-files.ts';
-import { send } from '../import/send.ts';
+import { sendEvents } from '../import/send.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useAction } from './hooks.ts';
@@ -8,14 +8,14 @@ import { learn } from './learn.ts';
 import { Button, Card, ErrorNote } from './ui.tsx';
 
 /** A file that was chosen, or what was dropped: a file, a folder, or something else. */
-type Chosen = File | FileSystemEntry | null;
+type ChosenEntry = File | FileSystemEntry | null;
 
 export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
   const { client } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');
   const [refusedCount, setRefusedCount] = useState(0);
-  const reading = useAction(async (chosen: readonly Chosen[]) => {
+  const reading = useAction(async (chosen: readonly ChosenEntry[]) => {
     setRefusedCount(0);
     try {
       const files = (await Promise.all(chosen.map(filesIn))).flat();
@@ -28,7 +28,7 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
     let result = '';
     try {
       const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
-      const { invalid } = await send(client, found?.events ?? [], say);
+      const { invalid } = await sendEvents(client, found?.events ?? [], say);
       setRefusedCount(invalid);
       result = await learn(client, (step) => setProgress(t.memory.learning(step)));
       setFound(undefined);
@@ -41,11 +41,11 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
     <Card title={t.start.bring}>
       <p>{t.start.bringLead}</p>
       <p class="quiet small">{t.start.where}</p>
-      <Choice onFiles={reading.run} />
+      <FileChoice onFiles={reading.run} />
       <p class="quiet" role="status">
         {progress}
       </p>
-      {found && <Findings found={found} />}
+      {found && <FoundSessions found={found} />}
       {found && found.events.length > 0 && (
         <Button kind="primary" action={sending}>
           {t.start.send}
@@ -61,7 +61,7 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
   );
 }
 
-function Choice({ onFiles }: { onFiles(files: readonly Chosen[]): void }) {
+function FileChoice({ onFiles }: { onFiles(files: readonly ChosenEntry[]): void }) {
   const [isOver, setOver] = useState(false);
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -114,7 +114,11 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
   );
 }
 
-function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { found: FoundTranscripts }) {
+function FoundSessions({
+  found: { events, sessions, unknown, masked, excerpts },
+}: {
+  found: FoundTranscripts;
+}) {
   return (
     <>
       <p>{events.length === 0 ? t.start.nothing : t.start.found(events.length, sessions)}</p>
@@ -131,7 +135,7 @@ function Findings({ found: { events, sessions, unknown, masked, excerpts } }: { 
   );
 }
 
-async function filesIn(entry: Chosen): Promise<File[]> {
+async function filesIn(entry: ChosenEntry): Promise<File[]> {
   if (entry === null) return [];
   if (entry instanceof File) return [entry];
   if (entry.isFile)

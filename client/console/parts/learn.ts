@@ -7,13 +7,13 @@ import { t } from '../strings/index.ts';
  */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
   const { steps, learnt } = t.memory;
-  const raw = await follow(client.stream('syncMemory', {}), steps.sync, say);
-  const episodes = await follow(client.stream('promoteEpisodes', {}), steps.episodes, say);
-  const facts = await follow(client.stream('promoteFacts', {}), steps.facts, say);
+  const raw = await followJob(client.stream('syncMemory', {}), steps.sync, say);
+  const episodes = await followJob(client.stream('promoteEpisodes', {}), steps.episodes, say);
+  const facts = await followJob(client.stream('promoteFacts', {}), steps.facts, say);
   return learnt(raw.created, episodes.created, facts.created, episodes.considered, facts.considered);
 }
 
-async function follow(
+async function followJob(
   events: AsyncIterable<JobEvent<{ created: number; considered?: number }>>,
   name: string,
   say: (step: string) => void,

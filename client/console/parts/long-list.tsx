@@ -14,7 +14,7 @@ interface LongListProps<Row> {
 /** Assumed height of a row that has not been shown yet, in pixels. */
 const GUESSED_HEIGHT = 160;
 /** Distance above and below the window within which rows stay on the page. */
-const KEPT_PIXELS = 1200;
+const KEPT_MARGIN_PIXELS = 1200;
 /** Number of remaining rows below which the end counts as near. */
 const NEAR_END_ROWS = 40;
 
@@ -28,7 +28,7 @@ export function LongList<Row>({ rows, keyOf, hasMore, children, onEnd }: LongLis
   const look = () => {
     if (list.current === null) return;
     const top = -list.current.getBoundingClientRect().top;
-    const next = rangeOf(rows.map(height), top - KEPT_PIXELS, top + innerHeight + KEPT_PIXELS);
+    const next = rangeOf(rows.map(height), top - KEPT_MARGIN_PIXELS, top + innerHeight + KEPT_MARGIN_PIXELS);
     setRange((now) => (isSame(now, next) ? now : next));
     if (next.end > rows.length - NEAR_END_ROWS) onEnd();
   };
@@ -77,7 +77,7 @@ export function LongList<Row>({ rows, keyOf, hasMore, children, onEnd }: LongLis
   );
 }
 
-interface Range {
+interface RowRange {
   first: number;
   end: number;
   above: number;
@@ -85,7 +85,7 @@ interface Range {
 }
 
 /** Returns the range of rows between two positions in pixels, and the height of the rows above and below it. */
-function rangeOf(heights: readonly number[], from: number, to: number): Range {
+function rangeOf(heights: readonly number[], from: number, to: number): RowRange {
   let at = 0;
   let first = 0;
   while (first < heights.length - 1 && at + (heights[first] ?? 0) < from) at += heights[first++] ?? 0;
@@ -97,5 +97,5 @@ function rangeOf(heights: readonly number[], from: number, to: number): Range {
   return { first, end, above, below };
 }
 
-const isSame = (a: Range, b: Range) =>
+const isSame = (a: RowRange, b: RowRange) =>
   a.first === b.first && a.end === b.end && a.above === b.above && a.below === b.below;

@@ -6,7 +6,7 @@ import { submitHandler, useAction, useLoad } from './hooks.ts';
 import { Button, Card, ErrorNote, Field, faultOf, Skeleton, SuccessNote } from './ui.tsx';
 
 /** A field of the profile while it is edited. */
-interface Line {
+interface ProfileField {
   id: string;
   name: string;
   value: string;
@@ -14,9 +14,9 @@ interface Line {
   original?: unknown;
 }
 
-interface Edited {
+interface EditedProfile {
   summary: string;
-  lines: readonly Line[];
+  lines: readonly ProfileField[];
   /** The profile before the edits. */
   known: { summary: string; data: Record<string, unknown> };
 }
@@ -29,22 +29,22 @@ export function Profile() {
   }, []);
   if (error !== undefined) return <ErrorNote error={error} again={again} />;
   if (value === undefined) return <Skeleton />;
-  return <Editor profile={value} onSaved={again} />;
+  return <ProfileEditor profile={value} onSaved={again} />;
 }
 
-interface EditorProps {
+interface ProfileEditorProps {
   profile: { summary: string; data: Record<string, unknown>; updated_at: string } | null;
   onSaved(): void;
 }
 
-function Editor({ profile, onSaved }: EditorProps) {
+function ProfileEditor({ profile, onSaved }: ProfileEditorProps) {
   const { client } = useSignedIn();
   const [draft, keepDraft] = useDraft('profile');
-  const [{ summary, lines, known }, setEdited] = useState<Edited>(() =>
-    draft === undefined ? unedited(profile) : JSON.parse(draft),
+  const [{ summary, lines, known }, setEdited] = useState<EditedProfile>(() =>
+    draft === undefined ? editedProfileOf(profile) : JSON.parse(draft),
   );
   const [isSaved, setSaved] = useState(false);
-  const namesakes = namesakesIn(lines);
+  const namesakes = fieldsWithUsedName(lines);
   const saving = useAction(async () => {
     const typedProfile = { summary, data: dataOf(lines) };
     // Leaves out a part that was not edited here, so as not to undo an edit made elsewhere.
@@ -57,7 +57,7 @@ function Editor({ profile, onSaved }: EditorProps) {
     setSaved(true);
     onSaved();
   });
-  const change = (part: Partial<Edited>) => {
+  const change = (part: Partial<EditedProfile>) => {
     const next = { summary, lines, known, ...part };
     setEdited(next);
     keepDraft(JSON.stringify(next));
@@ -77,10 +77,10 @@ function Editor({ profile, onSaved }: EditorProps) {
         <fieldset>
           <legend>{t.profile.fields}</legend>
           <p class="quiet small">
-            <Lock /> {t.profile.locked}
+            <LockIcon /> {t.profile.locked}
           </p>
           {lines.map((line) => (
-            <Pair
+            <FieldEditor
               key={line.id}
               line={line}
               fault={namesakes.includes(line) ? t.profile.twice : undefined}
@@ -108,14 +108,14 @@ function Editor({ profile, onSaved }: EditorProps) {
   );
 }
 
-interface PairProps {
-  line: Line;
+interface FieldEditorProps {
+  line: ProfileField;
   fault: string | undefined;
-  onChange(line: Line): void;
+  onChange(line: ProfileField): void;
   onRemove(): void;
 }
 
-function Pair({ line, fault, onChange, onRemove }: PairProps) {
+function FieldEditor({ line, fault, onChange, onRemove }: FieldEditorProps) {
   return (
     <div class="pair">
       <Field
@@ -139,7 +139,7 @@ function Pair({ line, fault, onChange, onRemove }: PairProps) {
   );
 }
 
-function Lock() {
+function LockIcon() {
   return (
     <svg class="lock" viewBox="0 0 16 16" aria-hidden="true">
       <path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2H13v8H3V7Zm1.75 0h3.5V5a1.75 1.75 0 0 0-3.5 0Z" />
@@ -147,12 +147,12 @@ function Lock() {
   );
 }
 
-function unedited(profile: EditorProps['profile']): Edited {
+function editedProfileOf(profile: ProfileEditorProps['profile']): EditedProfile {
   const { summary, data } = profile ?? { summary: '', data: {} };
-  return { summary, lines: linesOf(data), known: { summary, data } };
+  return { summary, lines: fieldsOf(data), known: { summary, data } };
 }
 
-function linesOf(data: Record<string, unknown>): Line[] {
+function fieldsOf(data: Record<string, unknown>): ProfileField[] {
   return Object.entries(data).map(([name, value]) => ({
     id: name,
     name,
@@ -164,13 +164,13 @@ function linesOf(data: Record<string, unknown>): Line[] {
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Returns the lines whose name an earlier line already has. */
-function namesakesIn(lines: readonly Line[]): Line[] {
+function fieldsWithUsedName(lines: readonly ProfileField[]): ProfileField[] {
   const names = lines.map(({ name }) => name.trim());
   return lines.filter(({ name }, at) => name !== '' && names.indexOf(name.trim()) < at);
 }
 
 /** Returns an unedited value as it was loaded, so that it keeps its type. */
-function dataOf(lines: readonly Line[]): Record<string, unknown> {
+function dataOf(lines: readonly ProfileField[]): Record<string, unknown> {
   return Object.fromEntries(
     lines.map(({ name, value, original }) => [
       name.trim(),

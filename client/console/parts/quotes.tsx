@@ -1,5 +1,5 @@
 import { moment, t } from '../strings/index.ts';
-import { Words } from './ui.tsx';
+import { LongText } from './ui.tsx';
 
 /** Text from memory on which a fact or a prediction is based. */
 export interface Quote {
@@ -17,7 +17,7 @@ export function Quotes({ quotes }: { quotes: readonly Quote[] }) {
     <ul class="quotes">
       {[...groups].map(([key, [first, ...others]]) => (
         <li key={key}>
-          <Words>{first?.text ?? ''}</Words>
+          <LongText>{first?.text ?? ''}</LongText>
           <p class="quiet small">
             {first?.tier}
             {first?.at && ` · ${moment(first.at)}`}

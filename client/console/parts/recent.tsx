@@ -5,7 +5,7 @@ import { Choices } from './choices.tsx';
 import { useSignedIn } from './context.ts';
 import { Decide } from './decide.tsx';
 import { useAction, useLoad } from './hooks.ts';
-import { Button, Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
+import { Button, Card, EmptyNote, ErrorNote, LongText, Skeleton } from './ui.tsx';
 
 const PAGE_SIZE = 20;
 
@@ -32,7 +32,7 @@ export function Recent({ onDecided }: { onDecided(): void }) {
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value?.results.length === 0 && (
-        <Empty text={filter === 'all' ? t.overview.none : t.inbox.empty} href="#/try" link={t.nav.try} />
+        <EmptyNote text={filter === 'all' ? t.overview.none : t.inbox.empty} href="#/try" link={t.nav.try} />
       )}
       {value?.results.map((reply) => (
         <Prediction key={reply.id} reply={reply} onDecided={onDecided} />
@@ -66,7 +66,7 @@ function Prediction({ reply, onDecided }: { reply: ReplySummary; onDecided(): vo
         {detail && (
           <>
             <blockquote>
-              <Words>{detail.agent_input}</Words>
+              <LongText>{detail.agent_input}</LongText>
             </blockquote>
             <Decide
               reply={detail}

@@ -3,7 +3,7 @@ import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useDraft } from './draft.ts';
 import { submitHandler, useAction } from './hooks.ts';
-import { Button, Card, ConfirmedAction, ErrorNote, Field, Words } from './ui.tsx';
+import { Button, Card, ConfirmedAction, ErrorNote, Field, LongText } from './ui.tsx';
 import { Why } from './why.tsx';
 
 export type Tier = 'facts' | 'episodes' | 'raw';
@@ -94,7 +94,7 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
         </h2>
       )}
       {draft === undefined ? (
-        <Words>{row.text}</Words>
+        <LongText>{row.text}</LongText>
       ) : (
         <form onSubmit={submitHandler(() => changing.run({ text: draft }))}>
           <Field label={t.memory.correct} value={draft} onInput={setDraft} rows={2} required />

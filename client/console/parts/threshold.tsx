@@ -6,13 +6,13 @@ import { useDebounced, useLoad } from './hooks.ts';
 import { Card, ErrorNote } from './ui.tsx';
 
 const DEBOUNCE_MS = 150;
-const TARGETS = { least: 50, most: 99, first: 95 };
+const TARGET_PERCENT = { min: 50, max: 99, initial: 95 };
 
 /** Reloads the calibration when `decisions`, the number of decisions, changes. */
 export function Threshold({ decisions }: { decisions: number }) {
   const { client } = useSignedIn();
   const id = useId();
-  const [target, setTarget] = useState(TARGETS.first);
+  const [target, setTarget] = useState(TARGET_PERCENT.initial);
   const settledTarget = useDebounced(target, DEBOUNCE_MS);
   const { value, error, again } = useLoad(
     () => client.readReplyCalibration({ target: settledTarget / 100 }),
@@ -26,8 +26,8 @@ export function Threshold({ decisions }: { decisions: number }) {
         <input
           id={id}
           type="range"
-          min={TARGETS.least}
-          max={TARGETS.most}
+          min={TARGET_PERCENT.min}
+          max={TARGET_PERCENT.max}
           value={target}
           aria-valuetext={percent(target / 100)}
           aria-describedby={`${id}-says`}
@@ -36,14 +36,14 @@ export function Threshold({ decisions }: { decisions: number }) {
         <output for={id}>{percent(target / 100)}</output>
       </div>
       <div id={`${id}-says`} role="status">
-        {value && <Meaning calibration={value} />}
+        {value && <ThresholdEffect calibration={value} />}
       </div>
       <ErrorNote error={error} again={again} />
     </Card>
   );
 }
 
-function Meaning({
+function ThresholdEffect({
   calibration: { suggested_threshold: from, evidence },
 }: {
   calibration: ReplyCalibration;

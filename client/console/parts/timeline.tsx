@@ -3,7 +3,7 @@ import type { Session } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
-import { Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
+import { Card, EmptyNote, ErrorNote, LongText, Skeleton } from './ui.tsx';
 
 const ROWS_PER_SESSION_MAX = 20;
 
@@ -15,7 +15,7 @@ export function Timeline() {
       <p class="quiet">{t.timeline.lead}</p>
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value?.results.length === 0 && <Empty text={t.timeline.empty} href="#/start" link={t.nav.start} />}
+      {value?.results.length === 0 && <EmptyNote text={t.timeline.empty} href="#/start" link={t.nav.start} />}
       <ol class="timeline">
         {value?.results.map((session) => (
           <li key={session.session_id}>
@@ -39,7 +39,7 @@ function RecordedSession({ session }: { session: Session }) {
             <bdi>{source_detail ?? session_id}</bdi>
           </span>
         </summary>
-        {isOpen && <Stages session={session} />}
+        {isOpen && <SessionMemory session={session} />}
       </details>
     </Card>
   );
@@ -51,7 +51,7 @@ interface TimelineRow {
   at: string;
 }
 
-function Stages({ session: { session_id, started_at } }: { session: Session }) {
+function SessionMemory({ session: { session_id, started_at } }: { session: Session }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
     const ofSession = { session_id, limit: ROWS_PER_SESSION_MAX };
@@ -85,7 +85,7 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
           <ul class="quotes">
             {value[tier].map(({ id, text, at }) => (
               <li key={id}>
-                <Words>{text}</Words>
+                <LongText>{text}</LongText>
                 <p class="quiet small">{moment(at)}</p>
               </li>
             ))}

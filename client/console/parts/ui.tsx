@@ -146,7 +146,7 @@ export function SuccessNote({ children }: { children: ComponentChildren }) {
   );
 }
 
-export function Empty({ text, href, link }: { text: string; href?: string; link?: string }) {
+export function EmptyNote({ text, href, link }: { text: string; href?: string; link?: string }) {
   return (
     <div class="empty">
       <p>{text}</p>
@@ -173,7 +173,7 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
 const SHORTENED_LENGTH = 600;
 
 /** Uses `bdi`, so that right-to-left text does not change the direction of the page around it. */
-export function Words({ children }: { children: string }) {
+export function LongText({ children }: { children: string }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = children.length > SHORTENED_LENGTH;
   return (
@@ -228,7 +228,7 @@ export function ConfirmedAction({
   );
 }
 
-export function Copy({ text }: { text: string }) {
+export function CopyButton({ text }: { text: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
   return <Button onPress={copy}>{isCopied ? t.copied : t.copy}</Button>;

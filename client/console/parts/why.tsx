@@ -5,7 +5,7 @@ import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
 import { type Quote, Quotes } from './quotes.tsx';
-import { ErrorNote, Skeleton, Words } from './ui.tsx';
+import { ErrorNote, LongText, Skeleton } from './ui.tsx';
 
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
@@ -39,7 +39,7 @@ function Sources({ id }: { id: string }) {
           <ul class="quotes">
             {replaced.map(({ id, text, recorded_at, invalidated_at }) => (
               <li key={id}>
-                <Words>{text}</Words>
+                <LongText>{text}</LongText>
                 <p class="quiet small">
                   {t.memory.believed(moment(recorded_at), invalidated_at ? moment(invalidated_at) : '')}
                 </p>

@@ -1,4 +1,4 @@
-import { normalForm, type PlacedWord, placedWords, wordNgrams, wordsOf } from '../../text/words.ts';
+import { normalForm, type PositionedWord, positionedWords, wordNgrams, wordsOf } from '../../text/words.ts';
 
 /** An inexact passage must have at least this share of the quote's word trigrams. */
 const CONTAINED_SHARE = 0.8;
@@ -9,14 +9,14 @@ const QUOTE_LIMITS = { units: 1000, words: 250 };
 /** A text in which quotes are looked up. It is split into words only once. */
 export class QuotedText {
   readonly #text: string;
-  readonly #placedWords: readonly PlacedWord[];
+  readonly #positionedWords: readonly PositionedWord[];
   readonly #words: readonly string[];
   readonly #trigrams: readonly string[];
 
   constructor(text: string) {
     this.#text = normalForm(text, 'NFC');
-    this.#placedWords = placedWords(this.#text);
-    this.#words = this.#placedWords.map(({ word }) => word);
+    this.#positionedWords = positionedWords(this.#text);
+    this.#words = this.#positionedWords.map(({ word }) => word);
     this.#trigrams = wordNgrams(this.#words, 3);
   }
 
@@ -25,13 +25,13 @@ export class QuotedText {
    * finds an equally long run of words with nearly all of the quote's word trigrams.
    */
   passageOf(quote: string): string | undefined {
-    const wantedWords = placedWords(quote.slice(0, QUOTE_LIMITS.units))
+    const wantedWords = positionedWords(quote.slice(0, QUOTE_LIMITS.units))
       .slice(0, QUOTE_LIMITS.words)
       .map(({ word }) => word);
     const from = findExact(wantedWords, this.#words) ?? findNear(wantedWords, this.#trigrams);
     if (from === undefined) return undefined;
-    const last = this.#placedWords[Math.min(from + wantedWords.length, this.#placedWords.length) - 1];
-    return this.#text.slice(this.#placedWords[from]?.start, last?.end);
+    const last = this.#positionedWords[Math.min(from + wantedWords.length, this.#positionedWords.length) - 1];
+    return this.#text.slice(this.#positionedWords[from]?.start, last?.end);
   }
 }
 

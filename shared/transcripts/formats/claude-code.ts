@@ -1,4 +1,4 @@
-import { type Entry, type Format, type Passage, questionText, type Reader } from '../format.ts';
+import { type Entry, type Format, questionText, type Reader, type SessionEntries } from '../format.ts';
 import {
   type JsonObject,
   objectOf,
@@ -24,10 +24,10 @@ export const claudeCode: Format = {
       ['user', 'assistant', 'system', 'attachment'].includes(String(record['type']))
     );
   },
-  open: (): Reader => ({ read: (line) => passageOf(parseObject(line)) }),
+  open: (): Reader => ({ read: (line) => sessionEntriesOf(parseObject(line)) }),
 };
 
-function passageOf(record: JsonObject): Passage | undefined {
+function sessionEntriesOf(record: JsonObject): SessionEntries | undefined {
   const sessionId = stringOf(record['sessionId']);
   if (sessionId === undefined) return undefined;
   const entries = entriesOf(record);

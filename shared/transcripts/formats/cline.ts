@@ -2,10 +2,10 @@ import {
   digest,
   type Entry,
   type Format,
-  type Passage,
   questionText,
   type Reader,
   type Session,
+  type SessionEntries,
 } from '../format.ts';
 import { type JsonObject, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
@@ -29,14 +29,14 @@ export const cline: Format = {
     const [first] = line.startsWith('[{') ? messagesOn(line) : [];
     return typeof first?.['ts'] === 'number' && ['ask', 'say'].includes(String(first['type']));
   },
-  open: (): Reader => ({ read: (line) => passageOf(messagesOn(line)) }),
+  open: (): Reader => ({ read: (line) => sessionEntriesOf(messagesOn(line)) }),
 };
 
 function messagesOn(line: string): JsonObject[] {
   return objectsOf(JSON.parse(line));
 }
 
-function passageOf(messages: JsonObject[]): Passage | undefined {
+function sessionEntriesOf(messages: JsonObject[]): SessionEntries | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
   // Only the directory's name has the task's id, so the time and a hash of the first message take its place.

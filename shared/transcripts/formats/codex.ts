@@ -1,10 +1,10 @@
 import {
   type Entry,
   type Format,
-  type Passage,
   questionText,
   type Reader,
   type Session,
+  type SessionEntries,
   UtteranceIds,
 } from '../format.ts';
 import {
@@ -38,16 +38,16 @@ export const codex: Format = {
 class CodexReader implements Reader {
   readonly #ids = new UtteranceIds();
   /** Ids of the non-secret questions, by the id of the tool call that asked them. */
-  readonly #askedIds = new Map<string, string[]>();
+  readonly #questionIds = new Map<string, string[]>();
   #session: Session | undefined;
   #isSubagent = false;
   /**
    * Prefix of all ids. A forked session begins with a copy of the original session's messages, so its prefix has the
    * original session's id.
    */
-  #root = '';
+  #idPrefix = '';
 
-  read(line: string): Passage | undefined {
+  read(line: string): SessionEntries | undefined {
     const record = parseObject(line);
     const payload = objectOf(record['payload']);
     if (record['type'] === 'session_meta') this.#begin(payload);
@@ -60,7 +60,7 @@ class CodexReader implements Reader {
   #begin(meta: JsonObject): void {
     const id = stringOf(meta['id']);
     if (id === undefined) return;
-    this.#root = `${NAME}:${stringOf(meta['forked_from_id']) ?? id}`;
+    this.#idPrefix = `${NAME}:${stringOf(meta['forked_from_id']) ?? id}`;
     if (this.#session !== undefined) return;
     this.#session = { id: `${NAME}:${id}`, agent: NAME, detail: stringOf(meta['cwd']) };
     this.#isSubagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
@@ -100,14 +100,14 @@ class CodexReader implements Reader {
   }
 
   #id(kind: string, text: string): string {
-    return this.#ids.next(this.#root, kind, text);
+    return this.#ids.next(this.#idPrefix, kind, text);
   }
 
   #questions(call: JsonObject, at: string | undefined): Entry[] {
     const { questions } = tryParseObject(stringOf(call['arguments']) ?? '') ?? {};
     const publicQuestions = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
     const callId = String(call['call_id']);
-    this.#askedIds.set(
+    this.#questionIds.set(
       callId,
       publicQuestions.map(({ id }) => String(id)),
     );
@@ -122,7 +122,7 @@ class CodexReader implements Reader {
   #answers(result: JsonObject, at: string | undefined): Entry[] {
     const callId = String(result['call_id']);
     const { answers } = tryParseObject(stringOf(result['output']) ?? '') ?? {};
-    const replies = (this.#askedIds.get(callId) ?? []).flatMap((question): Entry[] => {
+    const replies = (this.#questionIds.get(callId) ?? []).flatMap((question): Entry[] => {
       const given = objectOf(propertyOf(answers, question))['answers'];
       const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
       const asked = this.#questionId(callId, question);
@@ -132,7 +132,7 @@ class CodexReader implements Reader {
   }
 
   #questionId(callId: string, question: string): string {
-    return `${this.#root}:${callId}:${question}`;
+    return `${this.#idPrefix}:${callId}:${question}`;
   }
 }
 

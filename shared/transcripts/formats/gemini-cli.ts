@@ -1,4 +1,4 @@
-import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
+import type { Entry, Format, Reader, Session, SessionEntries } from '../format.ts';
 import {
   isObject,
   type JsonObject,
@@ -37,7 +37,7 @@ export const geminiCliDocument: Format = {
 };
 
 /** Top-level properties that describe the session. */
-const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
+const DESCRIPTION_PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
 
 class DocumentReader implements Reader {
   readonly #reader = new GeminiReader();
@@ -45,8 +45,8 @@ class DocumentReader implements Reader {
   /** Lines read so far of an incomplete message. */
   #message: string[] | undefined;
 
-  read(line: string): Passage | undefined {
-    const [, name, value] = PROPERTY.exec(line) ?? [];
+  read(line: string): SessionEntries | undefined {
+    const [, name, value] = DESCRIPTION_PROPERTY.exec(line) ?? [];
     if (name !== undefined && value !== undefined) this.#description[name] = JSON.parse(value);
     if (line === '  "messages": [') return this.#reader.read(JSON.stringify(this.#description));
     if (line === '    {') this.#message = [];
@@ -64,7 +64,7 @@ class GeminiReader implements Reader {
   #session: Session | undefined;
   #isSubagent = false;
 
-  read(line: string): Passage | undefined {
+  read(line: string): SessionEntries | undefined {
     const record = parseObject(line);
     const { sessionId, projectHash } = record;
     if (this.#session === undefined && typeof sessionId === 'string' && typeof projectHash === 'string') {

@@ -2,9 +2,9 @@ import {
   digest,
   type Entry,
   type Format,
-  type Passage,
   type Reader,
   type Session,
+  type SessionEntries,
   UtteranceIds,
 } from '../format.ts';
 import { removeElements, stripToolWrappers } from '../wrappers.ts';
@@ -39,7 +39,7 @@ interface Message {
 
 class SpecStoryReader implements Reader {
   readonly #ids = new UtteranceIds();
-  readonly #markup = new Markup();
+  readonly #toolCalls = new ToolCallTracker();
   #session: Session | undefined;
   /** Start of the session. The first messages have this time if the file gives them none. */
   #startedAt: string | undefined;
@@ -47,15 +47,15 @@ class SpecStoryReader implements Reader {
   /** Time of the last slash command. A user's message with the same time is the expansion of the command. */
   #commandAt: string | undefined;
 
-  read(line: string): Passage | undefined {
+  read(line: string): SessionEntries | undefined {
     if (this.#session === undefined) {
       this.#begin(line);
       return undefined;
     }
-    const header = this.#markup.isInside ? null : HEADER.exec(line);
+    const header = this.#toolCalls.isInside ? null : HEADER.exec(line);
     if (header === null) {
       // The person's words are copied verbatim, so only an agent's message can contain the markup of a tool call.
-      if (this.#message?.role === 'agent') this.#markup.read(line);
+      if (this.#message?.role === 'agent') this.#toolCalls.read(line);
       this.#message?.lines.push(line);
       return undefined;
     }
@@ -83,22 +83,22 @@ class SpecStoryReader implements Reader {
     const { id: scope } = this.#session ?? { id: NAME };
     const utterance = (text: string) => ({ id: this.#ids.next(scope, role, text), at, text });
     if (role === 'user') {
-      const message = withoutRule(lines.join('\n'));
+      const message = withoutTrailingRule(lines.join('\n'));
       const isExpansion = at !== undefined && at === this.#commandAt;
       if (message.startsWith(COMMAND_TAG)) this.#commandAt = at;
       const text = isExpansion ? '' : stripToolWrappers(message);
       return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...utterance(text) }];
     }
-    return withoutTools(lines).flatMap((part): Entry[] => {
+    return splitAtToolCalls(lines).flatMap((part): Entry[] => {
       if (part === undefined) return [{ kind: 'working' }];
-      const text = removeElements(withoutRule(part), 'think').trim();
+      const text = removeElements(withoutTrailingRule(part), 'think').trim();
       return text === '' ? [] : [{ kind: 'agent', ...utterance(text) }];
     });
   }
 }
 
 /** Tracks which lines belong to a tool call. The output of the tool is in code fences, and may contain any text. */
-class Markup {
+class ToolCallTracker {
   #fence: string | undefined;
   isInside = false;
 
@@ -117,13 +117,13 @@ class Markup {
 }
 
 /** Returns the texts between a message's tool calls, and undefined for each tool call. */
-function withoutTools(lines: string[]): (string | undefined)[] {
+function splitAtToolCalls(lines: string[]): (string | undefined)[] {
   const parts: (string | undefined)[] = [];
-  const markup = new Markup();
+  const toolCalls = new ToolCallTracker();
   let text: string[] = [];
   for (const line of lines) {
-    const wasInside = markup.isInside;
-    markup.read(line);
+    const wasInside = toolCalls.isInside;
+    toolCalls.read(line);
     if (wasInside) continue;
     if (!line.startsWith(TOOL_OPEN)) {
       text.push(line);
@@ -136,7 +136,7 @@ function withoutTools(lines: string[]): (string | undefined)[] {
   return parts;
 }
 
-function withoutRule(text: string): string {
+function withoutTrailingRule(text: string): string {
   return text.replace(/\n---\s*$/, '').trim();
 }
 

@@ -4,7 +4,7 @@ import { takeSteps } from '../../../shared/db/steps.ts';
 import { deleteOldHistory } from '../../../shared/db/stores/work/forget.ts';
 
 describe('steps of housekeeping', () => {
-  it('housekeeping steps that are told to stop end after the current step, and take no step when started again', async () => {
+  it('a run of housekeeping steps that is told to stop ends after the current step, and a later run takes no step', async () => {
     const stopping = new AbortController();
     let steps = 0;
     async function* endless() {

@@ -141,7 +141,7 @@ describe('pages of a sync', () => {
     }
   });
 
-  it("a full page of a sync that ends its session is recognised as the session's last page", async () => {
+  it("a full page of a sync is recognised as a session's last page if the session has no further event", async () => {
     await record(1);
     const page = await readUnsyncedPage(system.em(), account, EVENTS_PER_SESSION);
     assert.deepEqual([page?.events.length, page?.last], [EVENTS_PER_SESSION, true]);
@@ -154,7 +154,7 @@ describe('pages of a sync', () => {
     assert.ok(read < 5 * EVENTS_PER_SESSION, `${read} rows`);
   });
 
-  it('reading a page for a sync with `since` reads fewer than three rows per session, if no session has a later event', async () => {
+  it('a sync with a `since` later than all events reads fewer than three rows per session', async () => {
     const sessions = 500;
     await record(sessions);
     const since = new Date(Date.now() + 60_000).toISOString();

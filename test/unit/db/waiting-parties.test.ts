@@ -15,7 +15,7 @@ describe('waiting parties', () => {
       [newId(), kind, party, state, deadline],
     );
 
-  it('a party counts as waiting once for each kind of which it has unexpired queued work and no running work', async () => {
+  it('waiting parties are counted once per kind, without those whose work of the kind runs or has expired', async () => {
     const [waiting, busy, late] = [newId(), newId(), newId()];
     for (const kind of ['sync', 'promote_facts']) await addWork(kind, waiting, 'queued');
     await addWork('sync', waiting, 'queued');

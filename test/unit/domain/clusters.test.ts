@@ -115,7 +115,7 @@ describe('clusters', () => {
     );
   });
 
-  it('the rows of an episode that a client made are cut to the size of one cluster', () => {
+  it('a client-made episode keeps only as many of its rows as fit into one cluster', () => {
     assert.equal(capToClusterSize(rowsOf(repeatedTexts(60))).length, 40);
     assert.equal(capToClusterSize(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
     assert.deepEqual(capToClusterSize([]), []);

@@ -38,7 +38,7 @@ describe('envelopeSize', () => {
     assert.equal(envelopeSize(request()), 0);
   });
 
-  it('envelopeSize equals a count of the code points one by one', () => {
+  it('envelopeSize counts the code points of any text correctly', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, fc.array(text), (draft, contents) => {

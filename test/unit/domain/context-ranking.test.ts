@@ -43,12 +43,12 @@ describe('choosing the best memory rows', () => {
   });
   const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
 
-  it('choosing the best memory rows takes pinned rows first, then the highest worth, then the later of two equals', async () => {
+  it('choosing the best memory rows takes pinned rows first, then rows of higher worth, then the later of two equal rows', async () => {
     const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
     assert.deepEqual(idsOf(await chooseBest(rows, 3)), ['b', 'a', 'd']);
   });
 
-  it('choosing the best memory rows takes a row that repeats a better one only when no other row is left', async () => {
+  it('choosing the best memory rows takes a row that repeats a better row only after all other rows', async () => {
     const same = 'prefers the short answer in two sentences';
     const rows = [
       row('a', 0.9, { text: same }),
@@ -66,7 +66,7 @@ describe('choosing the best memory rows', () => {
     ]);
   });
 
-  it('choosing the best memory rows treats no text with another number or another word order as a repetition', async () => {
+  it('choosing the best memory rows does not treat a text with another number or word order as a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),

@@ -90,7 +90,7 @@ describe('decideCompletion', () => {
     assert.equal(completionOf(`${long}x`), `${long}x`);
   });
 
-  it('decideCompletion cuts a completion after the last whole word within 2000 code points, or within a longer word', () => {
+  it('decideCompletion cuts a completion to at most 2000 code points, after a whole word unless a word is longer', () => {
     assert.equal(completionOf('word '.repeat(1000)), 'word '.repeat(400).trimEnd());
     assert.equal(completionOf(`${'w'.repeat(1990)} anotherlongword`), 'w'.repeat(1990));
     assert.equal(completionOf(`${'w'.repeat(2000)} next`), 'w'.repeat(2000));

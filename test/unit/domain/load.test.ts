@@ -52,7 +52,7 @@ describe('load estimate', () => {
     assertCloseTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
   });
 
-  it('the load estimate counts one turn of each party with a standing queue before each piece of the asking party', () => {
+  it('the load estimate expects each party with queued work to get one slot before each piece of the asking party', () => {
     const load = measuredEstimate({ standing: 61 });
     assertCloseTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
     assertCloseTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
@@ -63,7 +63,7 @@ describe('load estimate', () => {
     assertCloseTo(measuredEstimate({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
-  it('the load estimate takes the age of the oldest work as the wait until a claim rate is measured', () => {
+  it('until a claim rate is measured, the load estimate takes the age of the oldest work as the waiting time', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
     assertCloseTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
@@ -93,13 +93,13 @@ describe('load estimate', () => {
     assertCloseTo(load.answerMs(99, 1000), 3000);
   });
 
-  it('the load estimate assumes a rate of at most three claims in the time since the last claim', () => {
+  it('while no work is claimed, the load estimate assumes at most three claims in as much time as the pause so far', () => {
     const load = measuredEstimate();
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1000 }));
     assertCloseTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
   });
 
-  it('the load estimate keeps its claim rate when all slots are filled and freed together', () => {
+  it('the load estimate keeps its claim rate during a pause in claims that is shorter than the service time', () => {
     const load = measuredEstimate();
     for (let n = 0; n < 100; n += 1) load.noteServed(2000);
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1900 }));
@@ -111,7 +111,7 @@ describe('load estimate', () => {
     assert.equal(measuredEstimate({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
 
-  it('the load estimate uses its measured claim rate even if a single flooding party leaves some slots free', () => {
+  it('the load estimate uses its measured claim rate even while some slots are free', () => {
     assertCloseTo(measuredEstimate({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
@@ -282,7 +282,7 @@ describe('load shedding', () => {
     }
   });
 
-  it('load shedding does not mistake unannounced work for a lack of capacity', () => {
+  it('load shedding refuses no call if workers learn of queued work up to two seconds late', () => {
     const model = new QueueModel();
     model.arrivals = { a: 20 };
     model.run(5000);

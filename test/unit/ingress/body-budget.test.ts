@@ -13,7 +13,7 @@ describe('body budget', () => {
     share.free();
   }
 
-  it('a request body whose share of the body budget was freed cannot reserve more of the budget', async () => {
+  it('a request body cannot reserve room in the memory budget after its share has been freed', async () => {
     const budget = new BodyBudget(ROOM);
     for (const before of [0, MIB]) {
       const share = budget.open('one', here);
@@ -24,7 +24,7 @@ describe('body budget', () => {
     }
   });
 
-  it('room in the body budget that a request gets after its share was freed is given back at once', async () => {
+  it('a request body that gets room in the memory budget after its share was freed gives the room back at once', async () => {
     const budget = new BodyBudget(ROOM);
     const holding = budget.open('other', here);
     await holding.reserve(ROOM);

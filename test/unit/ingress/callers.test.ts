@@ -25,7 +25,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it('the ingress detaches from work only after every caller that was still being admitted has been refused', () => {
+  it('after one caller has given up, the ingress detaches from the work when every other caller has left', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'answered');
@@ -35,7 +35,7 @@ describe('callers by request', () => {
     assert.deepEqual(detached, ['r']);
   });
 
-  it('a detach reports a disconnect if the last caller that gave up had disconnected, even if another caller leaves later', () => {
+  it('a detach reports a disconnect if the last caller that gave up had disconnected, whoever leaves later', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'disconnected');

@@ -45,7 +45,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.equal((await count({ key })).points, 1);
   });
 
-  it(`rate-limit counts ${where} do not change when points of an earlier window are given back`, async () => {
+  it(`rate-limit counts ${where} do not change when points of an earlier window are refunded`, async () => {
     const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
     const late = new ExactLimiter(limiter.limit, store());
     await late.take('a');

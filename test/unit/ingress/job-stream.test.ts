@@ -95,7 +95,7 @@ describe('job stream', () => {
     assert.deepEqual(seen, [[], [1], [1]]);
   });
 
-  it('a job stream resumes after a Last-Event-ID with the items not yet sent, or after an unknown id with all items', async () => {
+  it('a job stream resumes after a known Last-Event-ID with the remaining items, and after an unknown one with all', async () => {
     const resume = async (lastEventId?: string) => {
       const jobs = polls({}, { result: {} });
       const poll = (shown: ReadonlySet<number>) => {

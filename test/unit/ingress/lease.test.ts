@@ -113,7 +113,7 @@ const takesOfOne = fc.array(fc.oneof(takeOne, networkStep), stepCount);
 const options = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
 describe('leased rate limit', () => {
-  it("a leased rate limit grants at most its points plus the ingresses' shares, and refuses calls only if its points are granted", () =>
+  it("a leased rate limit is exceeded by at most the ingresses' shares, and refuses no call before it is reached", () =>
     assertFor(
       { ...options, ingresses: fc.integer({ min: 2, max: 4 }), steps: takesOfOne },
       async (found, { points, share, ingresses }) => {
@@ -127,7 +127,7 @@ describe('leased rate limit', () => {
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));
 
-  it("a leased rate limit grants at most its points plus the ingresses' shares to calls that cost up to six points each", () =>
+  it("a leased rate limit is exceeded by at most the ingresses' shares, even if calls cost up to six points", () =>
     assertFor(
       {
         ...options,
@@ -139,7 +139,7 @@ describe('leased rate limit', () => {
       },
     ));
 
-  it("a leased rate limit grants at most its points and shares in each window, and refuses no call if one window's points suffice", () =>
+  it('a leased rate limit exceeds no window by more than the shares, and refuses no call if one window fits all', () =>
     assertFor(
       {
         ...options,

@@ -64,7 +64,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('predict'), 0);
   });
 
-  it('if a slot is freed every 10 ms, a party may queue 650 pieces, and a party with 900 pieces is asked to retry in 3 s', async () => {
+  it('if a slot is freed every 10 ms, a party may queue 650 calls, and a party with 900 is asked to retry in 3 s', async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
     assert.equal(load.maxQueued('predict'), 650);
@@ -81,7 +81,7 @@ describe('load monitor', () => {
     assert.equal(load.maxQueued('batch_reply'), Number.POSITIVE_INFINITY);
   });
 
-  it('the load monitor derives from ended work how long work of a kind is queued, and how much of it a party may queue', async () => {
+  it("the load monitor derives the time in the queue, and a party's maximum queue, from work that has ended", async () => {
     const load = monitorOf(async () => [rowOf(predict, FLOODED_LOAD)]);
     await load.poll();
     for (let n = 0; n < 100; n += 1) load.noteServed('predict', 6000, 4000);

@@ -35,7 +35,7 @@ describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
     }
   });
 
-  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open one limit each for apps, for accounts (`user`), and for addresses', () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open three limits: per app, per account and per address', () => {
     assert.deepEqual([...openedLimits(1, 1).keys()], ['app', 'user', 'address']);
   });
 

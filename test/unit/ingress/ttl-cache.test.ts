@@ -30,7 +30,7 @@ describe('credential cache', () => {
       }, 2000);
     });
 
-  it('until a look-up no longer finds a key, the credential cache remembers that the key was valid', async () => {
+  it('the credential cache remembers that a key was valid until a later look-up no longer finds the key', async () => {
     let valid = true;
     const { find, remembers, lookUps } = watchedCache(() => (valid ? {} : undefined));
     assert.equal(remembers('a'), false);

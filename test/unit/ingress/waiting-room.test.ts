@@ -43,7 +43,7 @@ describe('caller in the waiting room', () => {
     assert.deepEqual(await second.fate, attempt(2));
   });
 
-  it('a caller that enters the waiting room during a read that finds the work gone is answered by a later read', async () => {
+  it('a caller that enters the waiting room while a read finds the work gone is answered by a later read', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);

@@ -63,7 +63,7 @@ describe('work service', () => {
     return work.perform(predict, call, new AbortController().signal);
   };
 
-  it('the ingress detaches from work whose admission got no answer, but not if the admission never reached the database', async () => {
+  it('the ingress detaches from work whose admission failed, unless the admission never reached the database', async () => {
     const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     admissionErrors = [refused(), refused()];
     await assert.rejects(perform('key-1'), { code: 'ECONNREFUSED' });

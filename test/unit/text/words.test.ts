@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { codePointsIn, truncate, truncateMiddle, truncateWithEllipsis } from '../../../shared/text/cut.ts';
 import { similarity } from '../../../shared/text/similarity.ts';
 import { estimateTokens, TokenBudget } from '../../../shared/text/tokens.ts';
-import { placedWords, wordsOf } from '../../../shared/text/words.ts';
+import { positionedWords, wordsOf } from '../../../shared/text/words.ts';
 
 const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
 
@@ -26,10 +26,10 @@ describe('words of a text', () => {
 
   it('words of a text have the correct start and end positions', () => {
     const sentence = 'Wé moved, to 东京!';
-    const cut = placedWords(sentence).map(({ start, end }) => sentence.slice(start, end));
+    const cut = positionedWords(sentence).map(({ start, end }) => sentence.slice(start, end));
     assert.deepEqual(cut, ['Wé', 'moved', 'to', '东', '京']);
     assert.deepEqual(
-      placedWords(sentence).map(({ word }) => word),
+      positionedWords(sentence).map(({ word }) => word),
       wordsOf(sentence),
     );
   });

@@ -109,7 +109,7 @@ describe('grounding gate', () => {
       );
   });
 
-  it("one quote per row is kept as evidence, those from the person's own rows first", () => {
+  it("at most one quote per row is kept as evidence, and quotes of the person's own words come first", () => {
     const claims = [
       { source: 1, quote: 'approves deletions' },
       { source: 2, quote: 'moved to pnpm' },
@@ -122,7 +122,7 @@ describe('grounding gate', () => {
     ]);
   });
 
-  it("a statement that borrows other people's words is recognised", () => {
+  it("a statement that only repeats other people's words is recognised as borrowed", () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
@@ -157,7 +157,7 @@ describe('comparing statements', () => {
     assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
   });
 
-  it('statements in nearly the same words are duplicates, unless a meaningful word differs or stands elsewhere', () => {
+  it('nearly equal statements are duplicates, unless they differ in a meaningful word or in word order', () => {
     assert.ok(isNearDuplicate('Prefers tabs for indenting code', 'Prefers tabs for indenting the code'));
     for (const [a, b] of [
       ['Starts meetings at 9 in the office on site', 'Starts meetings at 8 in the office on site'],

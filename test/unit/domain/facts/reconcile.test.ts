@@ -71,7 +71,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('a statement that reverts a change is not merged into the change, although the words are the same', () => {
+  it('the statement "npm now instead of pnpm" is not merged into the fact "pnpm now instead of npm"', () => {
     const changed = fact({ text: 'I use pnpm now instead of npm' });
     const back = statement({ text: 'I use npm now instead of pnpm' });
     assert.equal(reconcile(back, [changed]).outcome, 'new');
@@ -92,7 +92,7 @@ describe('reconciling', () => {
         );
   });
 
-  it('a statement that replaces a fact according to the model is merged into the fact only if the words are equal', () => {
+  it('a statement supersedes the fact that the model says it supersedes, unless both have the same words', () => {
     const target = { id: 'old', relation: 'supersedes' } as const;
     const old = fact();
     const decision = reconcile(statement({ text: 'Uses npm', target }), [old]);
@@ -137,7 +137,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(slotlessStatement, [slotlessFact]), { outcome: 'new', supersedes: [] });
   });
 
-  it('a statement of a change supersedes a fact that says only what the person gives up or denies', () => {
+  it('a statement about a change supersedes a fact that states only what the person gives up or denies', () => {
     const changes: [change: string, old: string, slot?: string][] = [
       ['I have moved from npm to pnpm.', 'I always use npm.'],
       ['I have moved from Kiel to Hamburg.', 'I live in Kiel.'],

@@ -72,7 +72,7 @@ describe('calibration report', () => {
     assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
   });
 
-  it('the calibration report suggests a lower threshold if too few decisions lie above a higher threshold', () => {
+  it('the calibration report suggests a lower threshold if too few decisions lie above the higher one', () => {
     const outcomes = [
       ...decisionsAt(0.97, 25, 25),
       ...decisionsAt(0.82, 60, 60),

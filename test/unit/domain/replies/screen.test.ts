@@ -83,7 +83,7 @@ describe('prediction material', () => {
     assert.ok(!fitMaterial(PROMPT, { ...NOTHING, facts }, 1000).truncated);
   });
 
-  it('a long prompt in a batch marks only its own reply as truncated; memory that does not fit marks all replies', () => {
+  it('in a batch, a long prompt marks only its own reply as truncated, and memory that does not fit marks all', () => {
     const prompts = [PROMPT, 'p'.repeat(20_000)];
     const truncatedWith = (part: Partial<Material>) => {
       const common = fitCommon(prompts, { ...NOTHING, ...part }, 1000);
@@ -107,7 +107,7 @@ describe('reply decision', () => {
     }
   });
 
-  it('a reply that is a command, or whose reason obeys one, is escalated even at a threshold of 0', () => {
+  it('a reply that contains a prompt injection, or whose reason obeys one, is escalated even at a threshold of 0', () => {
     const commanded = [
       ...OBEDIENT_REASONS.map((reason) => sureProposal(reason)),
       ...Object.values(INJECTIONS)

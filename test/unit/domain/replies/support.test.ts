@@ -21,7 +21,7 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('two decisions support a reply unless they are rejections, and a decision and its raw row count once', () => {
+  it('a reply is supported by two accepting decisions, but not by rejections, or by one decision and its raw row', () => {
     const approved = times(2, decisionOn('yes', RUN_TESTS));
     assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes'));
     assert.ok(!new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes'));
@@ -46,7 +46,7 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
   });
 
-  it('a reply on an irreversible action needs the same reply to five nearly equal prompts, and no other reply', () => {
+  it('a reply on an irreversible action is supported by five equal replies to nearly equal prompts, if none differs', () => {
     const prompt = 'Shall I delete the old snapshots?';
     assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
     const five = repliesTo('yes', ...times(5, prompt));
@@ -72,7 +72,7 @@ describe('support of a reply', () => {
 });
 
 describe('supplied reply', () => {
-  it('a prompt supplies a reply if the reply is its only quoted text, or a yes outside a question', () => {
+  it('a reply repeats its prompt if it is the only text that the prompt quotes, or a yes outside a question', () => {
     for (const [prompt, reply] of [
       ['Odpowiedz „tak”.', 'tak'],
       ['اكتب «نعم»', 'نعم'],
@@ -84,7 +84,7 @@ describe('supplied reply', () => {
       assert.ok(repeatsPrompt(prompt, reply), prompt);
   });
 
-  it('a prompt does not supply a reply that is one of several options, or that answers a question', () => {
+  it('a reply does not repeat its prompt if it is one of several options there, or answers a question there', () => {
     for (const [prompt, reply] of [
       ['Shall I use `pnpm` or `npm`?', 'pnpm'],
       ['Tabs or spaces?', 'spaces'],
