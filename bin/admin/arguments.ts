@@ -4,7 +4,7 @@ import { AdminError } from './admin-error.ts';
 /** SQL compares caps in millionths of a cent, and this many of them fit in a bigint. */
 const CAP_CENTS_MAX = 1_000_000_000_000;
 const GRACE_S_MAX = 30 * 24 * 60 * 60;
-const REDIRECT_URI_MAX = 2048;
+const REDIRECT_URI_CHARS_MAX = 2048;
 
 export function requireValue(name: string, value: string | undefined): string {
   if (value === undefined) throw new AdminError(`${name} is missing`);
@@ -64,8 +64,8 @@ export function redirectUri(value: string): string {
   // Printable ASCII only: `URL` would accept more, but a Location header does not.
   if (!/^https?:\/\/[!-~]+$/i.test(value) || !URL.canParse(value))
     throw invalidValueError('--redirect-uri', 'a URL that starts with https://', value);
-  if (value.length > REDIRECT_URI_MAX)
-    throw invalidValueError('--redirect-uri', `at most ${REDIRECT_URI_MAX} characters long`, value);
+  if (value.length > REDIRECT_URI_CHARS_MAX)
+    throw invalidValueError('--redirect-uri', `at most ${REDIRECT_URI_CHARS_MAX} characters long`, value);
   if (value.includes('#')) throw invalidValueError('--redirect-uri', 'without a fragment (#…)', value);
   const { protocol, hostname } = new URL(value);
   if (protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))

@@ -61,8 +61,8 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
   stopping.throwIfAborted();
 
-  const workers = opened.use(new SupervisedProcess(specOf('worker', ['all'], worker.env, files.logs)));
-  const ingress = opened.use(new SupervisedProcess(specOf('web', [], web.env, files.logs)));
+  const workers = opened.use(new SupervisedProcess(processSpecOf('worker', ['all'], worker.env, files.logs)));
+  const ingress = opened.use(new SupervisedProcess(processSpecOf('web', [], web.env, files.logs)));
   const ready = Promise.all([ingress.ready(), workers.ready()]);
   const [{ url: address = '', operatorUrl = '' }] = await step(
     'Starting the ingress and the workers',
@@ -72,7 +72,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   web.env['PORT'] = portOf(address);
   await writePrivateFile(files.address, `${address}\n`);
   const toolEnv = await toolServerEnv(env, address);
-  const tools = opened.use(new SupervisedProcess(specOf('mcp', [], toolEnv, files.logs)));
+  const tools = opened.use(new SupervisedProcess(processSpecOf('mcp', [], toolEnv, files.logs)));
   const started = await step('Starting the tool server', Promise.race([tools.ready(), stopRejection]));
   const toolAddress = started.url ?? '';
   toolEnv['MCP_PORT'] = portOf(toolAddress);
@@ -141,15 +141,15 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
   return values;
 }
 
-const ENTRIES = { web: 'ingress/main.ts', worker: 'workers/main.ts', mcp: 'ingress/mcp/main.ts' };
+const ENTRY_FILES = { web: 'ingress/main.ts', worker: 'workers/main.ts', mcp: 'ingress/mcp/main.ts' };
 
-function specOf(
-  name: keyof typeof ENTRIES,
+function processSpecOf(
+  name: keyof typeof ENTRY_FILES,
   args: string[],
   env: NodeJS.ProcessEnv,
   logs: string,
 ): ProcessSpec {
-  const entry = join(CHECKOUT, ENTRIES[name]);
+  const entry = join(CHECKOUT, ENTRY_FILES[name]);
   return { name, entry, args, env, log: join(logs, `${name}.log`), say };
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOf, type PostgresAccess, query } from './postgres-connection.ts';
 import { type PostgresHome, preparePostgresHome, run } from './postgres-home.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { Backoff, formatSeconds, whenAfter } from './supervised-process.ts';
+import { Backoff, delayText, formatSeconds } from './supervised-process.ts';
 
 export interface Postgres {
   /** Address of the database `forecue`, as the superuser. */
@@ -144,7 +144,7 @@ async function watch(
     if (stopping.aborted) return;
     const downSince = performance.now();
     const delayMs = backoff.next(downSince - upSince);
-    say(`PostgreSQL stopped unexpectedly (${how}); starting it again ${whenAfter(delayMs)} …`);
+    say(`PostgreSQL stopped unexpectedly (${how}); starting it again ${delayText(delayMs)} …`);
     for (let wait = delayMs, failures = 0; ; wait = backoff.next(0)) {
       await sleep(wait, undefined, { signal: stopping }).catch(() => undefined);
       const startError = stopping.aborted ? undefined : await errorOf(server.start());

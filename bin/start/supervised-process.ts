@@ -99,7 +99,7 @@ export class SupervisedProcess implements AsyncDisposable {
     }
     const delayMs = this.#backoff.next(livedMs);
     const { name, log } = this.#spec;
-    this.#spec.say(`${name} ended (${reason}) and starts again ${whenAfter(delayMs)}: see ${log}`);
+    this.#spec.say(`${name} ended (${reason}) and starts again ${delayText(delayMs)}: see ${log}`);
     this.#restartTimer = setTimeout(() => this.#launch(), delayMs);
   }
 
@@ -138,7 +138,7 @@ export class Backoff {
   }
 }
 
-export function whenAfter(delayMs: number): string {
+export function delayText(delayMs: number): string {
   return delayMs === 0 ? 'at once' : `in ${delayMs / 1000} s`;
 }
 

@@ -63,11 +63,11 @@ class Pipe {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#write(errorTo(null, PARSE_ERROR, 'Parse error: a line is one JSON message'));
+      this.#write(errorMessageTo(null, PARSE_ERROR, 'Parse error: a line is one JSON message'));
       return;
     }
     if (typeof message === 'object' && message !== null) void this.#pass(message);
-    else this.#write(errorTo(null, INVALID_REQUEST, 'Invalid request: a message is an object'));
+    else this.#write(errorMessageTo(null, INVALID_REQUEST, 'Invalid request: a message is an object'));
   }
 
   async close(): Promise<void> {
@@ -95,7 +95,7 @@ class Pipe {
       if (!isAnswered) throw new Error('the connection was cut');
     } catch (error) {
       if (running.signal.aborted || id === undefined) return;
-      this.#write(errorTo(id, SERVER_ERROR, `The tool server cannot be reached: ${messageOf(error)}`));
+      this.#write(errorMessageTo(id, SERVER_ERROR, `The tool server cannot be reached: ${messageOf(error)}`));
     } finally {
       this.#running.delete(id);
     }
@@ -181,7 +181,7 @@ function headerOf(text: string): string {
   return PLAIN_HEADER.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-function errorTo(id: Message['id'], code: number, message: string): object {
+function errorMessageTo(id: Message['id'], code: number, message: string): object {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 

@@ -11,12 +11,12 @@ export const TRANSCRIPTS = join(HOME, 'projects');
 const HOOK_EVENTS = ['Stop', 'SessionEnd'];
 const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
 /** Time limit of a hook in seconds; short, because a hook only starts the process that records. */
-const TIMEOUT_S = 10;
+const HOOK_TIMEOUT_S = 10;
 
 /** Adds our hooks to Claude Code's settings. Returns the path of the settings file. */
 export async function addHooks(program: string): Promise<string> {
   const command = `"${process.execPath}" "${program}" hook`;
-  const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
+  const hook = { hooks: [{ type: 'command', command, timeout: HOOK_TIMEOUT_S }] };
   const settings = withoutOurs(await readSettings());
   const hooks = objectOf(settings['hooks']);
   const addedHooks = HOOK_EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);

@@ -23,7 +23,7 @@ const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
 const UNSENT = join(HOME, 'unsent');
 /** A copy of this program, because the package may be in a cache that gets emptied. */
-const PROGRAM = join(HOME, 'record.mjs');
+const PROGRAM_COPY = join(HOME, 'record.mjs');
 
 /** Throws a `TypeError` for an invalid address or key. */
 export function connectionIn({
@@ -47,8 +47,8 @@ export async function setUp(connection: Connection): Promise<string> {
   for (const folder of [BOOKMARKS, UNSENT]) await mkdir(folder, { recursive: true, mode: 0o700 });
   await replace(CONNECTION, JSON.stringify(connection));
   const running = process.argv[1] ?? '';
-  if (running !== PROGRAM) await copyFile(running, PROGRAM);
-  return PROGRAM;
+  if (running !== PROGRAM_COPY) await copyFile(running, PROGRAM_COPY);
+  return PROGRAM_COPY;
 }
 
 export async function removeFiles(): Promise<void> {

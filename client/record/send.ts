@@ -6,10 +6,10 @@ import { type AccountClient, createAccountClient, ForecueError } from '../src/ap
 import type { Connection } from './home.ts';
 
 /** Allows more time and retries than usual: batches are large, and an account's rate limit refills once a second. */
-const PATIENCE = { timeoutMs: 120_000, retries: 8 };
+const BATCH_CALL_LIMITS = { timeoutMs: 120_000, retries: 8 };
 
 export function storeAt({ url: baseUrl, key: credential }: Connection): StoreBatch {
-  const client = createAccountClient({ baseUrl, credential, ...PATIENCE });
+  const client = createAccountClient({ baseUrl, credential, ...BATCH_CALL_LIMITS });
   // Skips the type check, since the server checks each event.
   return (events) => client.recordEvents(events as Parameters<AccountClient['recordEvents']>[0]);
 }

@@ -58,7 +58,7 @@ const REPEATABLE_OPERATIONS: readonly string[] = [
   'cancelJob',
 ] satisfies (keyof ApiMethods)[];
 const TIMEOUTS_MS = { keyed: 60_000, job: 300_000 };
-const EVENT_STREAM = { accept: 'text/event-stream' };
+const EVENT_STREAM_HEADERS = { accept: 'text/event-stream' };
 
 /** Throws a `TypeError` for an invalid address or credential. */
 export function createAccountClient(options: AccountClientOptions): AccountClient {
@@ -78,7 +78,7 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
       path,
       body,
       repeatable: method === 'GET' || isKeyed || REPEATABLE_OPERATIONS.includes(name),
-      headers: { ...(isKeyed && keyOf(options)), ...headers },
+      headers: { ...(isKeyed && idempotencyHeaders(options)), ...headers },
       ...(timeoutMs !== undefined && { timeoutMs }),
     };
     return (flags.includes('open') ? anonymousTransport : authenticatedTransport).send<T>(
@@ -124,7 +124,10 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
     const { signal, ...options } = call.options;
     signal?.throwIfAborted();
     const open = ({ jobId, lastEventId }: StreamPosition) => {
-      const headers = { ...EVENT_STREAM, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
+      const headers = {
+        ...EVENT_STREAM_HEADERS,
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      };
       const streamCall =
         jobId === undefined ? call : callOf(apiOperations, 'readJob', [jobId, { signal, ...options }]);
       return send(
@@ -164,6 +167,6 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
   };
 }
 
-function keyOf({ idempotencyKey }: CallOptions): Record<string, string> {
+function idempotencyHeaders({ idempotencyKey }: CallOptions): Record<string, string> {
   return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
 }

@@ -63,13 +63,13 @@ interface ShownSuggestion {
   isTaken: boolean;
 }
 
-const DRAFT_MAX = 8000;
+const DRAFT_CHARS_MAX = 8000;
 const FIRST_LATENCY_MS = 300;
 /** Weight of the latest call's latency in the moving average. */
 const LATENCY_WEIGHT = 0.3;
 const CALL_TIMEOUT_MS = 15_000;
 /** Seconds to wait after an error without a Retry-After: short if a retry may help, otherwise long. */
-const PAUSE_S = 1;
+const SHORT_PAUSE_S = 1;
 const LONG_PAUSE_S = 30;
 
 /** Creates a completer that asks for a suggestion when the person pauses, and reports what became of it. */
@@ -88,7 +88,7 @@ class PausingCompleter implements Completer {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #latencyMs = FIRST_LATENCY_MS;
   #revision = 0;
-  #notBefore = 0;
+  #nextCallAtMs = 0;
 
   constructor(client: CompleterClient, options: CompleterOptions) {
     this.#client = client;
@@ -164,7 +164,7 @@ class PausingCompleter implements Completer {
     if (this.#text === null) return;
     const quiet = Math.min(maxDelayMs, Math.max(minDelayMs, this.#latencyMs / 2));
     const call = () => this.#call().catch((error) => this.#options.onError?.(error));
-    this.#timer = setTimeout(call, Math.max(quiet, this.#notBefore - performance.now()));
+    this.#timer = setTimeout(call, Math.max(quiet, this.#nextCallAtMs - performance.now()));
   }
 
   async #call(): Promise<void> {
@@ -186,7 +186,7 @@ class PausingCompleter implements Completer {
           mode,
           user_id: this.#options.userId,
           session_id: this.#sessionId,
-          draft: { text: endOf(text), revision: this.#revision },
+          draft: { text: draftEndOf(text), revision: this.#revision },
         },
         { signal: runningCall.abort.signal, timeoutMs: CALL_TIMEOUT_MS },
       );
@@ -198,8 +198,8 @@ class PausingCompleter implements Completer {
     } catch (error) {
       if (runningCall.abort.signal.aborted) return;
       const known = error instanceof ForecueError ? error : undefined;
-      const seconds = known?.retryAfter ?? (known?.remedy === 'retry' ? PAUSE_S : LONG_PAUSE_S);
-      this.#notBefore = performance.now() + seconds * 1000;
+      const seconds = known?.retryAfter ?? (known?.remedy === 'retry' ? SHORT_PAUSE_S : LONG_PAUSE_S);
+      this.#nextCallAtMs = performance.now() + seconds * 1000;
       this.#options.onError?.(error);
     } finally {
       if (this.#runningCall === runningCall) this.#runningCall = undefined;
@@ -254,6 +254,6 @@ function continues({ text, whole }: ShownSuggestion, typed: string): boolean {
 }
 
 /** Cuts off the beginning of a text that is too long, without splitting a surrogate pair. */
-function endOf(text: string): string {
-  return text.slice(-DRAFT_MAX).replace(/^[\uDC00-\uDFFF]/, '');
+function draftEndOf(text: string): string {
+  return text.slice(-DRAFT_CHARS_MAX).replace(/^[\uDC00-\uDFFF]/, '');
 }

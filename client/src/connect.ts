@@ -51,7 +51,7 @@ interface Attempt {
   issuer: string;
 }
 
-const ATTEMPT_S = 600;
+const ATTEMPT_TTL_S = 600;
 const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
 /**
@@ -83,7 +83,7 @@ export function createConnector(
     );
     return new Response(null, {
       status: 303,
-      headers: { location: authorize_url, 'set-cookie': cookie(encodedAttempt, ATTEMPT_S) },
+      headers: { location: authorize_url, 'set-cookie': cookie(encodedAttempt, ATTEMPT_TTL_S) },
     });
   };
 

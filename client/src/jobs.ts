@@ -21,9 +21,9 @@ export interface StreamPosition {
 }
 
 /** Maximum number of reconnections in a row that bring no new event. */
-const CUTS_MAX = 6;
+const CUTS_IN_A_ROW_MAX = 6;
 /** Codes with which a stream may end while its job still runs. */
-const PASSING_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
+const TRANSIENT_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
 /** Yields each event once, even if the stream is cut. Without a job id, `open` starts or joins the job. */
 export async function* follow<Result>(
@@ -36,7 +36,7 @@ export async function* follow<Result>(
     try {
       for await (const event of eventsIn(await open(position))) {
         const isRepeated = event.name === 'job' && position.jobId !== undefined;
-        const jobEvent = read<Result>(event);
+        const jobEvent = jobEventOf<Result>(event);
         position.lastEventId = event.id ?? position.lastEventId;
         if (jobEvent === undefined || isRepeated) continue;
         if (jobEvent.type === 'job') position.jobId = jobEvent.job_id;
@@ -46,17 +46,18 @@ export async function* follow<Result>(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof ForecueError && !(error.status === 200 && PASSING_CODES.includes(error.code)))
+      if (error instanceof ForecueError && !(error.status === 200 && TRANSIENT_CODES.includes(error.code)))
         throw error;
       cause = error;
     }
-    if (cuts >= CUTS_MAX) throw new ForecueError('network_error', { message: 'the stream was cut', cause });
+    if (cuts >= CUTS_IN_A_ROW_MAX)
+      throw new ForecueError('network_error', { message: 'the stream was cut', cause });
     await sleep(pauseOf(cuts), signal);
   }
 }
 
 /** Returns undefined for an unknown event, which a newer server may send. Throws the error of an `error` event. */
-function read<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
+function jobEventOf<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
   const content = JSON.parse(data);
   switch (name) {
     case 'job':

@@ -33,7 +33,7 @@ export function callOf(
 ): OperationCall {
   const [method = '', template = '', ...flags] = operations[name]?.split(' ') ?? [];
   const rest = [...given];
-  const path = template.replace(/\{(\w+)\}/g, (_, parameter) => segmentOf(parameter, rest.shift()));
+  const path = template.replace(/\{(\w+)\}/g, (_, parameter) => pathSegmentOf(parameter, rest.shift()));
   const isQuery = flags.includes('query');
   const isBody = flags.includes('body');
   const input = isBody || isQuery ? (rest.shift() ?? {}) : {};
@@ -48,7 +48,7 @@ export function callOf(
 }
 
 /** Refuses dot segments, because `fetch` resolves "." and "..", which would then address something else. */
-function segmentOf(parameter: string, id: unknown): string {
+function pathSegmentOf(parameter: string, id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
   throw new TypeError(`${parameter}: a text other than "", "." and ".." is needed`);
 }

@@ -21,7 +21,7 @@ interface OutgoingResponse {
   on(event: 'close', listener: () => void): unknown;
 }
 
-const BODY_MAX = 1024 * 1024;
+const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
  * Adapts a handler to Node: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req, ctx.res)` in
@@ -30,7 +30,7 @@ const BODY_MAX = 1024 * 1024;
 export function nodeHandler(
   handler: (request: Request) => Promise<Response>,
 ): (request: IncomingRequest, response: OutgoingResponse, next?: (error: unknown) => void) => Promise<void> {
-  return async (incoming, outgoing, next = (error) => fail(outgoing, error)) => {
+  return async (incoming, outgoing, next = (error) => answerWith500(outgoing, error)) => {
     const left = new AbortController();
     outgoing.on('close', () => outgoing.writableFinished || left.abort());
     try {
@@ -52,7 +52,7 @@ export function nodeHandler(
   };
 }
 
-function fail(outgoing: OutgoingResponse, error: unknown): void {
+function answerWith500(outgoing: OutgoingResponse, error: unknown): void {
   // biome-ignore lint/suspicious/noConsole: nobody else can report it
   console.error(error);
   outgoing.statusCode = 500;
@@ -89,7 +89,7 @@ async function bodyOf(incoming: IncomingRequest): Promise<string | undefined> {
   let text = '';
   for await (const chunk of incoming) {
     size += chunk.length;
-    if (size > BODY_MAX) return undefined;
+    if (size > BODY_BYTES_MAX) return undefined;
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

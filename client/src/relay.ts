@@ -12,7 +12,7 @@ export interface RelayOptions {
 }
 
 const RELAYED_PATHS = /\/v1\/(?:predictions|predictions\/[^/]+\/cancel|prediction-events)$/;
-const BODY_MAX = 1024 * 1024;
+const BODY_BYTES_MAX = 1024 * 1024;
 const PASSED_HEADERS = [
   'content-type',
   'retry-after',
@@ -90,7 +90,7 @@ async function textOf({ body }: Request): Promise<string | undefined> {
     const { done, value } = (await reader?.read()) ?? { done: true };
     if (done || value === undefined) return text + decoder.decode();
     size += value.length;
-    if (size > BODY_MAX) return void (await reader?.cancel());
+    if (size > BODY_BYTES_MAX) return void (await reader?.cancel());
     text += decoder.decode(value, { stream: true });
   }
 }

@@ -11,7 +11,7 @@ const EARNED_PER_SUCCESS = 0.2;
 /** Codes of requests that were refused before anything was done: always safe to repeat. */
 const REFUSED_CODES: readonly string[] = ['rate_limited', 'overloaded', 'request_timeout'];
 /** Codes of transient failures: safe to repeat if the server recognises a repeated request. */
-const PASSING_CODES: readonly string[] = [
+const TRANSIENT_CODES: readonly string[] = [
   'network_error',
   'service_unavailable',
   'request_in_flight',
@@ -29,7 +29,7 @@ export class Retries {
 
   /** Takes one retry from the budget and returns the pause before it. Returns undefined if no retry is allowed. */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
-    if (!(error instanceof ForecueError) || !canHelp(error, repeatable) || this.#retriesLeft < 1)
+    if (!(error instanceof ForecueError) || !isRetryable(error, repeatable) || this.#retriesLeft < 1)
       return undefined;
     const pause = (error.retryAfter ?? 0) * 1000 + pauseOf(attempt);
     if (pause >= leftMs) return undefined;
@@ -43,10 +43,10 @@ export function pauseOf(attempt: number): number {
   return Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
 }
 
-function canHelp({ code, status }: ForecueError, repeatable: boolean): boolean {
+function isRetryable({ code, status }: ForecueError, repeatable: boolean): boolean {
   if (REFUSED_CODES.includes(code)) return true;
   return (
     repeatable &&
-    (PASSING_CODES.includes(code) || (code === 'unexpected_response' && GATEWAY_STATUSES.includes(status)))
+    (TRANSIENT_CODES.includes(code) || (code === 'unexpected_response' && GATEWAY_STATUSES.includes(status)))
   );
 }

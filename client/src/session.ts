@@ -32,7 +32,7 @@ interface StoredTokens extends Tokens {
 
 const RENEW_AFTER_MS = 50 * 60_000;
 /** Minimum pause before a failed renewal is tried again. */
-const RENEW_AGAIN_MS = 60_000;
+const RENEWAL_RETRY_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
 /** Longest delay until this tab's storage shows what another tab wrote. */
 const STORAGE_DELAY_MAX_MS = 1000;
@@ -99,14 +99,14 @@ export class Session implements Credentials {
     const text = JSON.stringify({ access, refresh, at: Date.now() } satisfies StoredTokens);
     await this.#storage.setItem(STORAGE_KEY, text);
     await this.#schedule();
-    this.#tell({ access, refresh });
+    this.#notifyTokens({ access, refresh });
     this.#channel?.postMessage(text);
   }
 
   async forget(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#storage.removeItem(STORAGE_KEY);
-    this.#tell(undefined);
+    this.#notifyTokens(undefined);
     this.#channel?.postMessage(null);
   }
 
@@ -131,24 +131,24 @@ export class Session implements Credentials {
     if (!('BroadcastChannel' in globalThis)) return undefined;
     const channel = new BroadcastChannel(STORAGE_KEY);
     channel.onmessage = ({ data }) => {
-      this.#latestChange = this.#hear(data).catch(() => {});
+      this.#latestChange = this.#applyChangeOfOtherTab(data).catch(() => {});
     };
     (channel as { unref?(): void }).unref?.();
     return channel;
   }
 
   /** Applies another tab's log-in, log-out or renewal once the storage shows it, or after `STORAGE_DELAY_MAX_MS`. */
-  async #hear(text: string | null): Promise<void> {
+  async #applyChangeOfOtherTab(text: string | null): Promise<void> {
     const deadline = performance.now() + STORAGE_DELAY_MAX_MS;
     while ((await this.#storage.getItem(STORAGE_KEY)) !== text && performance.now() < deadline)
       await sleep(10);
     const tokens = await this.#read();
     if (tokens?.access === this.#knownAccess) return;
     await this.#schedule();
-    this.#tell(tokens && { access: tokens.access, refresh: tokens.refresh });
+    this.#notifyTokens(tokens && { access: tokens.access, refresh: tokens.refresh });
   }
 
-  #tell(tokens: Tokens | undefined): void {
+  #notifyTokens(tokens: Tokens | undefined): void {
     this.#knownAccess = tokens?.access;
     this.#onTokens?.(tokens);
   }
@@ -210,7 +210,7 @@ export class Session implements Credentials {
     const timer = setTimeout(
       () =>
         this.headers().then(
-          () => this.#schedule(RENEW_AGAIN_MS),
+          () => this.#schedule(RENEWAL_RETRY_MS),
           () => {},
         ),
       left,

@@ -42,14 +42,14 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
 }
 
 /** Calls that must not be sent twice. All other calls carry an id, or change nothing. */
-const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
+const UNREPEATABLE_CALLS: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [
   'cancelPrediction',
   'recordPredictionEvent',
 ] satisfies (keyof V1Methods)[];
 /** Pauses between attempts to cancel: a cancellation may reach the server before its prediction does. */
-const OVERTAKEN_PAUSES_MS = [100, 200, 400, 800, 1600];
+const CANCEL_RETRY_PAUSES_MS = [100, 200, 400, 800, 1600];
 
 /** Creates a client for an app. Throws a `TypeError` for an invalid address or key, and for any key in a browser. */
 export function createAppClient(options: AppClientOptions): AppClient {
@@ -60,7 +60,7 @@ export function createAppClient(options: AppClientOptions): AppClient {
   const headers: Record<string, string> = appKey === undefined ? {} : { authorization: `Bearer ${appKey}` };
   const transport = new Transport(options, { headers: () => headers });
   const send = <T>({ name, method, path, body, options }: OperationCall, extra = {}) => {
-    const repeatable = !NOT_REPEATABLE.includes(name);
+    const repeatable = !UNREPEATABLE_CALLS.includes(name);
     const keepalive = KEEPALIVE_CALLS.includes(name) && 'document' in globalThis;
     const request = { method, path, body, repeatable, keepalive, headers: extra };
     return transport.send<T>(request, options, readJson);
@@ -77,19 +77,19 @@ export function createAppClient(options: AppClientOptions): AppClient {
       const disconnect = new AbortController();
       const call = callOf(v1Operations, 'predict', [body, { ...options, signal: disconnect.signal }]);
       // If the connection breaks, the prediction may still run. `wait` makes a retry wait for its answer.
-      const ending = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
-        endingOf(error, body.request_id),
+      const outcome = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
+        outcomeOfError(error, body.request_id),
       );
-      if (signal === undefined) return ending;
-      return abortable(ending, signal, async () => {
-        await cancel(methods, body, ending).catch(() => {});
+      if (signal === undefined) return outcome;
+      return abortable(outcome, signal, async () => {
+        await cancel(methods, body, outcome).catch(() => {});
         disconnect.abort();
       });
     },
   };
 }
 
-function endingOf(error: unknown, request_id: string): Prediction {
+function outcomeOfError(error: unknown, request_id: string): Prediction {
   const code = error instanceof ForecueError ? error.code : undefined;
   if (code === 'prediction_cancelled') return { status: 'cancelled', request_id };
   if (code === 'prediction_superseded') return { status: 'superseded', request_id };
@@ -100,19 +100,19 @@ function endingOf(error: unknown, request_id: string): Prediction {
 async function cancel(
   { cancelPrediction }: V1Methods,
   { request_id, user_id }: PredictionRequest,
-  ending: Promise<unknown>,
+  outcome: Promise<unknown>,
 ): Promise<void> {
   let isOver = false;
-  const isSettled = ending.then(
+  const settled = outcome.then(
     () => true,
     () => true,
   );
-  for (const pause of OVERTAKEN_PAUSES_MS) {
+  for (const pause of CANCEL_RETRY_PAUSES_MS) {
     const isUnknown = await cancelPrediction(request_id, { user_id }).then(
       () => false,
       (error) => error instanceof ForecueError && error.code === 'not_found',
     );
     if (!isUnknown || isOver) return;
-    isOver = await Promise.race([isSettled, sleep(pause).then(() => false)]);
+    isOver = await Promise.race([settled, sleep(pause).then(() => false)]);
   }
 }

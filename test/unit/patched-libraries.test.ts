@@ -18,12 +18,12 @@ describe('library internals', () => {
   const database = useDatabase();
 
   for (const [name, version] of Object.entries(VERSIONS))
-    it(`the installed ${name} is version ${version}, on whose internals the product relies`, async () => {
+    it(`the installed version of ${name} is ${version}, because the product relies on its internals`, async () => {
       const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
       assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
     });
 
-  it(`a database connection that dies in a transaction leaves the pool (kysely ${VERSIONS.kysely}, pg ${VERSIONS.pg})`, async () => {
+  it(`a database connection that breaks in a transaction is removed from the pool (kysely ${VERSIONS.kysely}, pg ${VERSIONS.pg})`, async () => {
     const { url } = database;
     const config = { database: { url, directUrl: url, poolSize: 1 } };
     const opened = await openDatabase(config, LOG, 'patched');

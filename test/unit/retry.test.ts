@@ -17,18 +17,18 @@ function failingWork(times: number) {
 }
 
 describe('retry', () => {
-  it('a retry tries again until the work succeeds', async () => {
+  it('`retry` repeats failing work until the work succeeds', async () => {
     assert.equal(await retry(failingWork(3).work, SHORT_DELAYS), 4);
   });
 
-  it('a retry ends with the first error for which `when` returns false', async () => {
+  it('`retry` rejects with the first error for which `when` returns false', async () => {
     const { work, tries } = failingWork(5);
     const when = (_: unknown, failed: number) => failed < 3;
     await assert.rejects(retry(work, { ...SHORT_DELAYS, when }), { message: 'failure 3' });
     assert.equal(tries(), 3);
   });
 
-  it('a retry does not try again after its `until` time', async () => {
+  it('`retry` does not repeat failed work after its `until` time', async () => {
     const { work, tries } = failingWork(5);
     await assert.rejects(retry(work, { ...SHORT_DELAYS, until: performance.now() }), {
       message: 'failure 1',
@@ -36,14 +36,14 @@ describe('retry', () => {
     assert.equal(tries(), 1);
   });
 
-  it('a retry that waits for its next try ends when its signal aborts', async () => {
+  it('`retry` stops waiting for its next attempt when its signal aborts', async () => {
     const stop = new AbortController();
     const retried = retry(failingWork(5).work, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
     setImmediate(() => stop.abort());
     await assert.rejects(retried, { name: 'AbortError' });
   });
 
-  it('a retry doubles its delay after each try, up to the longest delay, with jitter', () => {
+  it('the retry delay doubles after each attempt, up to the longest delay, with jitter', () => {
     for (const [tries, ms] of [
       [1, 50],
       [2, 100],

@@ -39,7 +39,7 @@ describe('time limit', () => {
 });
 
 describe('abortable work', () => {
-  it('waiting for abortable work ends when its signal aborts, or at once if the signal is aborted already', async () => {
+  it('`rejectOnAbort` rejects when its signal aborts, or at once if the signal is aborted already', async () => {
     const gone = new AbortController();
     const waiting = rejectOnAbort(gone.signal, never());
     gone.abort(new Error('gone'));

@@ -11,13 +11,13 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 5;
-const FRAME_BODY_MAX = 1024 ** 2;
+const FRAME_BODY_BYTES_MAX = 1024 ** 2;
 
 export async function* encodeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   for await (const { type, body } of frames)
-    for (let at = 0; at < body.length; at += FRAME_BODY_MAX) {
-      const bytes = bytesOf(type, body.subarray(at, at + FRAME_BODY_MAX));
+    for (let at = 0; at < body.length; at += FRAME_BODY_BYTES_MAX) {
+      const bytes = bytesOf(type, body.subarray(at, at + FRAME_BODY_BYTES_MAX));
       hash.update(bytes);
       yield bytes;
     }
@@ -51,7 +51,7 @@ async function* splitFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of source) {
     rest = Buffer.concat([rest, chunk]);
-    for (let end = endOf(rest); end <= rest.length; end = endOf(rest)) {
+    for (let end = firstFrameEnd(rest); end <= rest.length; end = firstFrameEnd(rest)) {
       yield rest.subarray(0, end);
       rest = rest.subarray(end);
     }
@@ -59,10 +59,10 @@ async function* splitFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   if (rest.length > 0) throw backupDamagedError('it is cut short');
 }
 
-function endOf(bytes: Buffer): number {
+function firstFrameEnd(bytes: Buffer): number {
   if (bytes.length < HEADER_BYTES) return Number.POSITIVE_INFINITY;
   const length = bytes.readUInt32BE(1);
-  if (length > FRAME_BODY_MAX) throw backupDamagedError('a length is impossible');
+  if (length > FRAME_BODY_BYTES_MAX) throw backupDamagedError('a length is impossible');
   return HEADER_BYTES + length;
 }
 

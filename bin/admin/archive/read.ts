@@ -44,7 +44,7 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
     const names = tables.map(({ name }) => name);
     await client.query(`lock table ${quoteNames(names)} in exclusive mode`);
     await assertEmpty(client, names);
-    await makeWeeks(client, manifest.weeks);
+    await createWeekPartitions(client, manifest.weeks);
     // The triggers already ran for these rows in the original database.
     for (const name of names) await client.query(`alter table ${quoteNames([name])} disable trigger user`);
     const storedRows = await copyAll(client, file, tables);
@@ -83,7 +83,7 @@ async function assertEmpty(client: pg.Client, names: readonly string[]): Promise
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Creates weekly partitions as shared/db/sql/weeks.sql does. */
-async function makeWeeks(client: pg.Client, weeks: readonly string[]): Promise<void> {
+async function createWeekPartitions(client: pg.Client, weeks: readonly string[]): Promise<void> {
   for (const week of weeks) {
     if (!/^\d{4}-\d\d-\d\d$/.test(week)) throw backupDamagedError('a week is no date');
     const next = new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);

@@ -29,7 +29,7 @@ export async function writeBackup(url: string, file: string): Promise<Manifest &
     writeAll(client, unfinishedFile),
   );
   const { size: bytes } = await stat(unfinishedFile);
-  await giveName(unfinishedFile, file);
+  await renameUnlessExists(unfinishedFile, file);
   return { ...manifest, bytes };
 }
 
@@ -38,7 +38,7 @@ function refuseExisting(file: string): void {
 }
 
 /** Uses a link because, unlike a rename, it never replaces a file made meanwhile. */
-async function giveName(unfinishedFile: string, file: string): Promise<void> {
+async function renameUnlessExists(unfinishedFile: string, file: string): Promise<void> {
   await link(unfinishedFile, file).catch(() => {
     refuseExisting(file);
     // Some file systems have no hard links.

@@ -149,7 +149,7 @@ async function showApp({ em, database, config }: Admin, id: string): Promise<Out
   const fields = presentApp(usage.app);
   const keys = (await listKeys(em, id)).map(presentKey);
   const used = presentUsage(usageReport(usage.app, usage.month, usage.counts, config.sandboxUnits));
-  const using = presentLive(await readPartyLoad(database.pool, APP_KINDS, id));
+  const using = presentLoad(await readPartyLoad(database.pool, APP_KINDS, id));
   const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
   const text = [
     fieldLines(fields),
@@ -167,7 +167,7 @@ function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox
   return { prediction_units, reserved_units, invoice_cents, sandbox_remaining };
 }
 
-function presentLive({ queued, running, oldestS }: PartyLoad) {
+function presentLoad({ queued, running, oldestS }: PartyLoad) {
   return { queued, running, oldest_queued_s: oldestS };
 }
 

@@ -41,15 +41,15 @@ export const doctor = command({
       : CHECKS;
     return async (admin) => {
       const checks = await Promise.all(
-        Object.entries(checkFunctions).map(([name, run]) => check(name, run, admin)),
+        Object.entries(checkFunctions).map(([name, run]) => runCheck(name, run, admin)),
       );
       const ok = checks.every((one) => one.ok);
-      return { data: { ok, checks }, text: checks.map(line).join('\n'), failed: !ok };
+      return { data: { ok, checks }, text: checks.map(findingLine).join('\n'), failed: !ok };
     };
   },
 });
 
-async function check(name: string, run: CheckFunction, admin: Admin): Promise<Check> {
+async function runCheck(name: string, run: CheckFunction, admin: Admin): Promise<Check> {
   const finding = await run(admin).catch((error: unknown) => {
     if (error instanceof AdminError) throw error;
     const { what, toDo } = diagnose(error, 'DATABASE_URL');
@@ -60,7 +60,7 @@ async function check(name: string, run: CheckFunction, admin: Admin): Promise<Ch
 
 const INDENT = ' '.repeat(20);
 
-function line({ name, ok, found, to_do, see }: Check): string {
+function findingLine({ name, ok, found, to_do, see }: Check): string {
   const result = `${ok ? 'ok   ' : 'FAULT'}  ${name.padEnd(11)}  ${found}`;
   return ok ? result : `${result}\n${INDENT}to do: ${to_do}\n${INDENT}see ${see}`;
 }

@@ -14,7 +14,7 @@ import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
 const LOCKED_ACCOUNT_RETRY = { firstMs: 200, longestMs: 2000, tries: 10 };
-const COUNTS = ['stored', 'duplicates', 'invalid', 'skipped', 'broken'] as const;
+const COUNT_FIELDS = ['stored', 'duplicates', 'invalid', 'skipped', 'broken'] as const;
 
 export const importTranscripts = command({
   summary: "Import transcripts of a person's work with agents",
@@ -25,11 +25,12 @@ export const importTranscripts = command({
   read(values, first, paths) {
     const email = requireValue('--user', values.user);
     requireValue('FILE', first);
-    return async (admin) => importAll(storeOf(admin, await idOf(admin, email)), await findFiles(paths));
+    return async (admin) =>
+      importAll(storeOf(admin, await accountIdOf(admin, email)), await findFiles(paths));
   },
 });
 
-async function idOf({ em }: Admin, email: string): Promise<string> {
+async function accountIdOf({ em }: Admin, email: string): Promise<string> {
   const account = await findByEmail(em, email);
   if (account?.active) return account.id;
   throw new AdminError('there is no active user with this e-mail address: `user list` shows the users');
@@ -83,14 +84,14 @@ function causeOf(error: unknown): string {
 
 function outcomeOf(reports: readonly FileReport[], stopped: string | null): Outcome {
   const total = new FileReport('total');
-  for (const report of reports) for (const count of COUNTS) total[count] += report[count];
+  for (const report of reports) for (const count of COUNT_FIELDS) total[count] += report[count];
   const rows = reports.length > 1 ? [...reports, { ...total, format: '' }] : reports;
   const text = [
-    table(rows, ['file', 'format', ...COUNTS]),
+    table(rows, ['file', 'format', ...COUNT_FIELDS]),
     ...faultsIn(reports),
     ...(stopped === null ? [] : [stopped]),
   ];
   const failed = stopped !== null || reports.some((report) => report.failed !== null);
-  const counts = Object.fromEntries(COUNTS.map((count) => [count, total[count]]));
+  const counts = Object.fromEntries(COUNT_FIELDS.map((count) => [count, total[count]]));
   return { data: { files: reports, total: counts, stopped }, text: text.join('\n'), failed };
 }

@@ -7,10 +7,10 @@ import { table } from '../text.ts';
 
 export const queueList = command({
   summary: 'List pools, kinds of work and recurring jobs',
-  read: () => list,
+  read: () => listQueue,
 });
 
-async function list(admin: Admin): Promise<Outcome> {
+async function listQueue(admin: Admin): Promise<Outcome> {
   const [pools, work, recurring] = await Promise.all([
     listPools(admin),
     listKinds(admin),
@@ -32,7 +32,7 @@ async function listPools({ database }: Admin) {
     return {
       pool,
       state: pausedAt === null ? 'open' : 'paused',
-      paused_at: moment(pausedAt),
+      paused_at: isoTimeOf(pausedAt),
       workers,
       slots,
     };
@@ -60,11 +60,11 @@ async function recurringRows({ database }: Admin) {
   return recurring.map(({ name, every, last, next }) => ({
     recurring: name,
     every,
-    last: moment(last),
-    next: moment(next),
+    last: isoTimeOf(last),
+    next: isoTimeOf(next),
   }));
 }
 
-function moment(ms: number | null): string | null {
+function isoTimeOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -60,11 +60,11 @@ export const queueRetryFailed = command({
   operands: 1,
   read(_, operand) {
     const pools = poolsOf(operand);
-    return (admin) => retry(admin, pools);
+    return (admin) => retryFailedOf(admin, pools);
   },
 });
 
-async function retry({ database, config }: Admin, pools: readonly PoolName[]): Promise<Outcome> {
+async function retryFailedOf({ database, config }: Admin, pools: readonly PoolName[]): Promise<Outcome> {
   const { retried, left } = await retryFailed(database.pool, pools, {
     deadlines: config,
     recoveryWindowS: config.recoveryWindowS,
@@ -91,14 +91,14 @@ async function retry({ database, config }: Admin, pools: readonly PoolName[]): P
   };
 }
 
-const STOPS: Readonly<Record<RetryStop, string>> = {
+const STOP_NOTES: Readonly<Record<RetryStop, string>> = {
   no_worker: '. Stopped, because no worker serves the pool: start one, and try again',
   paused: '. Stopped, because the pool is paused and full: resume it, and try again',
   full: '. Stopped, because the pool is full: try again later',
 };
 
 function lineOf(kind: string, { queued, locked, stopped }: RetryCounts): string {
-  return `${kind}: ${queued} queued again${skippedNote(locked)}${stopped === undefined ? '' : STOPS[stopped]}`;
+  return `${kind}: ${queued} queued again${skippedNote(locked)}${stopped === undefined ? '' : STOP_NOTES[stopped]}`;
 }
 
 function skippedNote(locked: number): string {

@@ -21,12 +21,12 @@ export const top = command({
 });
 
 /** The pools at one moment. `claimed` counts the work items that the pool's current workers have claimed so far. */
-interface Reading {
+interface PoolsReading {
   at: number;
   pools: { pool: string; state: string; claimed: number; [column: string]: string | number }[];
 }
 
-async function readPools(pool: Pool): Promise<Reading> {
+async function readPools(pool: Pool): Promise<PoolsReading> {
   const all = Object.values(kinds);
   const [rows, states] = await Promise.all([readLoad(pool, all), readPoolStates(pool, POOLS)]);
   const pools = POOLS.map((name) => {
@@ -48,7 +48,7 @@ async function readPools(pool: Pool): Promise<Reading> {
 }
 
 /** Adds each pool's claims per second. Claims of a worker that has ended are not counted. */
-function outcomeBetween(before: Reading, now: Reading): Outcome {
+function outcomeBetween(before: PoolsReading, now: PoolsReading): Outcome {
   // For the first reading, both arguments are the same.
   const seconds = Math.max(1, now.at - before.at) / 1000;
   const pools = now.pools.map(({ claimed, ...shown }) => {
@@ -71,7 +71,7 @@ async function watch({ database }: Admin): Promise<Outcome> {
   // Uses `on`, not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
   process.on('SIGINT', () => stopping.abort());
   let outcome: Outcome = { data: {}, text: '' };
-  for (let before: Reading | undefined; !stopping.signal.aborted; ) {
+  for (let before: PoolsReading | undefined; !stopping.signal.aborted; ) {
     try {
       const now = await readPools(database.pool);
       outcome = outcomeBetween(before ?? now, now);

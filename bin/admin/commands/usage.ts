@@ -42,11 +42,11 @@ export const usage = command({
     }
     if (operand === undefined) return (admin) => usageOfAll(admin, requestedMonth);
     const id = appId(operand);
-    return (admin) => usageOfOne(admin, id, requestedMonth);
+    return (admin) => usageOfApp(admin, id, requestedMonth);
   },
 });
 
-async function usageOfOne(
+async function usageOfApp(
   { em, config }: Admin,
   id: string,
   requestedMonth: string | undefined,

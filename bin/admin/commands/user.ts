@@ -49,7 +49,7 @@ export const userCreate = command({
     return async ({ em }) => {
       const password = isGiven ? await givenPassword() : randomBytes(18).toString('base64url');
       checkUser({ email, name, password });
-      const account = await create(em, { email, name, passwordHash: await hashPassword(password) });
+      const account = await createUser(em, { email, name, passwordHash: await hashPassword(password) });
       const user = presentUser(account);
       if (isGiven) return { data: user, text: fieldLines(user) };
       const data = { ...user, password };
@@ -161,11 +161,11 @@ export const userErase = command({
   read({ yes }, operand) {
     const id = userId(operand);
     if (!yes) throw new AdminError(`this erases the user ${id} for good: repeat it with --yes`);
-    return (admin) => erase(admin, id);
+    return (admin) => eraseUser(admin, id);
   },
 });
 
-async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
+async function eraseUser({ em, config }: Admin, id: string): Promise<Outcome> {
   if ((await findAnyAccount(em, id)) === undefined) throw unknownUser(id);
   await beginErasure(em, { id });
   // Does not announce the work that the erasure ends: requests that wait for it notice within about a second.
@@ -185,17 +185,17 @@ async function givenPassword(): Promise<string> {
   return (await readText(process.stdin)).replace(/\r?\n$/, '');
 }
 
-const check = compile(NewUser);
+const checkNewUser = compile(NewUser);
 
 function checkUser(user: { email: string; name: string; password: string }): void {
-  const result = check({ ...user });
+  const result = checkNewUser({ ...user });
   const [fault] = result.ok ? [] : result.faults;
   if (fault !== undefined) throw new AdminError(`${fault.loc.at(-1)}: ${fault.msg}`);
   const weakness = weaknessOf(user.password, user.email);
   if (weakness !== undefined) throw new AdminError(weakness);
 }
 
-async function create(em: EntityManager, account: NewAccount): Promise<Account> {
+async function createUser(em: EntityManager, account: NewAccount): Promise<Account> {
   try {
     return await transaction(em, (tx) => createAccount(tx, account));
   } catch (error) {

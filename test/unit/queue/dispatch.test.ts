@@ -14,7 +14,7 @@ describeOnEachStore('work dispatch', (store) => {
   });
   after(() => queues.close());
 
-  it('dispatching 20 pieces of work wakes the workers 20 times, and leaves one ticket in the queue', async () => {
+  it('dispatching 20 work items wakes the workers 20 times, and leaves one ticket in the queue', async () => {
     let woken = 0;
     const wake = () => {
       woken += 1;
@@ -46,14 +46,14 @@ describe('dispatch wake-ups', () => {
     return { woken, tookMs: performance.now() - since };
   };
 
-  it('dispatch wake-ups are at least 2 ms apart, and at least 20 ms apart if recent work was queued for seconds', async () => {
+  it('dispatching wakes the workers at most every 2 ms, or every 20 ms if recent work was queued for seconds', async () => {
     const idle = await dispatchFor(100, 0);
     assert.ok(idle.woken > 5 && idle.woken <= 1 + idle.tookMs / 2, JSON.stringify(idle));
     const behind = await dispatchFor(100, 10_000);
     assert.ok(behind.woken >= 2 && behind.woken <= 1 + behind.tookMs / 20, JSON.stringify(behind));
   });
 
-  it('a dispatch wake-up names each party that has queued work since the previous wake-up', async () => {
+  it('a wake-up of the workers names each app that has queued work since the previous wake-up', async () => {
     const woken: (readonly string[])[] = [];
     const dispatch = createDispatch({ queue, wake: (parties) => woken.push(parties), queuedMs: () => 0 });
     dispatch('a', 'one');

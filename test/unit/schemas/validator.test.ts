@@ -45,7 +45,7 @@ function soleFault(faults: Fault[]): Omit<Fault, 'msg'> {
 }
 
 describe('valid request', () => {
-  it('a valid request is returned with its defaults filled in', () => {
+  it('the validator returns a valid request with its defaults filled in', () => {
     assert.deepEqual(check(structuredClone(MINIMAL_REQUEST)), {
       ok: true,
       value: {
@@ -59,7 +59,7 @@ describe('valid request', () => {
     });
   });
 
-  it('a valid request is returned with the defaults of its nested objects, too', () => {
+  it('the validator also fills in the defaults of the objects inside a valid request', () => {
     const result = check({
       ...MINIMAL_REQUEST,
       messages: [{ role: 'user', content: 'hi' }],
@@ -76,7 +76,7 @@ describe('valid request', () => {
     });
   });
 
-  it('a valid request never shares its defaults with another request', () => {
+  it('the validator gives each valid request its own copies of the defaults', () => {
     const [first, second] = [
       check(structuredClone(MINIMAL_REQUEST)),
       check(structuredClone(MINIMAL_REQUEST)),
@@ -240,7 +240,7 @@ describe('validation error', () => {
     );
   });
 
-  it('the location of a validation error begins with the root that `compile` was given, such as query', () => {
+  it('the location of a validation error begins with the name that was given to `compile`, such as query', () => {
     const limit = Type.Object({ limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })) });
     const result = compile(limit, 'query')({ limit: ['1', '2'], other: 'x' });
     assert.ok(!result.ok);
@@ -249,7 +249,7 @@ describe('validation error', () => {
 });
 
 describe('list of validation errors', () => {
-  it("a body's list of validation errors has one item per invalid field, the first error found in the field", () => {
+  it('an invalid field gets one validation error, even if its value breaks several rules', () => {
     const loc = ['body', 'request_id'];
     assert.deepEqual(soleFault(faultsWith({ request_id: JSON.stringify('é'.repeat(81)) })), {
       loc,
@@ -269,14 +269,14 @@ describe('list of validation errors', () => {
     assert.deepEqual(wrong.ok || wrong.faults.map(({ type }) => type), ['string_type']);
   });
 
-  it("an empty body's list of validation errors names every required field", () => {
+  it('the validation errors of an empty body name every required field', () => {
     assert.deepEqual(
       faultsOf('{}').map(({ loc }) => loc[1]),
       ['request_id', 'user_id', 'session_id', 'mode', 'draft', 'context_revision'],
     );
   });
 
-  it("a body's list of validation errors has at most 100 items", () => {
+  it('a body gets at most 100 validation errors', () => {
     const messages = JSON.stringify(Array(200).fill({}));
     assert.equal(faultsWith({ messages }).length, 100);
   });
@@ -290,7 +290,7 @@ describe('list of validation errors', () => {
     assert.ok(process.memoryUsage().heapUsed - start < 50e6);
   });
 
-  it("a body's list of validation errors never has two items for one field", () => {
+  it('a body never gets two validation errors for one field', () => {
     fc.assert(
       fc.property(
         fc.record(Object.fromEntries(Object.keys(MINIMAL_REQUEST).map((k) => [k, fc.jsonValue()]))),

@@ -34,7 +34,7 @@ describe('timing comparison', () => {
     assert.ok(control.p > 0.01, `p of the control ${control.p}`);
   });
 
-  it('the timing comparison finds a difference between classes of calls whose times differ only in their spread', () => {
+  it('the timing comparison finds a difference between two groups of calls if only the spread of their times differs', () => {
     const { classes } = compareTimes(rounds((nth) => (nth % 2 === 0 ? 5 : -5)));
     assert.ok(classes.pOfAdvantage < 0.001, `p ${classes.pOfAdvantage}`);
     assert.ok(classes.advantage > 0.2, `advantage ${classes.advantage}`);

@@ -94,7 +94,7 @@ describe('transcript reader', () => {
     assert.deepEqual([report.format, report.broken], ['codex', 0]);
   });
 
-  it("the transcript reader skips a subagent's rollout", () => {
+  it('the transcript reader reads no events from a Codex CLI rollout of a subagent', () => {
     const { report, events } = read(codexFile('c1').replace('"cwd"', '"thread_source":"subagent","cwd"'));
     assert.deepEqual([events, report.skipped > 0], [[], true]);
   });
@@ -138,7 +138,7 @@ describe('transcript reader', () => {
     assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);
   });
 
-  it('the transcript reader counts only the first message after a prompt as its reply', () => {
+  it('the transcript reader treats only the first message after a prompt as the reply to the prompt', () => {
     const asked = claudeCodeFile('s1').split('\n').slice(0, 11);
     const more = { type: 'user', message: { role: 'user', content: 'by the way' } };
     const { events } = read([...asked, JSON.stringify(claudeRecord('s1', 99, more))].join('\n'));
@@ -187,7 +187,7 @@ describe('transcript reader', () => {
     assert.ok(fork.every(({ session_id }) => session_id === 'codex:c2'));
   });
 
-  it('the transcript reader gives different ids to the same words said twice', () => {
+  it('the transcript reader gives two messages with the same words different ids', () => {
     const { events } = read(codexFile('c1', { more: ['go on', 'go on'] }));
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
     assert.deepEqual(words(events.slice(-2)), ['user.reply: go on', 'user.message: go on']);

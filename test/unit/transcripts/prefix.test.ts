@@ -56,7 +56,7 @@ const transcripts = fc.oneof(
 );
 
 describe('transcript that grows', () => {
-  it('a transcript that is cut anywhere gives the first events of the whole transcript', () => {
+  it('a transcript that is cut off at any character gives the first events of the whole transcript', () => {
     fc.assert(
       fc.property(transcripts, fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
         const part = eventsOf(whole.slice(0, Math.floor(whole.length * share)));
@@ -65,7 +65,7 @@ describe('transcript that grows', () => {
     );
   });
 
-  it('a transcript that is rewritten with more messages, as one JSON array, gives the same first events', () => {
+  it('a transcript that is one JSON array keeps its first events when it is rewritten with more messages', () => {
     const whole = clineMessages();
     for (let count = 1; count <= whole.length; count += 1) {
       const part = eventsOf(JSON.stringify(whole.slice(0, count)));

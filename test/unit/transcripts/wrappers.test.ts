@@ -33,7 +33,7 @@ describe("person's words in a message", () => {
       assert.equal(stripToolWrappers(message), '');
   });
 
-  it("what a tool added to a person's message is stripped from a million characters in less than two seconds", () => {
+  it('text that tools added is stripped from a message of a million characters in less than two seconds', () => {
     for (const part of ['<a-b>', '<system-reminder>', '<a-b>x</a-b>', '[Image #']) {
       const began = performance.now();
       stripToolWrappers(part.repeat(1_000_000 / part.length));

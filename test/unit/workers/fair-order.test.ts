@@ -126,21 +126,21 @@ function filledWorker(
 }
 
 describe('fair order', () => {
-  it('the fair order gives each flow the same number of slots, if there are more slots than flows', () => {
+  it('the fair order gives every app with queued work the same number of slots, if there are more slots than apps', () => {
     const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows);
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order gives each flow the same number of slots, even if each claim takes only one piece', () => {
+  it('the fair order gives every app with queued work the same number of slots, even if a claim takes one work item', () => {
     const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order serves one piece of each flow in turn, if there are fewer slots than flows', () => {
+  it('the fair order serves one work item of each app in turn, if there are fewer slots than apps', () => {
     const flows = manyFlows(10, appFlow);
     const worker = filledWorker(4, PREDICT, flows, 3);
     const served = worker.running.map(({ party }) => party);
@@ -153,7 +153,7 @@ describe('fair order', () => {
     assert.deepEqual(served, [...turn, ...turn, ...turn]);
   });
 
-  it('the fair order gives a flow with slow pieces no more than half of the slots beside a flow with quick pieces', () => {
+  it('the fair order gives an app with slow work at most half of the slots, beside an app with quick work', () => {
     const [slow, quick] = [appFlow('slow'), appFlow('quick')];
     const worker = filledWorker(16, PREDICT, [slow, quick]);
     for (let n = 0; n < 100; n += 1) {
@@ -176,7 +176,7 @@ describe('fair order', () => {
     }
   });
 
-  it('the fair order gives a lone party 15 of every 16 slots, rounded down, or all slots if there are at most three', () => {
+  it('the fair order gives a lone app 15 of every 16 slots, rounded down, or all slots if there are at most three', () => {
     for (const [slots, held] of [
       [256, 240],
       [64, 60],
@@ -188,7 +188,7 @@ describe('fair order', () => {
       assert.equal(filledWorker(slots, PREDICT, [appFlow('lone')]).running.length, held);
   });
 
-  it('the fair order keeps a slot free for a new party beside up to 15 flooding parties', () => {
+  it('the fair order keeps a slot free for a new app beside up to 15 apps that flood the queue', () => {
     for (const parties of [1, 2, 3, 8, 15]) {
       const queue = new Queue();
       const worker = new Worker(16, PREDICT, queue);
@@ -209,7 +209,7 @@ describe('fair order', () => {
     }
   });
 
-  it('the fair order gives a one-at-a-time flow at most one slot, and serves its next piece once the slot is free', () => {
+  it('the fair order runs one memory sync of an account at a time, and the next one once the first has ended', () => {
     const [mine, yours] = [oneAtATimeFlow('mine'), oneAtATimeFlow('yours')];
     const worker = filledWorker(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(
@@ -222,7 +222,7 @@ describe('fair order', () => {
     assert.deepEqual([worker.heldOf(mine), worker.heldOf(yours)], [1, 1]);
   });
 
-  it('the fair order claims nothing for a flow without queued work until the flow is announced again', () => {
+  it('the fair order claims nothing for an app without queued work until new work of the app is announced', () => {
     const worker = filledWorker(16, PREDICT, [appFlow('a')], 2);
     assert.equal(worker.running.length, 2);
     assert.equal(worker.order.isReady, false);
@@ -232,7 +232,7 @@ describe('fair order', () => {
     assert.equal(worker.fill().length, 1);
   });
 
-  it('the fair order claims again for a flow that was announced during a claim that found the flow empty', () => {
+  it('the fair order claims again for an app whose work was announced during a claim that found none', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
@@ -243,7 +243,7 @@ describe('fair order', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order reports flows whose work other workers are claiming, and skips them until they are announced again', () => {
+  it('the fair order reports apps whose work other workers are claiming, and skips them until new work is announced', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of manyFlows(2, appFlow)) order.noteQueued(flow);
     const asks = order.ask();
@@ -254,7 +254,7 @@ describe('fair order', () => {
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('until a refresh, the fair order skips work that was queued over a second before the latest claimed piece', () => {
+  it('until a refresh, the fair order skips work that was queued over a second before the latest claimed work', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
@@ -278,13 +278,13 @@ describe('fair order', () => {
     );
   });
 
-  it('the fair order ignores flows of other pools and of unknown kinds', () => {
+  it('the fair order ignores announced work of other pools and of unknown kinds', () => {
     const order = new FairOrder(16, PREDICT);
     for (const kind of ['sync', 'unheard-of', 'toString']) order.noteQueued({ kind, party: 'a' });
     assert.equal(order.isReady, false);
   });
 
-  it('the fair order finds the only flow with work behind 1000 drained flows in at most 10 claims', () => {
+  it('the fair order finds the only app with work, behind 1000 apps without work, in at most 10 claims', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
     worker.hear(...manyFlows(1000, appFlow), appFlow('last'));
@@ -294,7 +294,7 @@ describe('fair order', () => {
     assert.ok(claims.length <= 10, `${claims.length} claims`);
   });
 
-  it('the fair order serves each of 50,000 flows once, and names at most 320 flows in a claim', () => {
+  it('the fair order serves each of 50,000 apps once, and names at most 320 apps in a claim', () => {
     const flows = manyFlows(50_000, appFlow);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);
@@ -312,7 +312,7 @@ describe('fair order', () => {
     assert.ok(asked.length <= 1.1 * (flows.length / 64), `${asked.length} claims`);
   });
 
-  it('the fair order of two workers serves all announced work, and leaves no slot free that a waiting flow may take', () => {
+  it('the fair order of two workers serves all announced work, and leaves no slot free that waiting work may take', () => {
     const flows = [...manyFlows(3, appFlow), ...manyFlows(2, accountFlow)];
     const flow = fc.constantFrom(...flows);
     const worker = fc.nat({ max: 1 });

@@ -23,7 +23,7 @@ describe('ledger buffer', () => {
     return { store, ledger, add };
   }
 
-  it('the ledger buffer stores 1200 rows in three statements, without waiting for its close', async () => {
+  it('the ledger buffer stores 1200 rows in three statements, before it is closed', async () => {
     const { store, ledger, add } = start();
     const ids = add(1200);
     await until(() => store.stored.length === ids.length);

@@ -133,7 +133,7 @@ describe('built-in predictor: drafts', () => {
       assert.ok((await predict(begun, [], fields)).completion.startsWith(rest), begun);
   });
 
-  it("an accepted prediction in the conversation does not change the weight of the agent's latest message", async () => {
+  it('an accepted prediction in the conversation does not change what the built-in predictor predicts', async () => {
     const conversation = [
       messageOf('Let us compare the quarterly figures'),
       agentMessage('Do you want the quarterly report?'),

@@ -166,7 +166,7 @@ describe('openai provider', () => {
     ],
   ];
   for (const [name, broken, requests] of brokenConnections)
-    it(`the openai provider ${requests === 3 ? 'sends' : 'does not send'} a request again if its kept connection ${name}`, async () => {
+    it(`the openai provider ${requests === 3 ? 'sends' : 'does not send'} a request again if its keep-alive connection ${name}`, async () => {
       const kept = new WeakSet<object>();
       server.respond(async (response, upstream) => {
         const { socket } = response;
@@ -181,7 +181,7 @@ describe('openai provider', () => {
       assert.equal(server.calls.length, requests);
     });
 
-  it("the openai provider reports failed if a request's kept connection, and then its new one, are closed without an answer", async () => {
+  it('the openai provider reports the fault failed if a keep-alive connection, and then a new one, close without an answer', async () => {
     await provider.predict(task, call());
     server.respond((response) => void response.destroy());
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');

@@ -115,7 +115,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool skips a party that has its full share of slots, but no other party, until a slot is freed', async () => {
+  it('a worker pool skips an app that has its full share of slots, but no other app, until a slot is freed', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
     pool.noteQueued([A]);
@@ -145,7 +145,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('within a second, a worker pool repeats a claim for work that other workers had locked', async () => {
+  it('a worker pool repeats a claim within a second if other workers had locked the work', async () => {
     const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1, 1000);
@@ -153,7 +153,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('a worker pool reports a failed claim, which may have taken effect, and claims again later', async () => {
+  it('a worker pool reports a failed claim, because it may have taken effect, and claims again later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => lost() === 1);
@@ -166,7 +166,7 @@ describe('worker pool', () => {
     await pool.close();
   });
 
-  it('work that a worker pool claims again under the same attempt number holds one slot, until its latest run ends', async () => {
+  it('work that a worker pool claims twice under one attempt number holds one slot, until its latest run ends', async () => {
     const { pool, ends } = start(2, [someLeft(works('1')), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 2);
@@ -191,7 +191,7 @@ describe('worker pool', () => {
       return started;
     }
 
-    it('a worker pool adds a claim for as many pieces as attempts end to the completion of these attempts', async () => {
+    it('a completion of three attempts carries a claim for three slots, and the worker pool makes no other claim', async () => {
       const { pool, claims, ends } = await poolAtFullShare();
       const next = pool.nextAfter(share.slice(0, 3));
       assert.equal(next?.slots, 3);
@@ -209,7 +209,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool makes another claim for slots that the claim in a completion left free', async () => {
+    it('a worker pool makes another claim if the claim in a completion leaves a slot free', async () => {
       const { pool, claims, ends } = await poolAtFullShare([noneLeft(works('9'))]);
       pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
@@ -220,7 +220,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool adds no claim to a completion if no work waits, no slot is freed, a claim is running, or the pool is closed', async () => {
+    it('a completion carries no claim if no work waits, no slot is freed, a claim is running, or the pool is closed', async () => {
       const quiet = start(8, [noneLeft(share)]);
       quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);
@@ -241,7 +241,7 @@ describe('worker pool', () => {
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('after a completion with a claim, a worker pool claims the work that was announced meanwhile', async () => {
+    it('a worker pool claims work that was announced while a completion with a claim was running', async () => {
       const { pool, ends } = await poolAtFullShare([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
@@ -258,7 +258,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('an attempt that waits for its parts holds no slot of its worker pool', async () => {
+    it('a worker pool claims other work once an attempt has released its slot, even before the attempt ends', async () => {
       const { pool, parked } = start(1, [someLeft(works('1')), someLeft(works('2'))]);
       pool.noteQueued([A]);
       await until(() => parked.length === 1);

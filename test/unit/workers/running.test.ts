@@ -7,7 +7,7 @@ describe('running attempts', () => {
   let running: RunningAttempts | undefined;
   afterEach(() => running?.close());
 
-  it('a worker releases work whose attempt ends while its row is reclaimed, and continues the other attempts', async () => {
+  it('a worker releases a row whose attempt ends while the row is being reclaimed, and continues its other attempts', async () => {
     const reclaiming = Promise.withResolvers<string[]>();
     const asked: string[] = [];
     const released: string[] = [];
@@ -57,7 +57,7 @@ describe('running attempts', () => {
       assert.deepEqual([released, later.aborted], [['work'], true]);
     });
 
-  it('a worker releases work that was claimed without an answer, even if the claim takes effect late', async () => {
+  it('a worker releases the work of a claim whose answer was lost, even if the claim takes effect late', async () => {
     const held = new Map<string, number>();
     const released: string[] = [];
     let comparisons = 0;

@@ -164,7 +164,7 @@ describe('structured questions', () => {
     assert.deepEqual(await ask(), { state: 'refused', usage: usageOfTwoCalls, model: 'm' });
   });
 
-  it('structured questions keep one time limit with their repetition, and are not repeated in the last 250 ms', async () => {
+  it('a structured question and its repetition share one time limit, and no repetition begins in the last 250 ms', async () => {
     server.next(fake.delay(200, write('red')), fake.hang());
     const since = performance.now();
     assert.equal((await faultOf(ask({ timeoutMs: 600 }))).fault, 'timeout');
@@ -228,7 +228,7 @@ describe('structured questions', () => {
     ]);
   });
 
-  it('structured questions keep the format json_schema if the server refuses every fallback format as well', async () => {
+  it('structured questions keep asking for json_schema if the server has refused every other format as well', async () => {
     server.respond(refuseFormat('you wrote: response_format'));
     assert.equal((await faultOf(ask())).fault, 'failed');
     assert.equal(server.calls.length, 3);
@@ -237,7 +237,7 @@ describe('structured questions', () => {
     assert.equal(formats().at(-1), 'json_schema');
   });
 
-  it('structured questions are not supported by the built-in predictor, and fail without an API key', async () => {
+  it('structured questions fail without an API key, and the built-in predictor does not support them', async () => {
     assert.equal(createProviders({ openai: undefined })('local').ask, null);
     provider = createProviders({ openai: undefined })('m');
     assert.equal((await faultOf(ask())).fault, 'not_configured');
