@@ -103,7 +103,10 @@ export const RULES: Record<string, Rule> = {
   'shared/work/': { rooms: ['shared/'], packages: [...ROW_TYPES, 'typebox: Static TSchema'] },
 };
 
-/** Paths that files of every room may import, whatever their rule. */
+/** Rooms of our processes; migrations and the client are not among them. */
+export const PROCESS_ROOMS = /^(bin|ingress|shared|workers)\//;
+
+/** Paths that files of these rooms may import, whatever their rule. */
 export const SHARED_BASE = [
   'shared/box.ts',
   'shared/ids.ts',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { RULES, SHARED_BASE } from './import-rules.ts';
+import { PROCESS_ROOMS, RULES, SHARED_BASE } from './import-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const IMPORT_PATTERN =
@@ -23,8 +23,10 @@ for (const { file, target } of imports.filter((one) => !isAllowed(one)))
 
 function isAllowed({ file, target, isPackage, names }: Import): boolean {
   const [prefix, rule] = longestPrefix(Object.entries(RULES).filter(([room]) => file.startsWith(room)));
-  if (!isPackage)
-    return [...SHARED_BASE, ...rule.rooms, roomOf(prefix)].some((room) => target.startsWith(room));
+  if (!isPackage) {
+    const base = PROCESS_ROOMS.test(file) ? SHARED_BASE : [];
+    return [...base, ...rule.rooms, roomOf(prefix)].some((room) => target.startsWith(room));
+  }
   return (rule.packages ?? []).some((allowed) => {
     const [name = '', only] = allowed.split(': ');
     const isNamed = name.endsWith('/*')
