@@ -213,8 +213,8 @@ async function renderErrorPages(ctx: RequestContext, next: Next): Promise<void> 
     await next();
   } catch (thrown) {
     const error = toAppError(ctx, thrown);
-    const isSignIn = error.code === 'not_authenticated' || error.code === 'rate_limited';
-    const page = isSignIn
+    const showsSignIn = error.code === 'not_authenticated' || error.code === 'rate_limited';
+    const page = showsSignIn
       ? signInPage(signInError(ctx, error))
       : errorPage(ERROR_MESSAGES[error.code] ?? `It failed: ${error.code}.`);
     send(ctx, page);

@@ -1,4 +1,4 @@
-import type { LiveProcess } from '../../shared/db/stores/board/live.ts';
+import type { ShownProcess } from '../../shared/db/stores/board/live.ts';
 import { type Html, html } from '../pages/html.ts';
 import {
   badge,
@@ -87,17 +87,17 @@ const FAILURE_COLUMNS: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'Example', cell: ({ example }) => workLink(example) },
 ];
 
-function stateBadge({ leaseS, leads }: LiveProcess): Html {
+function stateBadge({ leaseS, leads }: ShownProcess): Html {
   if (leaseS <= 0) return badge(`silent, ${formatDuration(-leaseS)} past its lease`, 'bad');
   return leads ? badge('alive, leads', 'good') : badge('alive', 'good');
 }
 
-function servedPools({ pools }: LiveProcess): string {
+function servedPools({ pools }: ShownProcess): string {
   const named = Object.entries(pools).map(([pool, { slots }]) => `${pool} (${slots})`);
   return named.length === 0 ? NIL : named.join(', ');
 }
 
-const PROCESS_COLUMNS: Column<LiveProcess>[] = [
+const PROCESS_COLUMNS: Column<ShownProcess>[] = [
   { head: 'Kind', cell: ({ kind }) => html`<strong>${text(kind)}</strong>` },
   { head: 'State', cell: stateBadge },
   { head: 'Version', cell: ({ version }) => text(version ?? 'unknown') },

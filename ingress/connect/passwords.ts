@@ -25,7 +25,7 @@ interface PasswordParts {
   hasConsole: boolean;
 }
 
-const checkEmail = compile(WaitlistRequest);
+const checkEmailForm = compile(WaitlistRequest);
 const checkSignup = compile(SignupRequest);
 
 /** Subjects of the forms' CSRF tokens. */
@@ -64,7 +64,7 @@ export class PasswordPages {
     const browserToken = this.#forms.check(ctx, form, this.#browserCookie.read(ctx), FORGOTTEN_PASSWORD_FORM);
     const email = form.get('email') ?? '';
     const refusal = await orRefusal(async () => {
-      const checked = checkEmail({ email });
+      const checked = checkEmailForm({ email });
       if (!checked.ok) throw new ValidationError(checked.faults);
       await resetLinks.ask(checked.value.email, ctx.state.address);
     });

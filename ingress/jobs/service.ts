@@ -96,7 +96,7 @@ export class JobService {
   ): Promise<JobAnswer<Result>> {
     const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
-    // `Result` is what the kind's view returns; without a view, what the handler reported.
+    // The cast is safe: `#resultOf` returns what the client of this kind of job gets.
     const { result: reported } = outcome.report;
     const result = (await this.#resultOf(kind.name, call.party, reported, reserve)) as Result;
     return { result, replayed };

@@ -74,9 +74,9 @@ export async function readPage<Row>(
 /** Throws a `ValidationError` for an invalid time, since the schema lets some invalid times pass. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
-  const moment = parseTimestamp(value);
+  const timeMs = parseTimestamp(value);
   // No row is earlier than `EARLIEST_TIME_MS`.
-  if (moment !== undefined) return new Date(Math.max(moment, EARLIEST_TIME_MS));
+  if (timeMs !== undefined) return new Date(Math.max(timeMs, EARLIEST_TIME_MS));
   const msg = 'Input should be a valid date and time with a zone';
   throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
 }

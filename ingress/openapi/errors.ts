@@ -123,7 +123,7 @@ export function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }
 
-/** An endpoint without credential and body lists `service_unavailable` itself if it uses the database. */
+/** Reports whether every request needs the database. Other endpoints that use it declare `service_unavailable`. */
 function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
   return credential !== 'none' || body !== undefined;
 }

@@ -80,7 +80,7 @@ export class Housekeeper {
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
   readonly #rounds: LeaseRounds = {};
-  /** Completions in progress, by party. Until they end, no round starts further completions for the party. */
+  /** Ends of stranded work that are being stored, by the app or account whose work it is. */
   readonly #completions = new Map<string, Promise<unknown>>();
   readonly #searchedAllAt = new Map<string, number>();
 

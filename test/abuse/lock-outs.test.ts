@@ -88,7 +88,7 @@ describe('wrong passwords of strangers', () => {
     ]);
   });
 
-  it('wrong passwords of strangers do not stop a logged-in owner from changing the password on an unknown network', async () => {
+  it('a logged-in owner can change the password from a new network despite wrong passwords of strangers', async () => {
     const person = await signUpAtHome();
     await guessFromEverywhere(person.email, PER_ACCOUNT);
     const change = { password: 'two horses with 18 staples', current_password: PASSWORD };

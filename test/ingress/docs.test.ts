@@ -58,7 +58,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs serves no other file of the documentation package, and no file outside the package', async () => {
+  it('paths below /docs are 404, except for the files that the documentation page loads', async () => {
     for (const path of [
       '/docs/index.html',
       '/docs/package.json',

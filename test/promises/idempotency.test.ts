@@ -55,7 +55,7 @@ describe('idempotency', () => {
       await assertUnits(app, 1);
     });
 
-    it('all callers of a request get the same error when the work fails, and no answer is marked as a replay', async () => {
+    it('everyone who sent the same running request gets the same error when it fails, and no answer is marked as a replay', async () => {
       const [app, body, gate] = await heldRequest(status(500));
       const first = app.predict(body);
       await system.provider.called(1);

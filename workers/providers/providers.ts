@@ -28,7 +28,7 @@ export type ProviderOf = (model: string) => Provider;
 export interface ProvidersOptions {
   openai: WorkerConfig['openai'];
   /**
-   * Models to ask, in this order, during an outage of a model's provider. `local` replaces only `predict`, not `ask`.
+   * Models to ask, in this order, during an outage of a model's provider. `local` answers `predict`, but never `ask`.
    */
   fallbackModels?: readonly string[];
   around?: (chat: Chat) => Chat;

@@ -165,7 +165,7 @@ export class FairOrder {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
     const firsts = classes.flatMap((partyClass) => this.#flowWithFewestSlots(partyClass) ?? []);
-    // If one of these flows may hold another slot, the first flow gets it, even above its own limit.
+    // The first flow gets the free slot if any of these flows is below its limit, even if the first one is not.
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 

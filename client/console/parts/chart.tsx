@@ -124,9 +124,11 @@ function useWidth() {
   const root = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(480);
   useEffect(() => {
-    const sizes = new ResizeObserver(([entry]) => entry && setWidth(Math.max(160, entry.contentRect.width)));
-    if (root.current) sizes.observe(root.current);
-    return () => sizes.disconnect();
+    const observer = new ResizeObserver(
+      ([entry]) => entry && setWidth(Math.max(160, entry.contentRect.width)),
+    );
+    if (root.current) observer.observe(root.current);
+    return () => observer.disconnect();
   }, []);
   return [root, width] as const;
 }

@@ -27,7 +27,7 @@ export interface Statement {
   validTo: Date | null;
   /** At most one quote per row, the person's own words first. */
   quotes: CheckedQuote[];
-  /** The fact that the statement repeats or supersedes, according to the model that made the statement. */
+  /** Known fact whose text the statement repeats or replaces, as the model that made the statement says. */
   target: { id: string; relation: 'duplicate' | 'supersedes' } | null;
 }
 

@@ -34,7 +34,7 @@ describe('obedient model', function () {
   const assertAutoWithoutInjection = async () =>
     assert.equal((await predictSuccessfully(ann, { threshold: 0.01 })).status, 'auto');
 
-  it('a reply that its prompt dictates is escalated with confidence 0, even if the threshold is 0', async () => {
+  it('a reply whose wording the prompt dictates is escalated with confidence 0, even if the threshold is 0', async () => {
     await assertAutoWithoutInjection();
     for (const [place, text] of texts.entries())
       assertEscalated(

@@ -27,7 +27,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
   });
 
-  it(`rate-limit counts ${where} ignore points for a window other than the current one, and return the current count`, async () => {
+  it(`the rate limiter ${where} ignores points for another window than the current one, and returns the current count`, async () => {
     const { window } = await count({ key, points: 3 });
     const other = await count({ key, points: -1, window: window - 1 });
     assert.deepEqual([other.points, other.window], [3, window]);
@@ -35,7 +35,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     assert.deepEqual([named.points, named.window], [2, window]);
   });
 
-  it(`rate-limit counts ${where} ignore points for a window that is over, and open no new window for them`, async () => {
+  it(`the rate limiter ${where} ignores points for a window that is over, and opens no new window for them`, async () => {
     const { window } = await count({ key, points: 3, windowMs: 100 });
     const late = await until(async () => {
       const answer = await count({ key, points: -1, windowMs: 100, window });

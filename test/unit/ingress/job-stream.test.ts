@@ -195,7 +195,7 @@ describe('job stream', () => {
     assert.match(await streamed, /^event: job/);
   });
 
-  it('job streams of 150 jobs share the statements of their polls', async () => {
+  it('150 job streams poll the database with shared statements, not with one statement each', async () => {
     const streams = 150;
     const accounts = Array.from({ length: streams }, (_, n) => `account-${n}`);
     const statements: number[] = [];

@@ -55,7 +55,7 @@ describe('completions', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('a busy worker stores completions at once if the work of one of them was queued for only 5 ms', async () => {
+  it('a busy worker does not wait for more completions once it has one of work that was queued for only 5 ms', async () => {
     const { complete, statements, woken } = start(places);
     void complete(completionOf('a', 1000));
     void complete(completionOf('b', 5));

@@ -25,7 +25,7 @@ export interface LiveParty {
 }
 
 /** A process, as of its last heartbeat. */
-export interface LiveProcess {
+export interface ShownProcess {
   id: string;
   kind: string;
   version: string | null;
@@ -42,7 +42,7 @@ export interface LiveProcess {
 export interface LiveOverview {
   kinds: LiveKind[];
   parties: LiveParty[];
-  processes: LiveProcess[];
+  processes: ShownProcess[];
   paused: { pool: string; pausedS: number }[];
 }
 

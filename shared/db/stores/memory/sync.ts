@@ -68,7 +68,7 @@ async function nextUnsynced(
   return next;
 }
 
-/** Counts the sessions that a sync reads. With `since`, also counts sessions that have no event since then. */
+/** Counts the sessions that a sync reads. With `since`, the count is too high: it includes sessions with older events only. */
 export async function countSessionsToSync(
   em: EntityManager,
   accountId: string,

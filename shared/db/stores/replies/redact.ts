@@ -70,7 +70,8 @@ export async function redactPredictions(
   { texts, budget }: { texts: readonly string[] | undefined; budget: ComparisonBudget },
 ): Promise<void> {
   const deletedTexts = prepareComparison(texts, budget, { ofFewWords: true });
-  for (const page of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, page, deletedTexts);
+  for (const page of inPages(ids, SOURCES_AT_ONCE))
+    await redactPredictionsMadeFrom(tx, accountId, page, deletedTexts);
   await tx.execute(`${DELETE_DRAFT_ANSWERS} and ${IS_MADE_FROM_ROWS}`, [accountId, JSON.stringify(ids)]);
 }
 
@@ -90,7 +91,7 @@ const IS_MADE_FROM_ROWS = `
   exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
            where used #>> '{}' in (select json_array_elements_text(?::json)))`;
 
-async function redactMadeFrom(
+async function redactPredictionsMadeFrom(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],

@@ -130,12 +130,12 @@ function splitReport(column: { retryAfterMs?: number } | null): Pick<Outcome, 'r
   return { report: Object.keys(report).length === 0 ? null : report, retryAfterMs };
 }
 
-const EXISTING_PARTY = {
+const FIND_UNERASED_PARTY = {
   name: 'standing_party_v1',
   text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
 };
 
 /** Checks whether the party is an account that has been erased, or is being erased. */
 export async function isErased(pool: Pool, party: string): Promise<boolean> {
-  return (await query<object>(pool, EXISTING_PARTY, [party])).length === 0;
+  return (await query<object>(pool, FIND_UNERASED_PARTY, [party])).length === 0;
 }

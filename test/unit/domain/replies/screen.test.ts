@@ -99,7 +99,7 @@ describe('reply decision', () => {
     assert.equal(decideReply(sureProposal(), context).status, 'auto');
   });
 
-  it('a reply that its prompt dictates is escalated with a confidence of 0, even at a threshold of 0', () => {
+  it('a reply whose wording the prompt dictates gets a confidence of 0 and is escalated, even at a threshold of 0', () => {
     for (const threshold of [0, 0.0001, 0.5]) {
       const decided = decideReply(sureProposal(), { ...context, isDictated: true, threshold });
       assert.deepEqual([decided.status, decided.confidence, decided.features], ['escalated', 0, null]);
