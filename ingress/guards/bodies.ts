@@ -11,7 +11,7 @@ import type { CountRequest } from '../limits/request-limits.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
-/** A body costs one rate-limit point per this many bytes. The point of the request itself covers the first ones. */
+/** A body costs a rate-limit point for each of these units, except the first: each request costs a point anyway. */
 const BYTES_PER_POINT = 512 * KIB;
 
 /** Maximum bytes of bodies in memory. Apps have their own budget: anybody can sign up, and fill the other one. */

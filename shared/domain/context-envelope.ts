@@ -84,7 +84,7 @@ export function envelopeSize(request: RequestTexts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** A question contains only the end of the draft's part and of each message. Lengths are in UTF-16 units. */
+/** The text with which memory is searched takes only the ends of the draft and of messages. Lengths are in UTF-16 units. */
 const QUESTION_LIMITS = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
 /** Number of the draft's words in the first question. It doubles as the draft grows. */

@@ -54,7 +54,7 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
     } catch (error) {
       next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
-      // The claim may have caused the error. Completes without it, so that no answer is lost.
+      // The statement also claims new work, which may have caused the error. Without that, no answer is lost.
       return complete(pool, batch, recoveryWindowS);
     }
   }

@@ -159,7 +159,7 @@ describe('connecting a user', () => {
         attempt.request_id,
       ]);
 
-    it('an exchange is refused if the attempt is unknown or was started by another app', async () => {
+    it('an exchange of a code is refused if the connection attempt is unknown or was started by another app', async () => {
       const other = await connectingApp(system);
       assert.deepEqual(await refusalOf({}, other), [404, 'not_found']);
       for (const request_id of ['c-unknown', '00000000-0000-7000-8000-000000000000'])

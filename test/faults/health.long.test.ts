@@ -79,7 +79,7 @@ describe('health of an ingress', function () {
     await assertUnhealthyWhileSilent(system, proxy, { DATABASE_URL: through(proxy) });
   });
 
-  it('an ingress that cannot reach its queue and wake-ups on PostgreSQL is not ready but healthy, and answers calls', async () => {
+  it('an ingress whose direct connection to PostgreSQL is silent is not ready but healthy, and answers calls', async () => {
     await using proxy = await startSilentProxy(system.database.url);
     await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
   });

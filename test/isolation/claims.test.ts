@@ -115,7 +115,7 @@ describe('claim', () => {
     assert.equal((await claimWith([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('a claim stops after the request that brings its inputs above 256 KiB', async () => {
+  it('a worker claims no further request once the inputs of the claimed requests exceed 256 KiB', async () => {
     const apps = await queueApps(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimWith(apps.map((app) => askOf(app, 1)));

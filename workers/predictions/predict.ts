@@ -102,7 +102,7 @@ export interface Suggestion {
   dismissed: boolean;
 }
 
-/** Parses the latest answer for the same app, user and session, which is part of the claim. */
+/** Parses the latest earlier answer for the app, user and session of the prediction. */
 function parseSuggestion(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
     fingerprintKey: string;

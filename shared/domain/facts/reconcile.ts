@@ -26,13 +26,11 @@ export interface KnownFact {
 
 interface Supersession {
   fact: KnownFact;
+  /** New end of the fact's validity. */
   end: Date | null;
 }
 
-/**
- * What becomes of a statement. `end` is the time at which the superseded fact or, in `former`, the statement stops
- * being valid; null leaves its end unchanged.
- */
+/** What becomes of a statement. An `end` of null leaves the end of the validity unchanged. */
 type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
   | { outcome: 'evidence'; fact: KnownFact }
@@ -40,7 +38,7 @@ type Reconciliation =
   | { outcome: 'rewording'; fact: KnownFact }
   /** The statement becomes a fact, and supersedes other facts. */
   | { outcome: 'new'; supersedes: Supersession[] }
-  /** The statement becomes a fact that `fact` already supersedes. It may itself supersede still older facts. */
+  /** The statement becomes a fact, valid until `end`, that `fact` already supersedes. It may supersede older facts. */
   | { outcome: 'former'; fact: KnownFact; end: Date | null; supersedes: Supersession[] }
   /** The statement repeats a superseded fact made from the same passage: it is dropped. */
   | { outcome: 'known' };

@@ -76,9 +76,9 @@ function suggestThreshold(
   const tests = THRESHOLDS.map((threshold) => ({
     threshold,
     above: outcomes.filter(({ confidence }) => confidence >= threshold),
-  })).filter(({ above }) => lowerBound(above.length, above.length) >= target);
+  })).filter(({ above }) => wilsonLowerBound(above.length, above.length) >= target);
   const passes = ({ above }: { above: readonly ConfidenceOutcome[] }) =>
-    lowerBound(above.filter(({ right }) => right).length, above.length) >= target;
+    wilsonLowerBound(above.filter(({ right }) => right).length, above.length) >= target;
   const firstWithMany = tests.findIndex(({ above }) => above.length >= MANY_OUTCOMES_SHARE * outcomes.length);
   const results = [0, Math.max(0, firstWithMany)].flatMap((start) => {
     const sequence = tests.slice(start);
@@ -108,14 +108,14 @@ function evidenceOf(
     labels,
     coverage: all === 0 ? null : labels / all,
     precision: labels === 0 ? null : right / labels,
-    precision_low: labels === 0 ? null : lowerBound(right, labels),
-    precision_high: labels === 0 ? null : 1 - lowerBound(labels - right, labels),
+    precision_low: labels === 0 ? null : wilsonLowerBound(right, labels),
+    precision_high: labels === 0 ? null : 1 - wilsonLowerBound(labels - right, labels),
     reason,
   };
 }
 
 /** Returns the lower bound of a share, from a sample (Wilson's score interval, one-sided); 0 for an empty sample. */
-function lowerBound(right: number, labels: number): number {
+function wilsonLowerBound(right: number, labels: number): number {
   if (labels === 0) return 0;
   const share = right / labels;
   const centre = share + Z_95 ** 2 / (2 * labels);

@@ -155,7 +155,7 @@ describe('structured questions', () => {
     assert.equal(server.calls.length, 1);
   });
 
-  it('structured questions report a refusal of the first question or of the repetition', async () => {
+  it('a structured question that the model refuses, at first or when asked again, ends as refused', async () => {
     for (const step of [fake.refusal(), fake.contentFilter()]) {
       server.next(step);
       assert.deepEqual(await ask(), { state: 'refused', usage, model: 'm' });

@@ -76,7 +76,7 @@ export function* continuations(
 interface Follower {
   word: string;
   places: ContinuationEvidence[];
-  /** Largest number of the draft's last words that precede this word in any text. */
+  /** Words of the longest match: before this word, some text has the same words as the end of the draft. */
   depth: number;
   /** Total weight of this word, by number of preceding words that match the draft. */
   weights: number[];

@@ -119,7 +119,7 @@ export async function admit(
     terms.kind,
     first.party,
     terms.process,
-    JSON.stringify(admissions.map((admission, place) => itemOf(admission, place, terms))),
+    JSON.stringify(admissions.map((admission, place) => admitInputOf(admission, place, terms))),
     // Sends inputs beside the JSON: inside it, every quote in a text would be escaped, then unescaped.
     admissions.map(({ input }) => input),
     [...new Set(connections)],
@@ -135,7 +135,7 @@ export async function admit(
   );
 }
 
-function itemOf(admission: Admission, place: number, { outlivesCallers }: AdmissionTerms) {
+function admitInputOf(admission: Admission, place: number, { outlivesCallers }: AdmissionTerms) {
   const { line } = admission;
   return {
     place,

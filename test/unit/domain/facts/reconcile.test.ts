@@ -114,7 +114,7 @@ describe('reconciling', () => {
     );
   });
 
-  it('a statement supersedes a contradicting older fact, which then ends when the statement begins', () => {
+  it('a statement supersedes an older fact that contradicts it, and ends the validity of that fact', () => {
     const old = fact();
     assert.deepEqual(reconcile(statement(), [old]), {
       outcome: 'new',
