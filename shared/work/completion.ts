@@ -54,7 +54,8 @@ export function createCompleter({ pool, recoveryWindowS, wakeUps, worker }: Comp
     } catch (error) {
       next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
-      // The statement also claims new work, which may have caused the error. Without that, no answer is lost.
+      // The statement also claims new work, which may have caused the error. Completes without a claim, so that no
+      // answer is lost.
       return complete(pool, batch, recoveryWindowS);
     }
   }

@@ -25,7 +25,10 @@ export type AccountPage =
 
 const PAGE_ROWS_MAX = 100;
 const LINK_PAGE_ROWS_MAX = 1000;
-/** Maximum size of a page of rows with long texts, in bytes. The export leaves out the body of a larger event. */
+/**
+ * Maximum size of a page of rows with long texts, in bytes. A larger event is a page without its body, which is read
+ * later.
+ */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 

@@ -68,7 +68,7 @@ async function nextUnsynced(
   return next;
 }
 
-/** Counts the sessions that a sync reads. With `since`, the count is too high: it includes sessions with older events only. */
+/** Counts the sessions that a sync reads. With `since`, also counts sessions whose events are all older. */
 export async function countSessionsToSync(
   em: EntityManager,
   accountId: string,
