@@ -1,6 +1,7 @@
 -- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
--- be true of its row (`Guard` in `stores/work/complete.ts`). An item whose guard fails changes nothing. Returns the
--- places of the items that took effect. A draft's answer is not kept if memory that it was made from has been deleted.
+-- be true of its row (`CompletionGuard` in `stores/work/complete.ts`). An item whose guard fails changes nothing.
+-- Returns the places of the items that took effect. A draft's answer is not kept if memory that it was made from has
+-- been deleted.
 --
 -- The party is compared with `is not distinct from`, which no index serves: on a small table the planner would rate
 -- the index on parties as good as the ids, and then read all ended work of the party that is not vacuumed yet.
