@@ -3,7 +3,10 @@ import { connect, type Socket } from 'node:net';
 const ANSWER_WITHIN_MS = 15_000;
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
-/** A plain socket for one request at a time: Node's HTTP client would cost several times as much CPU. */
+/**
+ * A plain socket for one request at a time: Node's HTTP client would cost several times as much CPU. Every answer must
+ * have a Content-Length.
+ */
 export class Connection {
   readonly #socket: Socket;
   readonly #head: string;

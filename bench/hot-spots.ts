@@ -43,7 +43,7 @@ export async function hotSpots(file: string, most = 12): Promise<string[]> {
 
 /**
  * Returns, for each node of the call tree that is work, the frame that its time counts for: the nearest one outside the
- * platform, from the node upwards.
+ * platform, from the node upwards. The garbage collector counts for itself.
  */
 function culpritsOf({ nodes }: Profile): Map<number, Frame> {
   const byId = new Map(nodes.map((node) => [node.id, node]));

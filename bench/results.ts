@@ -9,6 +9,7 @@ type Figure = 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu';
 export interface TargetResult extends Pick<Measurement, Figure> {
   target: TargetName;
   callers: number;
+  /** CPU time per call, by the role of the process. */
   cpuMs: Record<string, number>;
   /** Calls per second in each round, which show the machine's noise. */
   rounds: number[];
@@ -30,6 +31,7 @@ export function machine(): Results['machine'] {
 }
 
 export interface MeasuredRound extends Measurement {
+  /** CPU time per call, by the role of the process. */
   cpuMs: Record<string, number>;
 }
 

@@ -12,7 +12,7 @@ export class Corpus {
     this.#names = this.#coinWords(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   }
 
-  /** Generates a sentence that may name a thing and an attribute, but answers no question. */
+  /** Generates a sentence that names an attribute and mostly a thing, but answers no question. */
   sentence(words = 8 + this.#below(12)): string {
     const sentence = Array.from({ length: words }, () => this.#word());
     sentence[this.#below(words)] = this.#name();

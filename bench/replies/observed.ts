@@ -14,7 +14,7 @@ const ATTEMPTS_MAX = 6;
 const BASE_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Limits concurrent calls to a model, and counts calls by outcome. Only a refused key ends the run. */
+/** Limits concurrent calls to a model, and counts them by outcome. Of its failures, only a refused key ends the run. */
 export class ObservedProvider implements Provider {
   readonly #model: Provider & { ask: object };
   readonly #counts = new Map<string, number>();

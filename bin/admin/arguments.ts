@@ -1,7 +1,7 @@
 import { NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
 
-/** SQL compares caps in millionths of a cent, and this many of them fit in a bigint. */
+/** SQL compares caps in millionths of a cent: this maximum in that unit fits in a bigint. */
 const CAP_CENTS_MAX = 1_000_000_000_000;
 const GRACE_S_MAX = 30 * 24 * 60 * 60;
 const REDIRECT_URI_CHARS_MAX = 2048;

@@ -106,7 +106,10 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
   return { web, worker: { env: workerEnv, config: workerConfig(workerEnv) } };
 }
 
-/** Throws if a setting is invalid or a port is in use. Replaces default operator ports that are in use by free ones. */
+/**
+ * Throws if a setting is invalid or a port is in use. Outside production, replaces default operator ports that are in
+ * use by free ones.
+ */
 async function withFreePorts(
   data: string,
   isEmbedded: boolean,
@@ -131,7 +134,7 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
     ...env,
     PORT: portOf(address),
     ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
-    // `operator` is the ingress's port, and the next one is the worker's.
+    // `operator` is the ingress's operator port, and the next one is the worker's.
     ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
   };
   const config = mcpConfig(values);

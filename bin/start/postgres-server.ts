@@ -121,7 +121,10 @@ const GUARDIAN_SCRIPT = `
 while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
 
-/** Stops the server if this process is killed. Windows has no such shell: there the next start stops it. */
+/**
+ * Runs a shell that stops the server if this process is killed, which closes the shell's input. Windows has no such
+ * shell: there the next start stops the server.
+ */
 class Guardian {
   readonly #pipe: Writable;
 

@@ -7,7 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import { hashKey } from '../../shared/security/keys.ts';
 import { writePrivateFile } from './files.ts';
 
-/** Keeps the key in a file, because the database has only its hash. Creates an app if none has that key. */
+/** Keeps the key in a file, because the database has only its hash. Creates an app if no active one has it. */
 export async function sandboxKey(file: string, callback: string, config: StoreConfig): Promise<string> {
   const storedKey = (await readFile(file, 'utf8').catch(() => '')).trim();
   const database = await openDatabase(config, createLog('start', 'error'), 'forecue start');

@@ -17,7 +17,10 @@ export interface ProcessSpec {
 const READY_TIMEOUT_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
-/** Runs a process in its own session, which Ctrl-C does not reach. The process stops when its IPC channel closes. */
+/**
+ * Runs a process, and restarts it whenever it ends after it has been ready once. The process has its own session, which
+ * Ctrl-C does not reach. It stops when its IPC channel closes.
+ */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
   readonly #ready = Promise.withResolvers<ReadyMessage>();

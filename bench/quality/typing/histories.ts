@@ -20,7 +20,8 @@ const PROGRAM = /^<[a-z-]+>|^\[Request interrupted|^Caveat:|^This session is bei
 
 /**
  * Reads chats with coding agents as SpecStory saves them: a folder per person, with Markdown files whose names begin
- * with their time. Counts repeated messages once, since a resumed session saves its messages again.
+ * with their time. Leaves out repeated messages, since a resumed session saves its messages again. A short message
+ * counts as repeated only if it also follows the same words of the agent.
  */
 export async function readHistories(folder: string): Promise<History[]> {
   const people = await readdir(folder, { withFileTypes: true });

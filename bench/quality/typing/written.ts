@@ -1,8 +1,9 @@
 import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
 import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
 
-/** Maximum number of phrases that the product recalls for one tail of a draft; beyond it, the size of its sample. */
+/** Maximum number of phrases that the product recalls for one tail of a draft. Of more, it takes a sample. */
 const RECALLED_MAX = 48;
+/** Approximate size of the sample. */
 const SAMPLE_SIZE = 24;
 /** Number of messages assumed per day, since the times of a history's messages are unknown. */
 const MESSAGES_A_DAY = 10;

@@ -8,7 +8,7 @@ import { type Manifest, writeBackup } from './write.ts';
 
 type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 
-/** Copies all rows of `from` to the empty `to` through a file in `folder`. Returns the number of rows. */
+/** Migrates both databases, and copies `from` to the empty `to` through a file in `folder`. Returns the row count. */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
   // The file exists if an earlier move was killed.

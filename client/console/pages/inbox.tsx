@@ -11,7 +11,7 @@ import { moment, percent, t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
 const TYPING_FIELDS = 'input, textarea, select';
-/** Keys that repeat while held down. Other keys would decide on predictions that the person has not read. */
+/** Keys that repeat while held down. If others did, they could decide on predictions that the person has not read. */
 const REPEATING_KEYS = ['j', 'k'];
 
 interface Decision {
