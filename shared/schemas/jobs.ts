@@ -50,7 +50,10 @@ export const PromoteRequest = closedObject({
 });
 export type PromoteRequest = Static<typeof PromoteRequest>;
 
-/** `settled_only`, which no client can set, leaves out groups of consecutive rows that may still grow. */
+/**
+ * `settled_only`, which no client can set, leaves out groups of consecutive rows that may still grow, and rows that
+ * wait for a retry after a failure.
+ */
 export const PromoteInput = closedObject({
   ...PromoteRequest.properties,
   settled_only: Type.Optional(Type.Literal(true)),

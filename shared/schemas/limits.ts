@@ -55,7 +55,7 @@ export const KEYS_MAX = 100;
 export const CONNECTIONS_MAX = 1000;
 /** Completions below this confidence are not shown, unless their app sets another minimum. */
 export const MIN_CONFIDENCE = 0.3;
-/** Default share of correct predictions among those that reach a suggested threshold. */
+/** Default minimum share of correct predictions among those that reach a suggested threshold. */
 export const PRECISION_TARGET = 0.95;
 /** Defaults for choosing memory. Drafts and /v1 do not use `recencyMinutes`: for them, no row is too old. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;

@@ -47,7 +47,7 @@ export const CustomEvent = eventSchema({
 
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Schema for an event with an unknown type. Validation always fails, with an error that lists the known types. */
+/** Schema for an event of missing or unknown type. Always fails, with an error that lists the known types. */
 export const UnknownEvent = eventSchema({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closedObject({

@@ -86,6 +86,7 @@ export const BatchItem = Type.Union([
 export type BatchItem = Static<typeof BatchItem>;
 
 export const BatchResponse = closedObject({
+  /** In the order of the prompts. */
   results: Type.Array(BatchItem),
   succeeded: Count,
   failed: Count,

@@ -40,7 +40,10 @@ const LISTED_NODES_MAX = 50_000;
  */
 const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
-/** Characters not allowed in an e-mail address. With invisible ones, two addresses could look the same. */
+/**
+ * Characters not allowed in an e-mail address. With invisible ones, such as the blank Braille pattern (`\u2800`), two
+ * addresses could look the same.
+ */
 const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
 /** Matches an address at a domain with a dot, in any alphabet. Only a message can show whether the address exists. */
 const EMAIL = new RegExp(
@@ -52,13 +55,16 @@ const failFastAjv = newAjv(false);
 const thoroughAjv = newAjv(true);
 
 interface ReportingOptions {
-  /** True if faults must not quote unknown properties, or a body that is not an object. Both may be secrets. */
+  /**
+   * True if faults must not quote the value of an unknown property, or a body that is not an object. Both may be
+   * secrets. Faults name the property nevertheless.
+   */
   confidential?: boolean;
 }
 
 /**
  * The returned validator fills in defaults in place. The schema is compiled soon after this call. A second version,
- * which lists all faults, is compiled for the first invalid value.
+ * which lists all faults, is compiled for the first small invalid value.
  */
 export function compile<T extends TSchema>(
   schema: T,
@@ -124,7 +130,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
 
 /**
  * Replaces Ajv's keyword, which counts the code points of every text. Compares the number of UTF-16 units first, which
- * is faster.
+ * is faster: a code point has one or two units.
  */
 function lengthLimit(keyword: string): CodeKeywordDefinition {
   return {

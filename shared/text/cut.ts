@@ -1,6 +1,7 @@
 const GAP = '\n…\n';
 const HEAD_SHARE = 0.3;
 
+/** Returns at most `max` code points from the beginning. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   // A code point has at most two UTF-16 units, so later units cannot belong to the first `max` code points.
@@ -14,7 +15,8 @@ export function truncateWithEllipsis(text: string, max: number): string {
 }
 
 /**
- * Cuts out the middle, because a prompt usually names its subject at the beginning and asks its question at the end.
+ * Returns at most `max` code points. Cuts out the middle, because a prompt usually names its subject at the beginning
+ * and asks its question at the end.
  */
 export function truncateMiddle(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -46,7 +46,7 @@ export function lowerCaseInPlace(lines: string): string {
 }
 
 export interface DraftEnd {
-  /** True if the draft ends with a letter or a digit: its last word may be unfinished. */
+  /** True if the draft's last word may be unfinished. False after a character of a script without spaces. */
   begun: boolean;
   /**
    * Ends of the draft's last line in lower case, each one word longer: for `in my wor`, these are `wor`, `my wor`, `in

@@ -1,8 +1,8 @@
 import { normalForm } from './words.ts';
 
 /**
- * Lower-cases a text, removes diacritics, compatibility forms and invisible characters, and decodes HTML, URL and JSON
- * escapes.
+ * Lower-cases a text, replaces compatibility forms, removes diacritics and invisible characters, and decodes HTML, URL
+ * and JSON escapes.
  */
 export function plainOf(text: string): string {
   return (

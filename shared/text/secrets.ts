@@ -148,7 +148,10 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Verifies the check digits (ISO 7064, MOD 97-10). Refuses a text without capitals, which is more likely a hash. */
+/**
+ * Verifies the check digits (ISO 7064, MOD 97-10). Refuses a text of only small letters and digits, without spaces: it
+ * is more likely a hash.
+ */
 function isIban(iban: string): boolean {
   if (/^[a-z\d]+$/.test(iban)) return false;
   const characters = iban.replaceAll(/[^a-z\d]/gi, '');

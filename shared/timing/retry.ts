@@ -15,7 +15,8 @@ export interface RetryOptions extends Backoff {
 
 /**
  * Retries with backoff, so `work` must be safe to repeat. Rejects with the last error if a retry cannot help or would
- * start after `until`. Once the signal has aborted, rejects with its reason or an `AbortError`.
+ * start after `until`. Once the signal has aborted, starts no try, but rejects with the signal's reason or, from a
+ * pause, with an `AbortError`.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;

@@ -35,7 +35,7 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
   };
 }
 
-/** Logs once when the collector becomes unreachable, and once when it is back. */
+/** Logs once when the collector becomes unreachable, and once when it is back. Spans of the time between are lost. */
 function withOutageLog(exporter: SpanExporter, log: Log): SpanExporter {
   let isDown = false;
   return {

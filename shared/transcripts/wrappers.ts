@@ -15,8 +15,8 @@ const MACHINE_MADE_BEGINNINGS = [
 
 /**
  * Removes reminders and image placeholders anywhere, and leading elements whose name contains a hyphen or an
- * underscore. Keeps elements in the middle, because people paste markup. Returns '' if nothing else is left, or if a
- * tool wrote the message.
+ * underscore. Keeps elements in the middle, because people paste markup. Returns '' if nothing else is left, if a
+ * leading element has no end, or if a tool wrote the message.
  */
 export function stripToolWrappers(message: string): string {
   let text = removeElements(message, 'system-reminder').replace(IMAGE_PLACEHOLDER, '').trim();

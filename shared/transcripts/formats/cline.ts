@@ -21,7 +21,10 @@ const WORK_TYPES = [
   'mcp_server_request_started',
 ];
 
-/** `<storage>/tasks/<task>/ui_messages.json` of Cline or an extension derived from it, one array on one line. */
+/**
+ * `<storage>/tasks/<task>/ui_messages.json` of Cline or an extension derived from it, one array on one line. The file
+ * beside it with the messages to the provider is not read, because it has no times.
+ */
 export const cline: Format = {
   name: NAME,
   title: 'Cline task (ui_messages.json)',
