@@ -149,7 +149,10 @@ export async function resume(): Promise<string | undefined> {
   }
 }
 
-/** Changes a log-in URL of the API to the console's own, which keeps the refresh token in a cookie. */
+/**
+ * Changes the API's URLs for sign-up, log-in, log-out and renewal to the console's own, which keep the refresh token in
+ * a cookie. Leaves other URLs unchanged.
+ */
 function toConsolePath(url: string): string {
   return url.replace(AUTH_PATH, '/console/auth/$1/');
 }

@@ -37,7 +37,7 @@ export async function catchUp(path: string, isOver: boolean): Promise<void> {
   if (await tryToRecord({ path, isOver })) for (const unsent of earlier) await tryToRecord(unsent);
 }
 
-/** Returns false if recording fails; the transcript is then noted for a retry. */
+/** Returns false if recording fails, and notes the transcript for a retry. A deleted transcript is no failure. */
 async function tryToRecord({ path, isOver }: Omit<UnsentTranscript, 'why'>): Promise<boolean> {
   try {
     await record(path, isOver);

@@ -1,4 +1,7 @@
-/** Settles like `work`. If the signal aborts first, rejects, calls `clean`, and lets `work` run on. */
+/**
+ * Settles like `work`. If the signal aborts first, rejects, calls `clean`, and lets `work` run on. The signal must not
+ * be aborted yet.
+ */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal, clean: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => {

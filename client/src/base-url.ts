@@ -1,4 +1,7 @@
-/** Removes a trailing slash. Throws a `TypeError` for anything but a plain HTTP or HTTPS address. */
+/**
+ * Removes trailing slashes. In a browser, `baseUrl` may be relative. Throws a `TypeError` for anything but an HTTP or
+ * HTTPS address without user, password, query and fragment.
+ */
 export function baseOf(baseUrl: string | URL): string {
   const page = (globalThis as { location?: { href: string } }).location?.href;
   const url = parseUrl(baseUrl, page);

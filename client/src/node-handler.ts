@@ -37,7 +37,8 @@ export function nodeHandler(
       const request = await requestOf(incoming, left.signal);
       const answer = request instanceof Response ? request : await handler(request);
       outgoing.statusCode = answer.status;
-      // Sets headers one by one: `writeHead` with pairs fails once a framework has set a header.
+      // Sets headers one by one: `writeHead` with pairs fails once a framework has set a header. Appends cookies, so
+      // that the framework's own cookies stay.
       for (const [name, value] of answer.headers)
         if (name === 'set-cookie') outgoing.appendHeader(name, value);
         else outgoing.setHeader(name, value);

@@ -27,7 +27,7 @@ export class Retries {
     this.#retriesLeft = Math.min(RETRY_BUDGET, this.#retriesLeft + EARNED_PER_SUCCESS);
   }
 
-  /** Takes one retry from the budget and returns the pause before it. Returns undefined if no retry is allowed. */
+  /** Takes a retry from the budget, and returns the pause before it in milliseconds; undefined if none is allowed. */
   takePause(error: unknown, attempt: number, repeatable: boolean, leftMs: number): number | undefined {
     if (!(error instanceof ForecueError) || !isRetryable(error, repeatable) || this.#retriesLeft < 1)
       return undefined;

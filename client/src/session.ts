@@ -31,7 +31,7 @@ interface StoredTokens extends Tokens {
 }
 
 const RENEW_AFTER_MS = 50 * 60_000;
-/** Minimum pause before a failed renewal is tried again. */
+/** Pause before the timer tries a failed renewal again. A call that needs the tokens tries at once. */
 const RENEWAL_RETRY_MS = 60_000;
 const STORAGE_KEY = 'forecue.tokens';
 /** Longest delay until this tab's storage shows what another tab wrote. */

@@ -14,7 +14,7 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Aborts the call. If the call started a job or a `/v1` prediction, also cancels that on the server. */
+  /** Aborts the call. Also cancels, on the server, a `/v1` prediction and a job that the call waits for or follows. */
   signal?: AbortSignal | undefined;
   timeoutMs?: number;
   retries?: number;

@@ -41,7 +41,7 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
   recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
 }
 
-/** Calls that must not be sent twice. All other calls carry an id, or change nothing. */
+/** Calls that do their work again if they are sent twice. All other calls carry an id, or change nothing. */
 const UNREPEATABLE_CALLS: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Calls that are sent even while the page is closing. */
 const KEEPALIVE_CALLS: readonly string[] = [
@@ -96,7 +96,7 @@ function outcomeOfError(error: unknown, request_id: string): Prediction {
   throw error;
 }
 
-/** Repeats the cancellation until the server knows the prediction or the request for it has ended. */
+/** Cancels a prediction. Tries a few times, until the server knows the prediction or the request for it has ended. */
 async function cancel(
   { cancelPrediction }: V1Methods,
   { request_id, user_id }: PredictionRequest,

@@ -13,7 +13,7 @@ import { presentKey, presentUser } from './present.ts';
 
 interface ExportParts {
   em: () => EntityManager;
-  /** Waits for memory if the event is large, then renders it as JSON. */
+  /** Renders an event as JSON. Reads the body of a large event first, once there is memory for it. */
   renderEvent(event: EventRow): Promise<string>;
   reserve: ReserveAnswerMemory;
 }

@@ -73,7 +73,7 @@ interface PasswordReset {
   address: string;
 }
 
-/** Maximum length of one network's queue. One thread needs two seconds for a full queue, at 35 ms per password hash. */
+/** Maximum length of each queue of a network. One thread needs two seconds for a full queue, at 35 ms per hash. */
 const HASH_QUEUE_MAX = 64;
 
 /**

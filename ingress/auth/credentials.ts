@@ -153,7 +153,7 @@ function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash
   };
 }
 
-/** Both methods return undefined for an unknown or revoked credential, and for a disabled account. */
+/** Both methods return undefined for an unknown or disabled account, `byKey` also for an unknown or revoked key. */
 interface FindUser {
   /** Finds a token's account. Its generation of log-ins is the current one, and may be newer than the token's. */
   byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
@@ -207,7 +207,7 @@ async function byKey(
   return user;
 }
 
-/** Returns undefined for an unknown or revoked key. */
+/** Returns undefined for an unknown, expired or revoked key, and for an app that is not active. */
 type FindApp = (hash: Buffer) => Promise<AppPrincipal | undefined>;
 
 export async function authenticateApp(

@@ -12,9 +12,9 @@ const STALE_MS = 30_000;
 export type HourlySpending = Omit<LedgerHour, 'first' | 'last'>;
 
 /**
- * The cost of provider calls in the last 24 hours, by hour and model. The ledger has no index by hour, so rows older
- * than `STORED_AFTER_MS` are read only once, and kept as sums. Each read adds the rows that have reached this age, and
- * one page of earlier rows, newest first.
+ * The cost of provider calls in the hours that began within the last 24, by hour and model. The ledger has no index by
+ * hour, so rows older than `STORED_AFTER_MS` are read only once, and kept as sums. Each read adds the rows that have
+ * reached this age, and one page of earlier rows, newest first.
  */
 export class DailySpending {
   readonly #pool: Pool;

@@ -2,8 +2,8 @@ import type { AccountClient, JobEvent } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
 /**
- * Runs a sync and both promotions. A promotion considers only 100 rows, so the returned sentence has the number of rows
- * considered.
+ * Runs a sync and both promotions. A promotion considers at most 100 rows, so the returned sentence has the number of
+ * rows considered.
  */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
   const { steps, learnt } = t.memory;

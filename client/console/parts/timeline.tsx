@@ -60,7 +60,7 @@ function SessionMemory({ session: { session_id, started_at } }: { session: Sessi
       client.listEpisodes(ofSession),
     ]);
     const ids = new Set(episodes.results.map(({ id }) => id));
-    // Lists facts recorded since the session began, at most 200. Older facts that it only confirmed are missing.
+    // Lists the latest 200 facts recorded since the session began. Older facts that it only confirmed are missing.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
       raw: raw.results.map(
