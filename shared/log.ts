@@ -4,8 +4,9 @@ import { maskSecrets } from './text/secrets.ts';
 export type Log = Logger;
 
 /**
- * A log line names ids, codes, counts and durations, never a body, a key, an e-mail address or a person's text. Secrets
- * in error messages, such as the password in a URL, are masked.
+ * A log line names ids, codes, counts and durations, never a body, a key, an e-mail address or a person's text. So
+ * callers pass single fields, never an object from outside. Secrets in error messages, such as the password in a URL,
+ * are masked.
  */
 export function createLog(process: string, level: string, destination?: DestinationStream): Log {
   const options = {

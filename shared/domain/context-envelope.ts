@@ -47,6 +47,7 @@ export interface RecalledPhrase {
   scale: number;
   /** Age in days. */
   days: number;
+  /** Id of the raw row in which it was found. */
   source: string;
 }
 
@@ -84,10 +85,10 @@ export function envelopeSize(request: RequestTexts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** The text with which memory is searched takes only the ends of the draft and of messages. Lengths are in UTF-16 units. */
+/** Limits of the text with which memory is searched: the ends of the draft and of messages, in UTF-16 units. */
 const QUESTION_LIMITS = { draftLength: 1000, messageLength: 500, messageCount: 2 };
 
-/** Number of the draft's words in the first question. It doubles as the draft grows. */
+/** Number of the draft's first words in the question. It doubles as the draft grows. A shorter draft is left out. */
 const FIRST_QUESTION_WORDS = 4;
 
 /**
@@ -177,7 +178,7 @@ const EPISODES_SHARE = 1 / 2;
 
 /**
  * Takes whole texts, the most valuable first. `tokens` is the number of tokens taken. `reserved` is the number to set
- * aside for memory, which stays the same whichever rows are recalled.
+ * aside for memory: all of `room` if any row is recalled, so that it does not depend on which rows these are.
  */
 export function fitMemory(
   bundle: ContextBundle,

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jaccard } from '../text/similarity.ts';
 import { wordsOf } from '../text/words.ts';
 
+/** Reported in `meta.ranking`. Any change to the ranking needs a new version. */
 export const RANKING_VERSION = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;

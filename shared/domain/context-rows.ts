@@ -5,6 +5,7 @@ export interface ContextQuery {
   goal?: string;
   /** Tags of which every returned fact has at least one. */
   tags?: readonly string[];
+  /** Maximum age of the episodes and raw rows, not of facts; null for no limit. */
   recencyMinutes: number | null;
   maxFacts: number;
   maxEpisodes: number;

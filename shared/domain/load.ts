@@ -46,8 +46,8 @@ const RATE_WINDOW_MAX_MS = 10_000;
 /** Minimum time over which a rate is measured: a shorter time would only measure the interval of the heartbeats. */
 const RATE_SPAN_MIN_MS = 500;
 /**
- * If no work is claimed for this many service times, workers count as stuck. Shorter pauses are normal, since slots
- * that were filled together become free together.
+ * If no work is claimed for this many service times, and for at least `SILENT_MIN_MS`, the rate counts as collapsed.
+ * Shorter pauses are normal, since slots that were filled together become free together.
  */
 const SILENT_SERVICE_TIMES = 1.25;
 const SILENT_MIN_MS = 500;
@@ -93,7 +93,10 @@ export class LoadEstimate {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 
-  /** Returns the number of queued pieces at which a party's next piece would be answered later than `withinMs`. */
+  /**
+   * Returns the smallest number of queued pieces at which a party's next piece would be answered later than `withinMs`;
+   * Infinity if there is none.
+   */
   maxQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
     const latest = this.#latest;

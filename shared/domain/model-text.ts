@@ -1,6 +1,7 @@
 /**
  * Control characters except tab and line feed, and characters that reorder the text around them (Unicode Standard Annex
- * 9, 2). They hide what a text says, or control a terminal. Right-to-left scripts need the marks LRM, RLM and ALM.
+ * 9, 2). They hide what a text says, or control a terminal. The marks LRM, RLM and ALM are allowed, because
+ * right-to-left scripts need them.
  */
 const UNSAFE_CHARACTERS = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu;
 

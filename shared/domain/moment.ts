@@ -9,8 +9,8 @@ const LATEST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const RFC_3339 = /^(?!0000)[-\d]{10}T[:.\d]+(?:Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * Returns Unix milliseconds; undefined if the timestamp is not RFC 3339. The schema's format also accepts the year 0,
- * leap seconds, a space instead of the T, and zones without a colon.
+ * Returns Unix milliseconds; undefined if the timestamp is not RFC 3339, or is after the year 9999 in UTC. The schema's
+ * format also accepts the year 0, leap seconds, a space instead of the T, and zones without a colon.
  */
 export function parseTimestamp(timestamp: string): number | undefined {
   const moment = RFC_3339.test(timestamp) ? Date.parse(timestamp.toUpperCase()) : Number.NaN;

@@ -14,7 +14,7 @@ export interface PoolLoad {
 }
 
 /**
- * Returns how many workers the pool needs for its running work. Queued work counts only once it has waited for
+ * Returns how many workers the pool needs for its running work. Queued work counts only once the oldest has waited for
  * `STANDING_QUEUE_WAIT_MS`. The minimum is 1: a pool without workers refuses all work, so its load would never ask for
  * a worker.
  */

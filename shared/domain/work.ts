@@ -18,7 +18,8 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   attempt: number;
   units: 0 | 1;
   /**
-   * End of the time during which a repeated request gets the same outcome, in Unix seconds; null while the work runs.
+   * End of the recovery window, in which a repeated request gets the same answer. In Unix seconds; null while the work
+   * runs.
    */
   expiresAt: number | null;
   queueMs: number | null;

@@ -7,7 +7,10 @@ export interface ErrorEntry {
   source?: ErrorSource;
   /** One sentence for people, shown on `/api`. */
   message: string;
-  /** Seconds to wait before a retry; null if the thrown error says how many. */
+  /**
+   * Seconds to wait before a retry, unless the thrown error states others. Null: only the thrown error may state them.
+   * Undefined: a retry does not help.
+   */
   retryAfterS?: number | null;
 }
 

@@ -1,7 +1,8 @@
 import { counter, gauge, histogram, onScrape, sizeHistogram } from './registry.ts';
 
 /**
- * `commit` stores the outcome. `wait` is the caller's time from admission to answer: the other stages plus the wake-up.
+ * `commit` stores the outcome. `wait` is the caller's time from the end of the admission to the answer: the stages
+ * between them plus the wake-up.
  */
 type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
 

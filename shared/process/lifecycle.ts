@@ -18,7 +18,7 @@ export interface ReadyMessage {
 
 /**
  * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in an orderly
- * way within 25 s. An uncaught error stops it with exit code 1.
+ * way within 25 s, or at once if it has not started yet. An uncaught error stops it with exit code 1.
  */
 export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
   kind: string,

@@ -13,10 +13,11 @@ export const STOP_LIMITS = {
   ingressDrain: 20_000,
   /** Closing the connections that are still open at an ingress, counted from the start of the stop. */
   ingressConnections: 22_000,
+  /** Sending the last spans to the collector. */
   traces: 2000,
   /** Stopping a whole process, as docs/operating.md promises. */
   process: 25_000,
-  /** Stopping a process under `npm start`, which kills the process afterwards. */
+  /** Stopping a process under `npm start`, which then kills a process that has not exited. */
   supervisor: 30_000,
   /** Stopping the PostgreSQL of `npm start`, which stops last and may have much to write. */
   postgres: 60_000,

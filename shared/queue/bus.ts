@@ -43,8 +43,8 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
     },
     async listen(channel, handle) {
       handlers.set(channel, handle);
-      // Not awaited, so that a Redis that is down does not block. ioredis subscribes once Redis is back; polls find
-      // work until then.
+      // Not awaited, so that a Redis that is down does not block. ioredis subscribes once Redis is back; until then,
+      // polls make up for the missing messages.
       listener.subscribe(channel).catch((error: unknown) => log.warn({ err: error }, 'not subscribed'));
     },
     async close() {

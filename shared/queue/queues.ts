@@ -47,8 +47,8 @@ const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLoc
  */
 export interface TicketQueue {
   /**
-   * Adds a ticket without waiting, and never throws. Calls within 200 ms share a ticket. Call it after the commit. The
-   * ids only help people who inspect the queue.
+   * Adds a ticket without waiting, and never throws. Calls within 200 ms share a ticket. Call it after the commit of
+   * the rows with these ids. The ids only help people who inspect the queue.
    */
   add(ids: readonly string[]): void;
 }

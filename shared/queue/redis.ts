@@ -53,7 +53,10 @@ class ReadOnlyError extends Error {
   override readonly message = 'this Redis is a read-only replica';
 }
 
-/** Throws if the server is a replica. A ping is not enough, because a demoted server still answers it. */
+/**
+ * Throws if the server is a replica or does not answer. A ping is not enough, because a demoted server still answers
+ * it.
+ */
 export async function assertTakesWrites(client: RedisClient): Promise<void> {
   if (!(await takesWrites(client))) throw new ReadOnlyError();
 }

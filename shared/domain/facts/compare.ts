@@ -77,8 +77,9 @@ const CHANGE_WORDS =
 
 /**
  * Reports whether two statements give the slot the same value. All words of one statement must be in the other, in the
- * same order. `COMMON_WORDS`, words of the slot and phrases about a former value do not count. If a statement mentions
- * a change, both must have exactly the same words, because one of them may be the former value.
+ * same order, and numbers, dates and negations must agree. `COMMON_WORDS`, words of the slot and phrases about a former
+ * value do not count. If a statement mentions a change, both must have exactly the same words, because one of them may
+ * be the former value.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
@@ -150,7 +151,8 @@ const ADDITION_WORDS = /\b(?:also|too|as well|besides|both|sometimes|in addition
 
 /**
  * Recognises `Uses npm as package manager` and `Uses pnpm as package manager`, for `tool.package_manager`. The common
- * words must include the slot's name: `Likes tea` gives no other value than `Likes climbing`.
+ * words must include the slot's name. Otherwise `Likes tea` would count as another value for what `Likes climbing`
+ * states.
  */
 export function isOtherValue(a: string, b: string, slot: string): boolean {
   if (ADDITION_WORDS.test(a) || ADDITION_WORDS.test(b)) return false;

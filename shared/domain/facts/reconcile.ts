@@ -142,7 +142,7 @@ function givesUp(one: { text: string }, other: { text: string; slot: string | nu
 
 type ValidityPeriod = Pick<KnownFact, 'validFrom' | 'validTo'>;
 
-/** A null `validTo` means that the span has no end. */
+/** A null `validTo` means that the period has no end. */
 function haveCommonTime(a: ValidityPeriod, b: ValidityPeriod): boolean {
   const beginsBefore = (one: ValidityPeriod, other: ValidityPeriod) =>
     other.validTo === null || beginningOf(one) < other.validTo.getTime();

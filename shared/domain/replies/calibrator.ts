@@ -38,8 +38,8 @@ const LOSS_TOLERANCE = 1e-10;
 export const PRIOR_CALIBRATOR: CalibratorModel = { weights: PRIOR_MEANS, agents: {}, models: {} };
 
 /**
- * Returns the probability that the person would send the candidate unchanged or nearly so. It never falls when the raw
- * probability or its margin rises.
+ * Returns the probability that the person would send the candidate unchanged or nearly so, with four decimals. With
+ * otherwise equal features, it never falls when the raw probability or its margin rises.
  */
 export function confidenceOf(
   { weights, agents, models }: CalibratorModel,
@@ -118,7 +118,7 @@ function halvedStep(problem: FitProblem, beta: number[], direction: number[], be
 
 const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? Math.max(0, value) : value);
 
-/** Keeps a weight at 0 if the gradient would make it negative (projected Newton: Bertsekas 1982). */
+/** Keeps a weight of `NON_NEGATIVE_WEIGHTS` at 0 if its gradient is positive (projected Newton: Bertsekas 1982). */
 function newtonStep({ rows, means, precisions }: FitProblem, beta: number[]): number[] {
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
   const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));
@@ -165,7 +165,10 @@ function mostLabelled(labels: readonly Label[], property: 'agent' | 'model', max
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));
 
-/** Solves a symmetric positive definite system by Cholesky decomposition. Reads only the lower triangle. */
+/**
+ * Solves a symmetric positive definite system by Cholesky decomposition (Golub and Van Loan, Matrix Computations, 4.2).
+ * Reads only the lower triangle.
+ */
 function solveLinear(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const cholesky = choleskyOf(matrix);
   const forward: number[] = [];

@@ -26,7 +26,10 @@ interface Precedent extends Omit<PersonDecision, 'isRejected'> {
  * Minimum number of earlier replies with the same meaning, and minimum similarity of their prompts to the new prompt.
  */
 const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/** Minimum for a risky reply or prompt. All replies to similar prompts must also have the same meaning. */
+/**
+ * Minimum for a risky reply or prompt. All replies to similar prompts must also have the same meaning, and none may be
+ * a rejected prediction.
+ */
 const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /** A person's earlier replies, which may support the same reply to another prompt. Dictated replies do not count. */

@@ -20,7 +20,10 @@ export interface VoteResult {
   replies: { response: string; share: number; times: number }[];
   /** Returns the share of the vote, from 0 to 1, of the replies with the same meaning as `response`. */
   shareOf(response: string): number;
-  /** The most similar prompts with their replies. Pairs that dictate a reply are included, but have no vote. */
+  /**
+   * The most similar prompts with their replies, the nearest first. Pairs that dictate a reply are included, but have
+   * no vote.
+   */
   neighbours: PromptReply[];
 }
 
