@@ -54,7 +54,7 @@ export type KeepProgress = (
 
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   findPieces(): Promise<readonly Piece[]>;
-  /** True if pieces have changed since `findPieces` returned them, so that it must be called again. */
+  /** True if pieces have changed since `findPieces` returned them. Then it is called again, up to `TRIES_MAX` times. */
   readonly hasChanged: boolean;
   /** Counts the rows that are set aside, but no more than may still be promoted. */
   countSetAside(): Promise<number>;
@@ -184,7 +184,7 @@ export class Promotion {
     return retryUntil(work, performance.now() + this.#run.context.leftMs());
   }
 
-  /** Adds the usage of an answer, and the time since the previous call. */
+  /** Adds the usage of an answer, and the time since `#addUsage` was last called. */
   #addUsage({ inputTokens, outputTokens }: Usage): void {
     const { usage, latency_ms } = this.#progress;
     const since = this.#measuredAt;

@@ -12,7 +12,8 @@ import { type CallLimits, type Guess, NO_USAGE, type Provider } from './provider
 
 /**
  * The built-in predictor, which needs no key and no network. Searches the request and the memory for the draft's last
- * words, and suggests the words that follow them there. For an empty draft, suggests an earlier prompt of the person.
+ * words, and suggests the words that follow them there. For an empty draft in the mode `next_prompt`, suggests an
+ * earlier prompt of the person.
  */
 export class LocalProvider implements Provider {
   readonly ask = null;

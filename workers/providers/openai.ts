@@ -220,7 +220,7 @@ function refusedPartOf(error: unknown, { format, limit, extras }: RequestDialect
   return words.includes(limit) ? 'limit' : undefined;
 }
 
-/** Returns true for failures that the request itself cannot have caused. */
+/** Returns true for a 5xx, a 429, a timeout and a failed connection: the request itself is rarely the cause. */
 function indicatesOutage(error: unknown): boolean {
   if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
   return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;

@@ -83,8 +83,8 @@ export interface CallLimits {
  */
 export interface Provider {
   /**
-   * Does not ask again after an unusable answer, because a person is typing. Asks again only after a refused dialect or
-   * a cut-off answer.
+   * Does not ask again after an unusable answer, because a person is typing. Asks the same model again only after a
+   * refused dialect or a cut-off answer.
    */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;
   /** Asks once more if the answer does not match the schema. Null if the provider is no language model (`local`). */

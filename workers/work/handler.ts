@@ -26,7 +26,7 @@ export interface HandlerContext extends AttemptContext {
 
 /** The parts of the handler's work: child jobs for the same account, of the kind `Kind.parts`. */
 export interface PartsOfWork {
-  /** Queues the parts that are not queued yet. Their deadline is shortly before the deadline of the handler's work. */
+  /** Queues the parts that no earlier attempt queued. Their deadline is shortly before that of the handler's work. */
   admit(parts: readonly Part[]): Promise<void>;
   /** Resolves when these parts have ended. Gives the handler's slot back, because the parts need slots. */
   waitForEnd(ids: readonly string[]): Promise<void>;

@@ -43,7 +43,7 @@ const OPENING_END = /\s*[\p{Ps}\p{Pi}]+$/u;
 
 const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 
-/** Yields the likeliest next word, then the likeliest two words, and so on. */
+/** Yields the likeliest next word, then this word with the likeliest word after it, and so on. */
 export function* continuations(
   evidence: readonly ContinuationEvidence[],
   { begun, tails }: DraftEnd,
