@@ -19,9 +19,10 @@ import {
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**
- * Ends an account's log-ins and revokes its connections; undefined if it does not exist or is being erased. After the
- * first transaction, no approval or exchange of a connection attempt can begin for the account. The second transaction
- * waits for exchanges in progress. Sends no wake-ups: workers poll once a second, ingresses twice a second.
+ * Disables an account: its log-ins and service keys stop working, and its connections are revoked. Undefined if the
+ * account does not exist or is being erased. After the first transaction, no approval or exchange of a connection
+ * attempt can begin for the account. The second transaction waits for exchanges in progress. Safe to repeat if the
+ * process dies between the two. Sends no wake-ups: workers poll once a second, ingresses twice a second.
  */
 export async function disableAccount(
   em: EntityManager,
@@ -73,9 +74,9 @@ const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
 
 /**
- * Begins to erase an account, which cannot be undone: ends its log-ins, frees its e-mail address and revokes its
- * connections. Throws `not_authenticated` if the account is gone or already being erased, and `token_expired` if the
- * caller's log-in has been ended.
+ * Begins to erase an account, which cannot be undone: ends its log-ins and keys, frees its e-mail address and revokes
+ * its connections. Throws `not_authenticated` if the account is gone or already being erased, and `token_expired` if
+ * the caller's log-in has been ended.
  */
 export async function beginErasure(em: EntityManager, { id, login }: UserPrincipal): Promise<void> {
   await transaction(em, async (tx) => {

@@ -123,8 +123,9 @@ export async function issuePasswordReset(
 }
 
 /**
- * Finds the account of a valid password reset link. Reads the link and the password hash in one statement: between two
- * statements, the link could be used, and the hash would already be that of the new password.
+ * Finds the account of a valid password reset link; undefined if the account is disabled. Reads the link and the
+ * password hash in one statement: between two statements, the link could be used, and the hash would already be that of
+ * the new password.
  */
 export async function findPasswordReset(
   em: EntityManager,

@@ -52,9 +52,9 @@ interface Outcome {
 }
 
 /**
- * Records what became of a finished prediction; repeating an event changes nothing. Throws a `Refusal`:
- * `event_conflict` if the app used the event's id for another event, `rate_limited` after `PREDICTION_EVENTS_MAX`
- * events.
+ * Records what became of a finished prediction; repeating an event changes nothing. Throws an `AppError` with a
+ * `Refusal` as its code: `event_conflict` if the app used the event's id for another event, `rate_limited` after
+ * `PREDICTION_EVENTS_MAX` events.
  */
 export async function recordEvent(
   pool: Pool,

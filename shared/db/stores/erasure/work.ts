@@ -7,7 +7,7 @@ import { completeWithin, type WorkRef } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
 export interface EndingOptions {
-  /** Seconds for which the outcome of ended work is kept. */
+  /** Seconds for which callers can still request the outcome of ended work. */
   windowS: number;
   /** Error code for the cancelled work of each kind. The kinds are cancelled in this order. */
   cancelCodes: ReadonlyMap<string, ErrorCode>;
@@ -50,8 +50,9 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 
 /**
  * Revokes an account's connections and removes the account from them. First records their grants, whose predictions
- * must still be ended and erased: the user may connect again and reuse the connection at once. Does not lock the
- * account, because a long upload may hold that lock, and predictions would have to wait as well.
+ * must still be ended and erased: the user may at once connect another account and reuse the connection. Does not lock
+ * the account, because a long upload may hold that lock, and predictions would have to wait as well. The account is
+ * inactive by now, so it can connect nothing more.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
@@ -74,8 +75,8 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's connection attempts. First records their grants for the erasure: if a process of an older
- * version gave a connection to another account, only the attempts show the former grants.
+ * Deletes the account's connection attempts, and records their grants for the erasure: if a process of an older version
+ * gave a connection to another account, only the attempts show the former grants.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeatStep(async () => {
@@ -112,7 +113,7 @@ export function endRunningPredictions(
   return repeatStep(async () => {
     const step = await transaction(em, (tx) => endWorkUnder(tx, grants, [accountId, accountId], windowS));
     announceEnded(step.ended);
-    // If work was found but not ended, it has meanwhile begun a new attempt, which the next step ends.
+    // Work that was found but not ended has meanwhile ended by itself or begun a new attempt, which the next step ends.
     return step.ended.length < step.found ? ROWS_AT_ONCE : step.found;
   });
 }

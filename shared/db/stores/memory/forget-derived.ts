@@ -126,7 +126,7 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 
 /**
  * Erases the texts of episodes that lost a raw row. Texts that the person wrote are erased only if they may repeat
- * deleted texts. Returns the number of erased episodes.
+ * deleted texts. Returns the number of episodes whose texts it erased.
  */
 async function forgetEpisodes(
   tx: EntityManager,
@@ -339,8 +339,8 @@ const RESTORE_ENDED = `
   returning ${IS_VALID_NOW} and c.ended_at <= now() as holds`;
 
 /**
- * Follows a chain of successors to the first fact that is not being deleted. Null if there is none, or if the chain
- * leads back to its start, which promotion can cause by `ended_by`.
+ * Follows a chain of successors to the first fact that is not being deleted. Null if there is none, or if the chain is
+ * circular, which promotion can cause by `ended_by`.
  */
 function remainingSuccessor(successors: Map<string, string | null>, id: string): string | null {
   const visitedIds = new Set<string>();

@@ -108,7 +108,7 @@ export async function findRepeating(
   return repeating;
 }
 
-/** Divides rows into groups that one SQL statement can compare with the deleted texts. A large row is a group by itself. */
+/** Divides rows into groups that one SQL statement can compare with the deleted texts. A large row is its own group. */
 function* inGroups(rows: readonly DerivedRow[], deletedTexts: DeletedTexts): Generator<DerivedRow[]> {
   let group: DerivedRow[] = [];
   let pairs = 0;

@@ -79,7 +79,7 @@ export async function readEpisode(
 
 /**
  * Changes the given fields. Throws `not_found`. Throws a `ValidationError` if the episode would end before it starts or
- * have unknown sources, or if its text was erased and it would have no source to be rewritten from.
+ * have unknown sources, or if its text was erased and it would have neither a whole text nor a source.
  */
 export function changeEpisode(
   em: EntityManager,

@@ -120,7 +120,7 @@ async function nextChosen(
 
 /**
  * Reads a session's events after an arrival number. The condition on the account uses `is not distinct from` to exclude
- * the index on the account: with old statistics, the planner would read all of that index.
+ * the index on the account: with old statistics, the planner would also read all events of the account in that index.
  */
 async function readPage(
   em: EntityManager,

@@ -20,8 +20,8 @@ const BATCH_BUNDLE = {
 };
 
 /**
- * Reads the bundle of a live batch and the current revision of memory. Returns undefined if the batch does not have
- * this part: a batch that runs again after a failure has new parts, while old parts may still be queued.
+ * Reads the bundle of a live batch and the current revision of memory. Returns undefined if the batch is not live or
+ * does not have this part: a batch that runs again after a failure has new parts, while old parts may still be queued.
  */
 export async function readBatchBundle(
   pool: Pool,

@@ -102,9 +102,9 @@ const ADMIT = {
 type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 
 /**
- * Admits one party's requests in the given order, in one transaction. Refuses a request as `overloaded` if the party
- * already has `maxQueued` queued pieces of this kind. Never exceeds a monthly cap, and never lets a request run twice
- * at the same time.
+ * Admits one party's requests in the given order, in one transaction. Returns the results in the same order. Refuses a
+ * request as `overloaded` if the party already has `maxQueued` queued pieces of this kind. Never exceeds a monthly cap,
+ * and never lets a request run twice at the same time.
  */
 export async function admit(
   pool: Pool,

@@ -43,8 +43,8 @@ const COUNT_WAITING_PARTIES = {
 };
 
 /**
- * Counts for each kind the parties that have queued but no running work, among the `PIECES_MAX` most urgent pieces. A
- * party with running work is not counted, because most kinds run one piece of a party at a time.
+ * Counts the parties that have queued but no running work, once for each kind, among the `PIECES_MAX` most urgent
+ * pieces of the kind. A party with running work is not counted, because most kinds run one piece of a party at a time.
  */
 export async function countWaitingParties(pool: Pool, kinds: readonly string[]): Promise<number> {
   const [row] = await query<{ n: number }>(pool, COUNT_WAITING_PARTIES, [kinds]);

@@ -38,8 +38,9 @@ export function findOverdueWork(
 }
 
 /**
- * Finds work of a kind whose worker has died, or whose callers were waiting at an ingress that has died. Finds nothing
- * unless the calling process, `judge`, has kept up its own heartbeats for the whole time of a lease.
+ * Finds work of a kind, before its deadline, whose worker has died, or that has to end because its callers left or were
+ * waiting at an ingress that has died. Finds nothing unless the calling process, `judge`, has kept up its own
+ * heartbeats for the whole time of a lease.
  */
 export function findWorkOfDeadProcesses(
   pool: Pool,
@@ -94,6 +95,7 @@ const RECENT_DEATHS = {
                          where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
+/** Also true if a process has stopped in an orderly way. */
 export async function hasProcessDiedWithin(pool: Pool, ms: number): Promise<boolean> {
   const [row] = await query<{ died: boolean }>(pool, RECENT_DEATHS, [ms]);
   return row?.died ?? false;
