@@ -123,7 +123,10 @@ export function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }
 
-/** Reports whether every request needs the database. Other endpoints that use it declare `service_unavailable`. */
+/**
+ * Reports whether the endpoint looks up a credential or takes a body, and so may need the database. Other endpoints
+ * that use the database declare `service_unavailable`.
+ */
 function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
   return credential !== 'none' || body !== undefined;
 }

@@ -13,7 +13,7 @@ import {
 import { describeEndpoints } from './document.ts';
 
 /**
- * Allows files of our own origin, and images in `data:` URLs. Swagger UI sets its styles by script, which needs no
+ * Allows files of our own origin, and images in `data:` URLs. Swagger UI also sets styles by script, which needs no
  * `'unsafe-inline'`.
  */
 const CONTENT_SECURITY_POLICY = [

@@ -22,7 +22,10 @@ export class DraftService {
     this.#contextEnvelopeChars = contextEnvelopeChars;
   }
 
-  /** Throws `context_too_large`. Rejects with the error of the prediction if the prediction fails. */
+  /**
+   * Throws `context_too_large`. Rejects with the error of the prediction if the prediction fails. Cancels the
+   * prediction when the caller disconnects, because the person has then typed on.
+   */
   predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
     const { draft: text, messages } = body;
     const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };

@@ -78,7 +78,7 @@ export class LoadMonitor {
 
   /**
    * Returns the seconds until new work could be answered in time, for an app or account with `queued` pieces in the
-   * queue. Returns at most the kind's deadline.
+   * queue. Returns at least 1, and at most the kind's deadline, even without a worker.
    */
   retryAfterS(kind: string, queued: number): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);

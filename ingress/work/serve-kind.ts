@@ -12,8 +12,8 @@ import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_PER_STATEMENT = 100;
 /**
- * Maximum characters of the requests in one admission statement. A longer statement would delay small requests of other
- * apps and accounts.
+ * Maximum characters of the requests in one admission statement, unless a single request has more. A longer statement
+ * would delay small requests of other apps and accounts.
  */
 const CHARS_PER_STATEMENT = 256 * 1024;
 /**

@@ -104,7 +104,7 @@ export class WorkService {
 
   /**
    * Admits a request, or finds the same one, and resolves with its id without waiting for its end. Only for a kind
-   * whose work outlives its callers. Rejects with the code of a refusal.
+   * whose work outlives its callers. Rejects with the code of a refusal. Has no time limit but that of the statement.
    */
   async start<K extends Kind>(
     kind: K,
@@ -295,8 +295,8 @@ export class WorkService {
   }
 
   /**
-   * Detaches this ingress from a request. Cancels the work if no ingress waits for it any more, the last caller had
-   * disconnected, and the latest admission asked to cancel on disconnect.
+   * Detaches this ingress from a request. Cancels the work if no ingress waits for it any more, the caller that
+   * stopped waiting last had disconnected, and the latest admission asked to cancel on disconnect.
    */
   async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
     try {

@@ -86,8 +86,9 @@ export class WaitingRoom {
   }
 
   /**
-   * Reads how work has ended, and answers the callers that waited when the read began. Callers that came later may wait
-   * for a new attempt, about which the read says nothing.
+   * Reads how work has ended, and answers the callers that waited when the read began. Their work was admitted before
+   * the read, so work that the read does not find is gone. Callers that came later may wait for a new attempt, about
+   * which the read says nothing.
    */
   async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {

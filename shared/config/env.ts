@@ -22,7 +22,7 @@ export class Env {
     return value;
   }
 
-  /** True if the variable or its `_FILE` variable is set. Does not read the file. */
+  /** True if the variable or, for a secret, its `_FILE` variable is set. Does not read the file. */
   has(name: SettingName): boolean {
     return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }

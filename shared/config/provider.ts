@@ -61,6 +61,7 @@ export type ModelPrices = ReadonlyMap<string, { input: number; output: number }>
 /** A model's name may contain `=` and `:`, so the last ones are the separators. */
 const PRICE_ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,6}(\.\d{1,6})?)$/;
 
+/** One US dollar per million tokens, in millionths of a cent per token. */
 const MICROCENTS_PER_TOKEN = 100;
 
 /** Returns undefined if an entry is malformed or a model occurs twice. */

@@ -5,7 +5,8 @@ import { isLockTimeout, isUnavailable } from './faults.ts';
 const SLOW_AFTER_MS = 200;
 /**
  * Maximum number of one party's items that run alone (each in its own statement) at the same time. After this many
- * consecutive lock time-outs, the party's other items that run alone and wait for the same lock fail too.
+ * consecutive lock time-outs of items that ran alone in a lane, the items that still wait to run alone in that lane
+ * fail too. The items without a lane count together, like a lane.
  */
 const LONE_ITEMS_MAX = 4;
 /** Maximum number of parties and lanes whose lock time-outs are remembered. */
@@ -33,7 +34,7 @@ export interface BatcherOptions<In> {
    * `partyOf`. Twice as many while some are stuck.
    */
   maxInFlight?: number;
-  /** While this returns true, a statement waits until more items can share it. */
+  /** While this returns true, a statement waits for more items to share it, for at most `patienceMs`. */
   isBusy?: () => boolean;
   /**
    * Maximum time that an item waits for others while `isBusy`; by default, to the end of the event loop's turn.

@@ -206,8 +206,8 @@ export const Profile = defineEntity({
 export type Profile = InferEntity<typeof Profile>;
 
 /**
- * A link from a memory row to one of its sources. There are no foreign keys, because the rows are in three tables.
- * Whatever deletes rows also deletes their links (`stores/memory/delete.ts`).
+ * A link from a memory row to one of its sources. There are no foreign keys to the rows, which are in three tables.
+ * Whatever deletes rows also deletes their links, except the `forgotten` links of a fact (`stores/memory/delete.ts`).
  */
 export const MemoryLink = defineEntity({
   name: 'MemoryLink',

@@ -14,7 +14,7 @@ export const RecordingSession = defineEntity({
     createdAt: p.datetime(3),
     /** `arrival` of the session's latest event. */
     lastArrival: p.bigint('number'),
-    /** Memory contains the session's events up to this `arrival`. */
+    /** Memory has taken in the session's events up to this `arrival`. */
     syncedArrival: p.bigint('number').default(0),
   },
   indexes: [
@@ -46,7 +46,10 @@ export const RecordingEvent = defineEntity({
     type: p.text(),
     occurredAt: p.datetime(3),
     receivedAt: p.datetime(3),
-    /** JSON on one line, as posted, including unknown properties; `occurred_at` is in UTC. */
+    /**
+     * JSON on one line, as posted, including unknown properties; but `occurred_at` is in UTC, and there is no
+     * `received_at`.
+     */
     body: p.text(),
   },
   indexes: [

@@ -144,7 +144,8 @@ async function firstExchange(
 
 /**
  * Takes a key-share lock on the row of an active account, so that the account is not erased before the transaction
- * ends. This lock does not wait for changes of the account's memory, which may take long.
+ * ends. This lock does not wait for changes of the account's memory, which may take long. Disabling the account waits
+ * for the attempt's lock instead.
  */
 async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
   const lockedAccounts = await tx.execute<object[]>(
