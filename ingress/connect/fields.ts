@@ -66,7 +66,10 @@ function hasError(field: Field | undefined, faults: readonly FieldError[]): bool
   return faults.some((fault) => fault.field === field);
 }
 
-/** Links a field to its hint and errors. After an error of the whole form, the e-mail field gets the focus. */
+/**
+ * Links a field to its hint and errors. The field of the first error gets the focus; the e-mail field, if that error
+ * names no field.
+ */
 function ariaAttributes(field: Field, faults: readonly FieldError[], hint?: string): Html {
   const [first] = faults;
   const descriptions = [

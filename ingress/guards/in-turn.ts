@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Maximum requests that wait on one connection. Beyond it, the connection is not read until a request is answered. */
+/** Maximum requests that wait on one connection. Beyond it, the connection is not read until fewer requests wait. */
 const WAITING_PER_CONNECTION_MAX = 16;
 /**
  * Maximum requests that wait on all connections together. Beyond it, a connection with

@@ -8,7 +8,7 @@ import type { RequestContext, RequestState } from '../http/request-context.ts';
 
 /** Maximum rate at which unread bodies are read and dropped, over all connections. This takes a few percent of a core. */
 const DROPPED_BYTES_PER_MS = (64 * MIB) / 1000;
-/** How long a closing connection stays open while its body is dropped. */
+/** Maximum time that a closing connection stays open while its body is dropped. */
 const LINGER_MS = 1000;
 
 /**

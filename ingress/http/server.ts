@@ -29,7 +29,10 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1000,
 };
 
-/** Connections that the kernel queues until they are accepted. Node's default of 511 overflows in a burst. */
+/**
+ * Maximum connections that the kernel queues until they are accepted; the kernel may have a lower limit. Node's default
+ * of 511 overflows in a burst.
+ */
 const BACKLOG = 4096;
 
 /** Opens the port. Passes the server to `limit` first. Rejects when the address is in use or not local. */

@@ -22,7 +22,8 @@ export type WaitForTurn = () => Promise<void>;
 /**
  * Limits wrong credentials per network. Beyond the limit, a wrong credential gets `rate_limited`, but a valid one still
  * passes, so that a guesser cannot lock out others with the same address. Credentials that no look-up has found before
- * then wait for the next round of `ROUND_MS`, whose look-ups share a few SQL statements.
+ * then wait for the next round of `ROUND_MS`, whose look-ups share a few SQL statements. While
+ * `LOOK_UPS_IN_ROUNDS_MAX` others are in rounds, such a credential gets `rate_limited` even if it is valid.
  */
 export class CredentialThrottle {
   readonly #wrongCredentials: LeasedLimiter | undefined;

@@ -68,7 +68,10 @@ export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   );
 }
 
-/** Counts the calls of apps that end with an error, except those whose caller left before the answer. */
+/**
+ * Counts the calls of apps that end with an error, except those whose caller left before the answer. Pages under
+ * `/connect` also set `appId`, but a person's mistakes there do not count.
+ */
 export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
