@@ -43,7 +43,9 @@ export interface Connector {
   revoke(connectionId: string, userId: string): Promise<RevokeResponse>;
 }
 
-/** Content of the cookie while the person is at the consent page. Changing it can only spoil the person's own attempt. */
+/**
+ * Content of the cookie while the person is at the consent page. Changing it can only spoil the person's own attempt.
+ */
 interface Attempt {
   id: string;
   state: string;

@@ -1,6 +1,8 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
-/** Each party runs one piece of work at a time. As many may wait as the default rate limit lets through in one burst. */
+/**
+ * Each party runs one piece of work at a time. As many may wait as the default rate limit lets through in one burst.
+ */
 const PARTY_LIMITS = { maxPerParty: 1, maxQueued: 100 };
 const WAIT_MS = 5000;
 

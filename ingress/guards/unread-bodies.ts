@@ -6,7 +6,9 @@ import { MIB } from '../../shared/schemas/limits.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
 
-/** Maximum rate at which unread bodies are read and dropped, over all connections. This takes a few percent of a core. */
+/**
+ * Maximum rate at which unread bodies are read and dropped, over all connections. This takes a few percent of a core.
+ */
 const DROPPED_BYTES_PER_MS = (64 * MIB) / 1000;
 /** Maximum time that a closing connection stays open while its body is dropped. */
 const LINGER_MS = 1000;

@@ -12,7 +12,9 @@ import { until } from '../support/until.ts';
 const HELD_MS = 6000;
 const SHORT_LOCK_MS = 150;
 const DEADLINE_MS = 10_000;
-/** Much less than the time for which the row is locked. `test/acceptance/locked-app.ts` measures the promised 300 ms. */
+/**
+ * Much less than the time for which the row is locked. `test/acceptance/locked-app.ts` measures the promised 300 ms.
+ */
 const EXTRA_LATENCY_MAX_MS = 1500;
 const USERS = 40;
 /** Maximum delay of the app's own calls that do not need the locked row. */

@@ -46,7 +46,9 @@ describe('past work of an app', function () {
     await expectFairShare(app);
   });
 
-  /** Asserts that, during a new app's flood, the app's calls wait about as long as calls of an app without past work. */
+  /**
+   * Asserts that, during a new app's flood, the app's calls wait about as long as calls of an app without past work.
+   */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const [newcomer, other] = [await system.app(), await system.app()];

@@ -17,7 +17,9 @@ const PATTERN_CONFIDENCE = 0.6;
 const SENTENCE_CHARS_MAX = 240;
 const SENTENCE_WORDS_MIN = 3;
 
-/** Lines of lists, headings and diffs. A text with more than `LIST_ITEMS_MAX` such lines counts as a pasted document. */
+/**
+ * Lines of lists, headings and diffs. A text with more than `LIST_ITEMS_MAX` such lines counts as a pasted document.
+ */
 const LIST_ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const LIST_ITEMS_MAX = 3;
 

@@ -14,8 +14,8 @@ export interface PieceSteps<Piece> {
 /**
  * Promotes one piece after the other. A piece with an unusable or late answer is set aside, split, and tried again
  * after all others, because a single row may be the cause. Its parts are split again only if the model answered for one
- * of them. Throws a `ProviderError` if the provider is the cause, if a piece stays failed by no fault of its own, if the
- * model never answered, or if the time ends after a failure. `answerMs` returns the maximum time for an answer that
+ * of them. Throws a `ProviderError` if the provider is the cause, if a piece stays failed by no fault of its own, if
+ * the model never answered, or if the time ends after a failure. `answerMs` returns the maximum time for an answer that
  * begins now.
  */
 export function promoteEach<Piece>(

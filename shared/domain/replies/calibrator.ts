@@ -56,7 +56,9 @@ function offsetOf(name: string, offsets: CalibratorModel['agents']): number {
   return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
 
-/** Fits a logistic regression, whose weights have a Gaussian prior, to the newest labels. Pass the newest label first. */
+/**
+ * Fits a logistic regression, whose weights have a Gaussian prior, to the newest labels. Pass the newest label first.
+ */
 export function fitCalibrator(labels: readonly Label[]): CalibratorModel {
   const latest = labels.slice(0, LABELS_MAX);
   if (latest.length === 0) return PRIOR_CALIBRATOR;

@@ -10,8 +10,8 @@ import { promote } from '../../support/promotion.ts';
 import { useSystem } from '../../support/system.ts';
 
 /**
- * Sentences that a run uses at most once, because each contradicts its neighbour: a value that is stated again after its
- * contradiction is a second fact, and deleting the contradiction does not merge the two facts.
+ * Sentences that a run uses at most once, because each contradicts its neighbour: a value that is stated again after
+ * its contradiction is a second fact, and deleting the contradiction does not merge the two facts.
  */
 const UNREPEATED_SENTENCES = [
   'We use pnpm as package manager.',
