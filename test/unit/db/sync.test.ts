@@ -93,6 +93,8 @@ describe('pages of a sync', () => {
     const second = await readUnsyncedPage(system.em(), account, 200, endOfPage(first));
     assert.ok(second);
     const size = EVENTS_PER_SESSION;
+    // Opens both connections: the later page waits only for a page whose statement has begun, and is retried briefly.
+    await Promise.all([pool.query('select pg_sleep(0.05)'), pool.query('select pg_sleep(0.05)')]);
     const created = await Promise.all([
       storeSyncPage(pool, claim, preparePage(second), { from: size, scanned: 2 * size }),
       storeSyncPage(pool, claim, preparePage(first), { from: 0, scanned: size }),
