@@ -59,7 +59,7 @@ export class ResetLinks {
     const account = await findByEmail(em(), email);
     const token = account && (await issuePasswordReset(em(), account, LIFETIME_HOURS));
     if (account === undefined || token === undefined) return undefined;
-    // Mails to the address as the account spells it, because another spelling may be another person's address.
+    // Mails to the stored spelling of the address, because another spelling may be another person's address.
     return { to: account.email, subject: 'A new password for Forecue', text: mailText(publicUrl, token) };
   }
 }

@@ -46,7 +46,7 @@ Answer with facts, the most telling first, at most ${FACTS_MAX.ofSource} of an e
 - target: the number of that known fact, or null.
 - salience: from 1 (trivial) to 5 (says much about the person).`;
 
-/** What a model is shown: sources with their rows, and facts that are known already. */
+/** Material for a model: sources with their rows, and facts that are known already. */
 export interface FactsMaterial {
   sources: readonly FactSource[];
   known: readonly { text: string; slot: string | null }[];

@@ -39,7 +39,7 @@ const LATE_COMMIT_MS = 1000;
 
 /**
  * Decides which flow gets the next free slot of a pool. A flow is the queued work of one kind for one app or account.
- * Of apps and accounts, the group that holds fewer slots goes first; within it, the flow that holds the fewest slots;
+ * The group that holds fewer slots, apps or accounts, goes first; within it, the flow that holds the fewest slots;
  * among equals, the flow that has waited longest. A flow may be empty, because other workers may have claimed its work.
  */
 export class FairOrder {

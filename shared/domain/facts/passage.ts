@@ -21,7 +21,7 @@ export class QuotedText {
   }
 
   /**
-   * Finds a quote in the text, and returns the passage as the text spells it. If the quote's exact words do not occur,
+   * Finds a quote in the text, and returns the passage in the text's own spelling. If the quote's exact words do not occur,
    * finds an equally long run of words with nearly all of the quote's word trigrams.
    */
   passageOf(quote: string): string | undefined {

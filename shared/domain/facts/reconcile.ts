@@ -30,7 +30,7 @@ interface Supersession {
   end: Date | null;
 }
 
-/** What becomes of a statement. An `end` of null leaves the end of the validity unchanged. */
+/** Fate of a statement. An `end` of null leaves the end of the validity unchanged. */
 type Reconciliation =
   /** The statement says the same as a fact: its evidence is added to the fact. */
   | { outcome: 'evidence'; fact: KnownFact }
@@ -95,8 +95,7 @@ function isSlotValue({ text, slot }: Statement, fact: KnownFact): boolean {
 const REWORDING_SIMILARITY = 0.4;
 
 /**
- * Of the facts made from the same passage as the statement, returns the one most similar to it, if it is about the same
- * topic.
+ * Returns the fact most similar to the statement among those made from the same passage, if it is about the same topic.
  */
 function rewordedFact(statement: Statement, facts: readonly KnownFact[]): KnownFact | undefined {
   const alike = facts
@@ -159,8 +158,7 @@ function beginningOf({ validFrom, validTo }: ValidityPeriod): number {
 }
 
 /**
- * Of two contradicting statements, the earlier one is superseded, whichever was stored first. A protected fact never
- * is.
+ * Supersedes the earlier of two contradicting statements, whichever was stored first, but never a protected fact.
  */
 function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Reconciliation {
   const { validFrom, validTo } = statement;
