@@ -158,7 +158,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Fields that endpoints and pages have in common in the route table. Credential `browser` is the cookie of our own pages. */
+/** Fields that endpoints and pages share in the route table. Credential `browser` is the cookie of our own pages. */
 interface RoutePlace<C> {
   surface: Surface;
   method: Method;

@@ -21,8 +21,8 @@ export class QuotedText {
   }
 
   /**
-   * Finds a quote in the text, and returns the passage in the text's own spelling. If the quote's exact words do not occur,
-   * finds an equally long run of words with nearly all of the quote's word trigrams.
+   * Finds a quote in the text, and returns the passage in the text's own spelling. If the quote's exact words do not
+   * occur, finds an equally long run of words with nearly all of the quote's word trigrams.
    */
   passageOf(quote: string): string | undefined {
     const wantedWords = positionedWords(quote.slice(0, QUOTE_LIMITS.units))
