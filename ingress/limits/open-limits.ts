@@ -104,7 +104,11 @@ const KEYS_MAX = 100_000;
 
 /** Counts points in memory. Its window ids, times since the process started, never equal ids of the store. */
 export class MemoryCounts {
-  readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
+  /** Limited by size, because with a limit by number the cache would allocate all of its room at once. */
+  readonly #windows = new LRUCache<string, { points: number; end: number }>({
+    maxSize: KEYS_MAX,
+    sizeCalculation: () => 1,
+  });
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {

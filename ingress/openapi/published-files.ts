@@ -27,21 +27,22 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
+const ASSETS: readonly [path: string, file: PublishedFile][] = [
+  ['/docs', page({ assets: 'docs/', root: '' })],
+  ['/docs/', page({ assets: '', root: '../' })],
+  ['/docs/init.js', readScript(new URL('init.js', import.meta.url))],
+  ['/docs/swagger-ui-bundle.js', withGzip(readScript(join(swaggerUi(), 'swagger-ui-bundle.js')))],
+  [
+    '/docs/swagger-ui.css',
+    withGzip(readAsset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))),
+  ],
+];
+
 /** Publishes `/openapi.json`, the page at `/docs` that renders it, and its assets. */
 export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string | undefined): SendFile {
   const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
-  const files = new Map<string, PublishedFile>([
-    ['/openapi.json', withGzip({ type: 'application/json; charset=utf-8', content: document })],
-    ['/docs', page({ assets: 'docs/', root: '' })],
-    ['/docs/', page({ assets: '', root: '../' })],
-    ['/docs/init.js', readScript(new URL('init.js', import.meta.url))],
-    ['/docs/swagger-ui-bundle.js', withGzip(readScript(join(swaggerUi(), 'swagger-ui-bundle.js')))],
-    [
-      '/docs/swagger-ui.css',
-      withGzip(readAsset('text/css; charset=utf-8', join(swaggerUi(), 'swagger-ui.css'))),
-    ],
-  ]);
-  return createFileSender(files);
+  const description = withGzip({ type: 'application/json; charset=utf-8', content: document });
+  return createFileSender(new Map([['/openapi.json', description], ...ASSETS]));
 }
 
 /** `assets` and `root` are paths from the page's address to its assets and to the site's front page. */

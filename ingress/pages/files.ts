@@ -21,12 +21,14 @@ export interface PublishedFile {
 export const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
 
 export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
-  const etags = new Map([...files].map(([path, file]) => [path, etagOf(file)]));
+  const etags = new Map<PublishedFile, string>();
   return async (ctx) => {
     const file = files.get(ctx.path);
     if (file === undefined) throw new AppError('not_found');
+    const etag = etags.get(file) ?? etagOf(file);
+    etags.set(file, etag);
     ctx.status = 200;
-    ctx.set({ ...file.headers, ETag: etags.get(ctx.path) ?? '', 'Content-Type': file.type });
+    ctx.set({ ...file.headers, ETag: etag, 'Content-Type': file.type });
     if (file.pack !== undefined) ctx.vary('Accept-Encoding');
     if (ctx.fresh) ctx.status = 304;
     else if (file.pack === undefined || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip')
