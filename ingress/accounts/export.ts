@@ -13,8 +13,8 @@ import { presentKey, presentUser } from './present.ts';
 
 interface ExportParts {
   em: () => EntityManager;
-  /** Renders an event as JSON. Reads the body of a large event first, once there is memory for it. */
-  renderEvent(event: EventRow): Promise<string>;
+  /** Renders an event as JSON, or as undefined if it was erased meanwhile. Waits for memory for a large event. */
+  renderEvent(event: EventRow): Promise<string | undefined>;
   reserve: ReserveAnswerMemory;
 }
 
@@ -31,7 +31,11 @@ async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, accoun
   yield line('account', { ...presentUser(account), precision_target: account.precisionTarget });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
-      yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
+      const rendered = await Promise.all(page.rows.map(renderEvent));
+      yield rendered
+        .filter((json) => json !== undefined)
+        .map(eventLine)
+        .join('');
       // Restores the reservation, which `renderEvent` changes for a large event.
       await reserve(PAGE_MEMORY_BYTES);
     } else yield linesOf(page).join('');

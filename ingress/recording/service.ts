@@ -63,25 +63,28 @@ export class RecordingService {
   /** Returns JSON. Throws `not_found`, and `overloaded` when there is no memory for a large event. */
   async readEvent(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<string> {
     const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED_BYTES);
-    if (event === undefined) throw new AppError('not_found');
-    return this.render(accountId, event, reserve);
+    const json = event && (await this.render(accountId, event, reserve));
+    if (json === undefined) throw new AppError('not_found');
+    return json;
   }
 
-  /** Returns JSON. Reads a large body, which is not in the row, once there is memory for it. Throws as `readEvent`. */
+  /**
+   * Returns JSON; undefined if a large event, whose body is not in the row, was erased meanwhile. Reads such a body once
+   * there is memory for it, or throws `overloaded`.
+   */
   async render(
     accountId: string,
     { id, size, body, receivedAt }: EventRow,
     reserve: ReserveAnswerMemory,
-  ): Promise<string> {
+  ): Promise<string | undefined> {
     if (body !== undefined) return storedEventJson({ body, receivedAt });
     await reserve(size);
     const read = () => readBody(this.#parts.em(), accountId, id);
     const storedBody = await this.#largeReadLimiter.run(read, { party: accountId });
-    if (storedBody === undefined) throw new AppError('not_found');
-    return storedEventJson({ body: storedBody, receivedAt });
+    return storedBody === undefined ? undefined : storedEventJson({ body: storedBody, receivedAt });
   }
 
-  /** Returns JSON: a session and a page of its events. Throws as `readEvent`. */
+  /** Returns JSON: a session and a page of its events, without those erased meanwhile. Throws as `readEvent`. */
   async readSession(
     accountId: string,
     id: string,
@@ -100,7 +103,8 @@ export class RecordingService {
     const renderedEvents = await Promise.all(events.map((event) => this.render(accountId, event, reserve)));
     const renderedSession = JSON.stringify(sessionAnswer(session));
     const token = JSON.stringify(next && tokenOf(next));
-    return `{"session":${renderedSession},"results":[${renderedEvents.join()}],"next":${token}}`;
+    const results = renderedEvents.filter((json) => json !== undefined).join();
+    return `{"session":${renderedSession},"results":[${results}],"next":${token}}`;
   }
 }
 

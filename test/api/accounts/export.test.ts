@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { exportAccount } from '../../../ingress/accounts/export.ts';
+import { RecordingService } from '../../../ingress/recording/service.ts';
+import { Account } from '../../../shared/db/entities/account.ts';
 import { accountData, PAGE_BYTES_MAX } from '../../../shared/db/stores/account-data.ts';
+import type { EventRow } from '../../../shared/db/stores/recording/read.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
@@ -154,6 +158,27 @@ describe('account export', () => {
     assert.ok(lineCount < 600, `${lineCount} lines were read ahead`);
     assert.equal((await person.request('GET', '/api/auth/me/')).status, 200);
     assert.ok(!system.webs.some(({ log }) => log.includes('"defect"')));
+  });
+
+  it("an account's export leaves out a large event that is erased while it waits to be read, and goes on", async () => {
+    const person = await signUp(system);
+    const large = { type: 'custom.large', payload: { filler: 'x'.repeat(PAGE_BYTES_MAX) } };
+    await record(person, [note(person, 'erased', large), note(person, 'kept', large), note(person, 'small')]);
+    const em = () => system.em();
+    const reserve = async () => {};
+    const recording = new RecordingService({ em, recordBatch: () => assert.fail() });
+    const renderEvent = async (event: EventRow) => {
+      const erased = [person.id, 'erased'];
+      await system.database.pool.query(
+        'delete from recording_events where account_id = $1 and id = $2',
+        erased,
+      );
+      return recording.render(person.id, event, reserve);
+    };
+    const account = await em().findOneOrFail(Account, person.id);
+    const chunks = await Array.fromAsync(await exportAccount({ em, renderEvent, reserve }, account));
+    const events = chunks.join('').matchAll(/"type":"event","data":{"id":"(\w+)"/g);
+    assert.deepEqual([...events].map(([, id]) => id).sort(), ['kept', 'small']);
   });
 
   /** Requests an export, and resolves before any of its body is read. */
