@@ -1,6 +1,6 @@
 import { removeUnrecallable } from './recallable.ts';
 import { maskSecrets } from './secrets.ts';
-import { normalForm, UNSPACED_CHARACTER, UNSPACED_SCRIPTS } from './words.ts';
+import { normalForm, UNSPACED_SCRIPTS } from './words.ts';
 
 /*
  * A text is split into lines. A line ends at a line break and wherever a completion must not continue, such as at a
@@ -76,9 +76,12 @@ export function nextWord(following: string, begun: boolean): string {
   return (begun && REST_OF_WORD.exec(following)?.[0]) || (NEXT_WORD.exec(following)?.[0] ?? '');
 }
 
+const WORD_START = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_])|(?=[${UNSPACED_SCRIPTS}])`, 'uy');
+
 /** Returns true after a character that belongs to no word and, in scripts without spaces, before every character. */
 export function isWordStart(lines: string, at: number): boolean {
-  return !/[\p{L}\p{M}\p{N}_]/u.test(lines.charAt(at - 1)) || UNSPACED_CHARACTER.test(lines.charAt(at));
+  WORD_START.lastIndex = at;
+  return WORD_START.test(lines);
 }
 
 export interface Phrase {

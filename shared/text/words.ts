@@ -14,7 +14,7 @@ export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string 
 /** Scripts without spaces between words, for a character class. Each of their characters counts as a word. */
 export const UNSPACED_SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
-export const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED_SCRIPTS}]`, 'v');
+const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED_SCRIPTS}]`, 'v');
 const WORD = new RegExp(
   `[${UNSPACED_SCRIPTS}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED_SCRIPTS}]]\\p{M}*)+`,
   'gv',

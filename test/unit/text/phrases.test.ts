@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { phrasesOf } from '../../../shared/text/phrases.ts';
+import { isWordStart, phrasesOf } from '../../../shared/text/phrases.ts';
 
 describe('phrases of a text', () => {
   it('a text has at most 400 phrases, which is enough for a usual English text of 2000 characters', () => {
@@ -8,4 +8,22 @@ describe('phrases of a text', () => {
     const english = 'Please write the minutes of our meeting, and send them to everybody. '.repeat(28);
     assert.equal(phrasesOf(english).at(-1)?.words, 'everybody.');
   });
+});
+
+describe('word start', () => {
+  for (const [text, starts] of [
+    ['on it', [0, 3]],
+    ["it's", [0, 3]],
+    ['a学b学', [0, 1, 3]],
+    // Letters of two UTF-16 units each: two of Deseret, and a Chinese one.
+    ['\u{10400}\u{10428}', [0]],
+    ['a\u{20000}', [0, 1]],
+  ] as const)
+    it(`words of ${JSON.stringify(text)} may start at ${starts.join(', ')}`, () => {
+      const places = [...text.matchAll(/./gu)].map(({ index }) => index);
+      assert.deepEqual(
+        places.filter((at) => isWordStart(text, at)),
+        starts,
+      );
+    });
 });
