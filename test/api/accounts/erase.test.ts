@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../shared/ids.ts';
-import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
+import type { LoginResponse, NewKeyResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, eraseAccount, isGone, signUp, type UserClient } from '../../support/account.ts';
 import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
@@ -88,7 +88,11 @@ describe('erasing an account', () => {
 
   it('requests with the cached credentials of an erased account get 401', async () => {
     const person = await signUp(system);
-    await person.request('GET', '/api/auth/me/');
+    const { body: key } = await person.request<NewKeyResponse>('POST', '/api/auth/keys/', { label: 'k' });
+    const readWithKey = () =>
+      anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: { 'x-service-api-key': key.key } });
+    for (const { status } of [await person.request('GET', '/api/auth/me/'), await readWithKey()])
+      assert.equal(status, 200);
     await beginErasing(person);
     const replies = await Promise.all([
       person.request('GET', '/api/auth/me/'),
@@ -96,11 +100,12 @@ describe('erasing an account', () => {
       person.request('POST', '/api/auth/keys/', { label: 'ghost' }),
       person.request('GET', '/api/export/'),
       person.request('POST', '/api/memory/facts/', { text: 'ghost' }),
+      readWithKey(),
       post(person, [event()]),
     ]);
     assert.deepEqual(
       replies.map(({ status, code }) => `${status} ${code}`),
-      Array(6).fill('401 not_authenticated'),
+      Array(7).fill('401 not_authenticated'),
     );
   });
 

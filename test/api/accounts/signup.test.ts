@@ -123,7 +123,8 @@ describe('signing up', () => {
         );
     const long = `${'a'.repeat(243)}@example.com`;
     assert.equal((await validationErrorOf({ email: long, password: PASSWORD })).type, 'string_too_long');
-    assert.equal((await validationErrorOf({ email, password: '123456789' })).type, 'string_too_short');
+    for (const short of ['123456789', '\u{1f40e}\u{1f984}'.repeat(4)])
+      assert.equal((await validationErrorOf({ email, password: short })).type, 'string_too_short');
     assert.equal(
       (await validationErrorOf({ email, password: '\u{1f40e}'.repeat(201) })).type,
       'string_too_long',
@@ -149,8 +150,11 @@ describe('signing up', () => {
       }
   });
 
-  it('signing up accepts a password of ten emoji', async () => {
-    assert.equal((await post({ email: someEmail(), password: '\u{1f40e}\u{1f984}'.repeat(5) })).status, 201);
+  it('signing up accepts passwords of 10 to 200 emoji', async () => {
+    for (const pairs of [5, 100]) {
+      const password = '\u{1f40e}\u{1f984}'.repeat(pairs);
+      assert.equal((await post({ email: someEmail(), password })).status, 201);
+    }
   });
 
   it('signing up refuses passwords that are easy to guess, and does not repeat them in the answer', async () => {
