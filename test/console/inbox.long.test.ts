@@ -44,6 +44,16 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(await faultsOn(page), []);
   });
 
+  it("the console's inbox says how many memory rows a prediction used besides those shown, twelve of a tier", async () => {
+    await at.system.database.pool.query(
+      `update replies r
+          set context = context || jsonb_build_object('fact_ids', '[]'::jsonb, 'episode_ids', '[]'::jsonb, 'example_ids', '[]'::jsonb,
+                'raw_ids', (select jsonb_agg(id) from (select id from raw_memories where account_id = r.account_id limit 14) x))`,
+    );
+    await page.reload();
+    await page.getByText('2 more were used.').waitFor();
+  });
+
   it("the keys j and k move through the console's inbox, but not while the person types", async () => {
     await page.keyboard.press('j');
     await question(1).waitFor();

@@ -31,7 +31,7 @@ export function Evidence({ used }: { used: UsedIds | null }) {
 /** Rows that were already requested, by id. */
 type KnownRows = Map<string, Promise<Quote | undefined>>;
 
-/** Shows the first rows of each tier. Leaves out rows that no longer exist. */
+/** Shows the first rows of each tier, and how many more there are. Leaves out rows that no longer exist. */
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
@@ -46,6 +46,7 @@ export function UsedRows({ used }: { used: UsedIds }) {
       {value === undefined && error === undefined && <Skeleton />}
       {value?.pieces.length === 0 && <p class="quiet">{t.try.noEvidence}</p>}
       {value && <Quotes quotes={value.pieces} />}
+      {value && value.more > 0 && <p class="quiet small">{t.try.evidenceMore(value.more)}</p>}
       {value?.isPartial && <p class="quiet small">{t.try.evidenceGone}</p>}
       {withheld > 0 && <p class="quiet small">{t.try.withheld(withheld)}</p>}
     </>
@@ -58,8 +59,9 @@ async function quotesOf(
   known: KnownRows,
 ) {
   const { facts, episodes, raw } = t.memory.tiers;
+  const rowIds = [...new Set([...example_ids, ...raw_ids])];
   const reads = [
-    ...readRows(known, [...new Set([...example_ids, ...raw_ids])], async (id) => {
+    ...readRows(known, rowIds, async (id) => {
       const { content, occurred_at } = await client.readRawMemory(id);
       return { text: content, tier: raw, at: occurred_at };
     }),
@@ -74,7 +76,8 @@ async function quotesOf(
   ];
   const found = await Promise.all(reads);
   const pieces = found.filter((piece) => piece !== undefined);
-  return { pieces, isPartial: pieces.length < found.length };
+  const more = rowIds.length + fact_ids.length + episode_ids.length - reads.length;
+  return { pieces, more, isPartial: pieces.length < found.length };
 }
 
 /** A promise resolves with undefined if its row no longer exists. */

@@ -147,6 +147,7 @@ export const de: typeof en = {
     evidence: 'Worauf sie beruht',
     noEvidence: 'Sie benutzte nichts aus Ihrem Gedächtnis.',
     evidenceGone: 'Einiges davon wurde inzwischen vergessen.',
+    evidenceMore: (count) => `${count} weitere ${count === 1 ? 'wurde' : 'wurden'} benutzt.`,
     withheld: (count) =>
       `${count} weggelassen, weil ${count === 1 ? 'es eine Antwort vorschreibt' : 'sie eine Antwort vorschreiben'}.`,
     request: 'Die genaue Anfrage',

@@ -142,6 +142,7 @@ export const en = {
     evidence: 'What it rests on',
     noEvidence: 'It used nothing of your memory.',
     evidenceGone: 'Some of it was forgotten since.',
+    evidenceMore: (count: number) => `${count} more ${count === 1 ? 'was' : 'were'} used.`,
     withheld: (count: number) =>
       `${count} left out: ${count === 1 ? 'it dictates' : 'they dictate'} a reply.`,
     request: 'The exact request',
