@@ -80,13 +80,13 @@ export const openObject = (properties: Record<string, TSchema>): TSchema => ({
 });
 
 /** Keywords that only we understand, or that cost a model more to read than they save. */
-const UNPUBLISHED_KEYWORDS = ['wellFormed', 'format', 'minLength'];
+const OMITTED_KEYWORDS = ['wellFormed', 'format', 'minLength'];
 
 function toPublished(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toPublished);
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).filter(
-    ([name, value]) => !UNPUBLISHED_KEYWORDS.includes(name) && value !== undefined && value !== INTEGER_MAX,
+    ([name, value]) => !OMITTED_KEYWORDS.includes(name) && value !== undefined && value !== INTEGER_MAX,
   );
   return Object.fromEntries(entries.map(([name, value]) => [name, toPublished(value)]));
 }
