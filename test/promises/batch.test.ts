@@ -111,7 +111,7 @@ describe('batch', function () {
   });
 
   it('a batch that no worker starts before its deadline is 504, and can be retried with its Idempotency-Key', async () => {
-    await startWith({ BATCH_TIMEOUT_MS: '2000' });
+    await startWith({ BATCH_TIMEOUT_MS: '4000' });
     const { pool } = system.database;
     const changePools = async (change: typeof pausePools) => {
       await change(pool, ['batch']);
