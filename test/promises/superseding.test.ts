@@ -29,12 +29,12 @@ describe('superseding', () => {
         older.call.aborted,
       ]);
       assert.deepEqual([newer.status, outcome(answer)], [200, SUPERSEDED]);
-      times.push(answeredAt - began, abortedAt - began);
+      times.push(Math.max(answeredAt, abortedAt) - began);
     }
     await expectUnits(app, 10);
     // Without wake-ups, about half of the drafts would take longer. One may, since the machine may be busy.
     const slow = times.filter((ms) => ms > 500);
-    assert.ok(slow.length <= 2, JSON.stringify(times));
+    assert.ok(slow.length <= 1, JSON.stringify(times));
   });
 
   it('all callers attached to an older draft get 499 prediction_superseded when a newer draft comes', async () => {
