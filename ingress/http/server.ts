@@ -122,8 +122,11 @@ function refuse(socket: Duplex, status: number, body?: object): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** How long a kept-alive connection may still send a request, which is answered with `Connection: close`. */
-const LAST_REQUEST_WAIT_MS = 500;
+/**
+ * Idle connections are closed once none has sent a request for this long. A busy client thus uses each of them once more
+ * and learns from `Connection: close` that the connection ends; sending on one that is being closed would fail.
+ */
+const QUIET_MS = 500;
 const SWEEP_EVERY_MS = 100;
 
 async function drain(server: Server, graceMs: number): Promise<void> {
@@ -131,11 +134,14 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   const closed = once(server, 'close');
   // `http.Server.close` would also close idle connections whose next request is on its way.
   NetServer.prototype.close.call(server);
-  const keepIdleUntil = performance.now() + LAST_REQUEST_WAIT_MS;
+  let quietSince = performance.now();
+  server.on('request', () => {
+    quietSince = performance.now();
+  });
   const sweep = every(SWEEP_EVERY_MS, async () => {
     // Waits until data that has arrived is read, so that its connection is not taken for idle.
     await nextTurn();
-    if (performance.now() > keepIdleUntil) server.closeIdleConnections();
+    if (performance.now() - quietSince > QUIET_MS) server.closeIdleConnections();
   });
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;

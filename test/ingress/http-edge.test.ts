@@ -1106,6 +1106,28 @@ describe('server shutdown', () => {
     await closed;
   });
 
+  it('a stopping server keeps idle connections open for as long as requests arrive on others', async () => {
+    const other = await start();
+    const request = 'GET /v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\n';
+    const connections = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const kept = connect(other.port, '127.0.0.1');
+        kept.write(request);
+        await once(kept, 'data');
+        return { kept, answer: readAll(kept) };
+      }),
+    );
+    shuttingDown = true;
+    const closed = other.close(5000);
+    for (const { kept, answer } of connections) {
+      // Shorter than the quiet time after which the server closes idle connections.
+      await sleep(200);
+      kept.write(request);
+      assert.match(await answer, /^HTTP\/1.1 404 .*\r\nconnection: close\r\n/is);
+    }
+    await closed;
+  });
+
   it('a stopping server does not wait for idle connections', async () => {
     const other = await start();
     const idle = connect(other.port, '127.0.0.1');

@@ -34,7 +34,7 @@ interface Rounds {
  * second. In half of the restarts the successor starts first, in the others after the old process has exited.
  */
 export async function rollingRestart(options: Rounds): Promise<RollingRestart> {
-  const env = { SANDBOX_UNITS: '1000000', LEASE_MS: '3000', ...options.env };
+  const env = { SANDBOX_UNITS: '1000000', LEASE_MS: '3000', TRUST_PROXY: 'loopback', ...options.env };
   await using system = await startProcesses({ webs: 2, workers: 2, env });
   await using balancer = await startBalancer();
   system.provider.respond(delay(SERVICE_MS, ok()));
