@@ -1,12 +1,13 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { predictionQuestion, readAnswer } from '../predictions/prompt.ts';
 import { readStructured } from './answer.ts';
-import type { Completion } from './chat.ts';
-import type { AskWithFallback } from './fallback.ts';
+import type { Completion, Question } from './chat.ts';
+import type { AskModel } from './dialects.ts';
 import {
   type CallLimits,
   type ChatMessage,
   type Guess,
+  isOutage,
   type Provider,
   ProviderError,
   SHORTEST_CALL_MS,
@@ -18,6 +19,30 @@ import {
 const FAULTS_SHOWN_MAX = 3;
 /** Maximum length of the malformed answer that is quoted when the model is asked again, in UTF-16 units. */
 const QUOTED_CHARS_MAX = 20_000;
+
+type AskWithFallback = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
+
+/**
+ * Asks the requested model, then the others in order, while the provider has an outage and there is time. If no model
+ * answers, throws the first model's error.
+ */
+export function withFallback(ask: AskModel, others: readonly string[]): AskWithFallback {
+  return async (question, call) => {
+    const until = performance.now() + call.timeoutMs;
+    let firstError: unknown;
+    for (const model of new Set([call.model, ...others])) {
+      const timeoutMs = until - performance.now();
+      if (firstError !== undefined && timeoutMs < SHORTEST_CALL_MS) break;
+      try {
+        return { ...(await ask(question, { ...call, model, timeoutMs })), model };
+      } catch (error) {
+        if (!isOutage(error)) throw firstError ?? error;
+        firstError ??= error;
+      }
+    }
+    throw firstError;
+  };
+}
 
 export class LanguageModel implements Provider {
   readonly #ask: AskWithFallback;

@@ -73,7 +73,7 @@ export class ProviderPolicy {
   readonly #circuits = new Map<string, Circuit>();
   /** Gives this worker an equal share of `concurrency`, but at least one call. */
   readonly #limiter: ConcurrencyLimiter;
-  /** Runs one exchange at a time, so that an older state never replaces a newer one. */
+  /** Exchanges circuits with the other workers, once at a time, so that an older state never replaces a newer one. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
   #sharedStateFailed = false;

@@ -15,13 +15,12 @@ import { closePart } from '../../shared/process/lifecycle.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Chat } from './chat.ts';
 import { withBestDialect } from './dialects.ts';
-import { withFallback, withLocalFallback } from './fallback.ts';
-import { LanguageModel } from './language-model.ts';
+import { LanguageModel, withFallback } from './language-model.ts';
 import { CallLedger, withLedger } from './ledger.ts';
 import { LocalProvider } from './local.ts';
 import { openAIChat } from './openai.ts';
 import { ProviderPolicy, withPolicy } from './policy.ts';
-import { type Provider, ProviderError } from './provider.ts';
+import { isOutage, type Provider, ProviderError } from './provider.ts';
 
 export type ProviderOf = (model: string) => Provider;
 
@@ -46,6 +45,21 @@ export function createProviders({
   const server = new LanguageModel(withFallback(withBestDialect(around(openAIChat(openai))), others));
   const remote = fallbackModels.includes(LOCAL_MODEL) ? withLocalFallback(server, local) : server;
   return (model) => (model === LOCAL_MODEL ? local : remote);
+}
+
+/** Predicts with the built-in predictor during an outage of the provider. Structured questions still fail. */
+function withLocalFallback(provider: Provider, local: Provider): Provider {
+  return {
+    ask: provider.ask,
+    async predict(task, call) {
+      try {
+        return await provider.predict(task, call);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        return local.predict(task, call);
+      }
+    },
+  };
 }
 
 const rejectUnconfigured = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
