@@ -94,7 +94,10 @@ export const RULES: Record<string, Rule> = {
     rooms: ['shared/process/stop-limits.ts', 'shared/config/', 'shared/timing/', ...LEAF_ROOMS],
     packages: ['bullmq', PG_TYPES],
   },
-  'shared/queue/bus.ts': { rooms: ['shared/config/', 'shared/timing/'], packages: ['pg'] },
+  'shared/queue/bus.ts': {
+    rooms: ['shared/config/', 'shared/db/statement.ts', 'shared/timing/'],
+    packages: ['pg'],
+  },
   'shared/queue/postgres-store.ts': {
     rooms: ['shared/config/', 'shared/timing/'],
     packages: ['bullmq', 'pg'],

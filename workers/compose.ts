@@ -1,6 +1,5 @@
 import { POOLS, type PoolName, type WorkerConfig } from '../shared/config/config.ts';
 import { workerSettings } from '../shared/config/published-settings.ts';
-import { notify } from '../shared/db/notify.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';
 import type { Log } from '../shared/log.ts';
@@ -66,10 +65,7 @@ export async function startWorker<Table extends Kinds>(
   const heartbeat = await openHeartbeat(opening, pool, lease);
   const queues = opening.adopt(await openQueues(config, log), closePart);
   health.require(() => queues.ping());
-  const bus = opening.adopt(
-    openBus(config, (messages) => notify(pool, messages), log),
-    closePart,
-  );
+  const bus = opening.adopt(openBus(config, pool, log), closePart);
   const providerOf = await openProviders(opening, { config, pool, bus, log });
   const stores = { pool: handlerDatabase.pool, em: () => handlerDatabase.orm.em.fork() };
   // The type of `createHandlers` requires a handler for each kind of the table.

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
-import { notify } from '../../shared/db/notify.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
 import type { EndingOptions } from '../../shared/db/stores/erasure/work.ts';
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
@@ -52,10 +51,7 @@ export async function openWork(
     closePart,
   );
   opening.adopt(watchCallers(room), closePart);
-  const bus = opening.adopt(
-    openBus(config, (messages) => notify(pool, messages), log),
-    closePart,
-  );
+  const bus = opening.adopt(openBus(config, pool, log), closePart);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), closePart);
   await wakeUps.listen({ ended: (ids) => room.wake(ids) });
   const complete = createCompleter({ pool, recoveryWindowS, wakeUps });

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { RedisTarget } from '../config/values.ts';
+import { query } from '../db/statement.ts';
 import type { Log } from '../log.ts';
 import { every } from '../timing/every.ts';
 import { retry } from '../timing/retry.ts';
@@ -22,13 +23,13 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** `notify` sends messages through PostgreSQL (NOTIFY). It is used if there is no Redis. */
+/** Uses Redis if there is one, else PostgreSQL. */
 export function openBus(
   { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
-  notify: Bus['publish'],
+  pool: pg.Pool,
   log: Log,
 ): Bus {
-  return redis === undefined ? postgresBus(notify, database, log) : redisBus(redis, log);
+  return redis === undefined ? postgresBus(pool, database, log) : redisBus(redis, log);
 }
 
 /** Channel names have the installation's prefix, because all database numbers of a Redis share the channels. */
@@ -54,11 +55,24 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
   };
 }
 
-/** One connection listens, bypassing any pooler, and is reopened whenever it breaks or falls silent. */
-export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
+const NOTIFY = {
+  name: 'notify_v1',
+  text: 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as w (channel, payload)',
+};
+
+/**
+ * Publishes through the pool. One connection listens, bypassing any pooler, and is reopened whenever it breaks or falls
+ * silent.
+ */
+export function postgresBus(pool: pg.Pool, { directUrl }: BaseConfig['database'], log: Log): Bus {
   const listener = new Listener(directUrl, log);
   return {
-    publish,
+    async publish(messages) {
+      const channels = messages.map(({ channel }) => channel);
+      const payloads = messages.map(({ payload }) => payload);
+      // One statement for all messages, because each NOTIFY takes a database-wide lock.
+      await query(pool, NOTIFY, [channels, payloads]);
+    },
     listen: (channel, handle) => listener.listen(channel, handle),
     close: async () => listener.close(),
   };

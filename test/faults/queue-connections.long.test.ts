@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { notify } from '../../shared/db/notify.ts';
 import { createLog } from '../../shared/log.ts';
-import type { Bus } from '../../shared/queue/bus.ts';
 import { postgresBus, redisBus } from '../../shared/queue/bus.ts';
 import type { TicketQueue } from '../../shared/queue/queues.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
@@ -73,15 +71,12 @@ describeOnEachStore('silent queue connections', function (store) {
     const { config } = store();
     const pool = new pg.Pool({ connectionString: config().database.url });
     opened.push({ close: () => pool.end() });
-    const publish: Bus['publish'] = (messages) => notify(pool, messages);
     const through = config(proxy);
     const listening =
-      through.redis === undefined
-        ? postgresBus(publish, through.database, LOG)
-        : redisBus(through.redis, LOG);
+      through.redis === undefined ? postgresBus(pool, through.database, LOG) : redisBus(through.redis, LOG);
     const direct = config();
     const sending =
-      direct.redis === undefined ? postgresBus(publish, direct.database, LOG) : redisBus(direct.redis, LOG);
+      direct.redis === undefined ? postgresBus(pool, direct.database, LOG) : redisBus(direct.redis, LOG);
     opened.push(listening, sending);
     const heard = new Set<string>();
     await listening.listen('silent_test', (payload) => heard.add(payload));
