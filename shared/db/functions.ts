@@ -59,6 +59,7 @@ export const HASHES = [
   '0022f25b62b7ed60',
   '2225b9b346d43c9b',
   '4b274f0198493e92',
+  '32fdcaae03bfa44f',
 ];
 
 /**

@@ -69,16 +69,17 @@ const FIND_WORK = {
 };
 
 export interface TimeSpan {
-  from: number;
-  to: number;
+  /** Unix milliseconds, like `toMs`. */
+  fromMs: number;
+  toMs: number;
 }
 
 /** Finds work by its id or the `X-Request-Id` of its request. An attempt after a failure is a row of its own. */
 export function findWork(
   pool: Pool,
-  { id, trace, from, to }: TimeSpan & { id: string | null; trace: string },
+  { id, trace, fromMs, toMs }: TimeSpan & { id: string | null; trace: string },
 ): Promise<TracedWork[]> {
-  return query<TracedWork & object>(pool, FIND_WORK, [id, trace, from, to]);
+  return query<TracedWork & object>(pool, FIND_WORK, [id, trace, fromMs, toMs]);
 }
 
 const CALLS_FOR_WORK = {
@@ -89,9 +90,9 @@ const CALLS_FOR_WORK = {
       from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${LISTED_ROWS_MAX}`,
 };
 
-/** Reads the provider calls of a piece of work, with ids from `from` to just before `to`. */
-export function callsFor(pool: Pool, work: string, from: string, to: string): Promise<TracedCall[]> {
-  return query<TracedCall & object>(pool, CALLS_FOR_WORK, [from, to, work]);
+/** Reads the provider calls of a piece of work, with ids from `firstId` to just before `endId`. */
+export function callsFor(pool: Pool, work: string, firstId: string, endId: string): Promise<TracedCall[]> {
+  return query<TracedCall & object>(pool, CALLS_FOR_WORK, [firstId, endId, work]);
 }
 
 const EVENTS_OF_PREDICTION = {

@@ -103,7 +103,7 @@ const QUEUED_FLOWS = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** Returns the flows of the 250 oldest and the 250 newest queued pieces of each kind. */
+/** Returns, for each kind, the flows of its 250 oldest and 250 newest queued pieces of work. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }
