@@ -8,7 +8,7 @@ import { ingressAddressOf } from './arguments.ts';
 import { type Finding, fault, fine } from './checks.ts';
 import type { Admin } from './command.ts';
 
-/** Stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
+/** Part of a prediction's way: to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';
 
 export interface LiveFinding extends Finding {

@@ -12,7 +12,7 @@ export interface AccessToken {
   accountId: string;
   /** Time at which the person entered the password, in Unix seconds: the claim `auth_time` (OIDC Core 1.0, 2). */
   loggedInAt: number;
-  /** The account's generation of log-ins at that time. A new password, or logging out everywhere, begins a new one. */
+  /** The account's log-in generation at `loggedInAt`. A new password, or logging out everywhere, begins a new one. */
   generation: number;
 }
 

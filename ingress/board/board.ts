@@ -148,7 +148,7 @@ class BoardPages {
   async #retry(pool: (typeof POOLS)[number]): Promise<string> {
     const { retried } = await retryFailed(this.#pool, [pool], {
       ...this.#config,
-      deadlines: this.#config,
+      timeouts: this.#config,
       roomTimeoutMs: RETRY_ROOM_TIMEOUT_MS,
     });
     const all = Object.values(retried);

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Deadlines } from '../../shared/config/config.ts';
+import type { WorkTimeouts } from '../../shared/config/config.ts';
 import {
   callsFor,
   eventsOf,
@@ -25,7 +25,7 @@ interface FoundWork {
   events: TracedEvent[];
 }
 
-type EndingLimits = Deadlines & { recoveryWindowS: number };
+type EndingLimits = WorkTimeouts & { recoveryWindowS: number };
 
 /**
  * Finds work by the id of a prediction or job, or by its request's `X-Request-Id`. Searches from the creation time
@@ -41,7 +41,7 @@ export async function findForTimeline(
   const createdMs = timeOfId(id);
   const trace = `"trace":{"requestId":${JSON.stringify(searchedId)}`;
   const findIn = (from: number, to: number) => {
-    const span = { from: from - CLOCK_TOLERANCE_MS, to: to + CLOCK_TOLERANCE_MS };
+    const span = { fromMs: from - CLOCK_TOLERANCE_MS, toMs: to + CLOCK_TOLERANCE_MS };
     return findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
   };
   const from = createdMs ?? Date.now() - HOUR_MS;
@@ -53,10 +53,8 @@ export async function findForTimeline(
 }
 
 /** Returns the longest time from a request to the end of its work, including further attempts. */
-function longestWorkMs({ recoveryWindowS, ...deadlines }: EndingLimits): number {
-  return (
-    Math.max(...Object.values(kinds).map(({ deadline }) => deadlines[deadline])) + 1000 * recoveryWindowS
-  );
+function longestWorkMs({ recoveryWindowS, ...timeouts }: EndingLimits): number {
+  return Math.max(...Object.values(kinds).map(({ deadline }) => timeouts[deadline])) + 1000 * recoveryWindowS;
 }
 
 async function withCallsAndEvents(pool: Pool, work: TracedWork): Promise<FoundWork> {

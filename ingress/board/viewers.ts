@@ -21,7 +21,7 @@ export interface BoardSource {
   renderFailure(error: unknown): Record<string, string>;
 }
 
-/** Viewers of the board, who share one set of statements per refresh. Without viewers, nothing is refreshed. */
+/** Viewers of the board. A refresh reads one snapshot for all of them. Without viewers, nothing is refreshed. */
 export class Viewers {
   readonly #source: BoardSource;
   readonly #viewers = new Set<Viewer>();

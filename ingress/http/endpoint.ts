@@ -116,8 +116,8 @@ type ResponseOf<D> =
   | (D extends { otherResponse: infer R extends TSchema } ? Static<R> : never);
 
 /**
- * An endpoint without method and path. `Params` are its path's parameters, `Parts` the services that its handler
- * uses.
+ * An endpoint as declared; the route table adds its method and path. `Params` are the parameters that the path must
+ * have, `Parts` the services that the handler uses.
  */
 interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
   credential: C;

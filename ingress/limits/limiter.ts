@@ -70,7 +70,7 @@ const WINDOWS_MAX = 10_000;
 export class ExactLimiter implements Limiter {
   readonly limit: Limit;
   readonly #count: CountPoints;
-  /** The window from which each key last took points. */
+  /** Id of the window in which each key last took points. A refund names it. */
   readonly #windows = new LRUCache<string, number>({ max: WINDOWS_MAX });
 
   constructor(limit: Limit, count: CountPoints) {

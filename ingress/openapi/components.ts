@@ -86,7 +86,7 @@ export class Components {
   }
 }
 
-/** Moves a default to the description, because some client generators require a property that has a `default`. */
+/** Moves a default to the description, because some client generators treat a property with a `default` as required. */
 function withoutDefault<T>(value: T): T | object {
   if (typeof value !== 'object' || value === null || !('default' in value)) return value;
   const { default: given, ...schema } = value;

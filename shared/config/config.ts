@@ -35,7 +35,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     inviteOnly: env.choice('INVITE_ONLY', 'false', ['true', 'false']) === 'true',
     /** Average requests per second and maximum burst. Undefined: no limit. */
     rateLimit: rateLimit(env),
-    ...readDeadlines(env),
+    ...readWorkTimeouts(env),
     supportedModels:
       modelsIn(env, 'SUPPORTED_MODELS') ??
       [readProviderAccess(env, base.production).defaultModel ?? []].flat(),
@@ -71,7 +71,7 @@ export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = 
       batch: env.integer('BATCH_CONCURRENCY', 16, { min: 1, max: 1000 }),
       memory: env.integer('MEMORY_CONCURRENCY', 4, { min: 1, max: 1000 }),
     },
-    ...readDeadlines(env),
+    ...readWorkTimeouts(env),
     recurrence: readRecurrence(env),
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
@@ -96,7 +96,7 @@ export function adminConfig(values: NodeJS.ProcessEnv) {
     publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
-    ...readDeadlines(env),
+    ...readWorkTimeouts(env),
     quotas: readQuotas(env),
     ...readProviderAccess(env, isProduction(env)),
   };
@@ -211,10 +211,10 @@ function rateLimit(env: Env) {
 
 const TIMEOUT_RANGE = { min: 1000, max: 600_000 };
 
-export type Deadlines = ReturnType<typeof readDeadlines>;
+export type WorkTimeouts = ReturnType<typeof readWorkTimeouts>;
 
 /** Reads the maximum durations of work, including the time in the queue, in milliseconds. */
-export function readDeadlines(env: Env) {
+export function readWorkTimeouts(env: Env) {
   return {
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, TIMEOUT_RANGE),
     replyTimeoutMs: env.integer('REPLY_TIMEOUT_MS', 30_000, TIMEOUT_RANGE),

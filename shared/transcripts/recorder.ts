@@ -16,13 +16,13 @@ interface Row {
 }
 
 export class Recorder {
-  readonly #store: StoreBatch;
+  readonly #storeBatch: StoreBatch;
   readonly #report: FileReport;
   #rows: Row[] = [];
   #batchLength = 0;
 
   constructor(store: StoreBatch, report: FileReport) {
-    this.#store = store;
+    this.#storeBatch = store;
     this.#report = report;
   }
 
@@ -41,7 +41,7 @@ export class Recorder {
     this.#rows = [];
     this.#batchLength = 0;
     if (rows.length === 0) return;
-    const { accepted, duplicates, invalid } = await this.#store(rows.map(({ event }) => event));
+    const { accepted, duplicates, invalid } = await this.#storeBatch(rows.map(({ event }) => event));
     this.#report.stored += accepted;
     this.#report.duplicates += duplicates;
     for (const { index, errors } of invalid) {

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Deadlines, PoolName } from '../config/config.ts';
+import type { PoolName, WorkTimeouts } from '../config/config.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   /** True if each admission reserves a unit of the party's plan. */
   readonly charged: boolean;
   /** Setting with the time from admission to the deadline. A part instead ends shortly before its parent. */
-  readonly deadline: keyof Deadlines;
+  readonly deadline: keyof WorkTimeouts;
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
   /** True if queued work stays queued after its last caller has left. Otherwise, it ends as `abandoned`. */
   readonly outlivesCallers: boolean;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Deadlines, PoolName } from '../config/config.ts';
+import type { PoolName, WorkTimeouts } from '../config/config.ts';
 import { isLockTimeout } from '../db/faults.ts';
 import { databaseNow } from '../db/stores/schedules.ts';
 import { admit } from '../db/stores/work/admit.ts';
@@ -67,7 +67,7 @@ export interface RetryCounts {
 }
 
 export interface RetryJobsOptions {
-  deadlines: Deadlines;
+  timeouts: WorkTimeouts;
   recoveryWindowS: number;
   /** Maximum time to wait, per kind, until its pool has room for more jobs. */
   roomTimeoutMs: number;
@@ -132,9 +132,9 @@ async function admitAgain(
   database: Pool,
   { kind, body }: RoundStep,
   failedJobs: readonly FailedJob[],
-  { deadlines, recoveryWindowS }: Pick<RetryJobsOptions, 'deadlines' | 'recoveryWindowS'>,
+  { timeouts, recoveryWindowS }: Pick<RetryJobsOptions, 'timeouts' | 'recoveryWindowS'>,
 ): Promise<RetryCounts> {
-  const timeoutMs = deadlines[kind.deadline];
+  const timeoutMs = timeouts[kind.deadline];
   const terms = admissionTerms(kind, { process: newId(), timeoutMs, recoveryWindowS });
   const counts = { queued: 0, locked: 0 };
   for (const { id, party } of failedJobs) {

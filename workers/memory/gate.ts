@@ -171,23 +171,23 @@ export class EvidenceTexts {
    * not count.
    */
   isBorrowed(text: string, quotes: readonly Quote[]): boolean {
-    const citedRows = this.#citedBy(quotes);
+    const ownCitedRows = this.#ownRowsCitedBy(quotes);
     const stems = [...stemsOf([text])];
-    const isOwn = (stem: string) => citedRows.some((row) => row.stems.has(stem));
+    const isOwn = (stem: string) => ownCitedRows.some((row) => row.stems.has(stem));
     const ownCount = stems.filter(isOwn).length;
     const borrowedCount = stems.filter((stem) => this.#othersStems.has(stem) && !isOwn(stem)).length;
     return borrowedCount > BORROWED_RATIO_MAX * ownCount;
   }
 
   latestTimeOf(quotes: readonly Quote[]): number {
-    return Math.max(...this.#citedBy(quotes).map(({ at }) => at));
+    return Math.max(...this.#ownRowsCitedBy(quotes).map(({ at }) => at));
   }
 
   isStated(text: string, quotes: readonly Quote[]): boolean {
-    return this.#citedBy(quotes).some((row) => quotedIn(row, text) !== undefined);
+    return this.#ownRowsCitedBy(quotes).some((row) => quotedIn(row, text) !== undefined);
   }
 
-  #citedBy(quotes: readonly Quote[]): AnalysedRow[] {
+  #ownRowsCitedBy(quotes: readonly Quote[]): AnalysedRow[] {
     return this.#rows.filter(({ id, own }) => own && quotes.some(({ rawId }) => rawId === id));
   }
 }

@@ -42,11 +42,11 @@ class OutOfTime extends Error {
 
 export class AttemptRunner {
   readonly #dependencies: AttemptDependencies;
-  readonly #validators: ReadonlyMap<string, Validator<unknown>>;
+  readonly #inputValidators: ReadonlyMap<string, Validator<unknown>>;
 
   constructor(dependencies: AttemptDependencies) {
     this.#dependencies = dependencies;
-    this.#validators = new Map(
+    this.#inputValidators = new Map(
       Object.values(dependencies.kinds).map(({ name, input }) => [name, compile(input)] as const),
     );
   }
@@ -128,7 +128,7 @@ export class AttemptRunner {
   }
 
   #inputOf({ kind, input }: Claim): unknown {
-    const checked = this.#validators.get(kind)?.(JSON.parse(input.take()));
+    const checked = this.#inputValidators.get(kind)?.(JSON.parse(input.take()));
     if (checked?.ok) return checked.value;
     const places = checked?.faults.map(({ loc, type }) => `${loc.join('.')} ${type}`);
     throw new Error(`the input does not suit its kind: ${places}`);

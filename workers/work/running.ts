@@ -139,8 +139,8 @@ export class RunningAttempts {
     const reclaimedIds = new Set(attemptNumbers.size === 0 ? [] : await this.#rows.reclaim(attemptNumbers));
     for (const [id, { controller }] of lostAttempts)
       if (!reclaimedIds.has(id)) controller.abort(new AttemptRelinquished('taken away'));
-    // Releases rows whose attempt ended here during the reclaim. Otherwise nothing would run the work before its
-    // deadline.
+    // Releases rows whose attempt ended in this process during the reclaim. Otherwise this process would hold the work
+    // until its deadline without running it.
     const idleIds = [...reclaimedIds].filter(
       (id) => this.#attempts.get(id)?.attempt !== attemptNumbers.get(id),
     );

@@ -66,7 +66,7 @@ export const queueRetryFailed = command({
 
 async function retryFailedOf({ database, config }: Admin, pools: readonly PoolName[]): Promise<Outcome> {
   const { retried, left } = await retryFailed(database.pool, pools, {
-    deadlines: config,
+    timeouts: config,
     recoveryWindowS: config.recoveryWindowS,
     roomTimeoutMs: Number.POSITIVE_INFINITY,
     onPage: (kind, counts) => void process.stderr.write(`So far, ${lineOf(kind, counts)}\n`),

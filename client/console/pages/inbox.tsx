@@ -66,7 +66,7 @@ export function Inbox() {
       <Title lead={t.inbox.lead}>{t.inbox.title}</Title>
       <ErrorNote error={error ?? sending.error} again={again} />
       {(value === undefined || (isOver && hasMore)) && error === undefined && <Skeleton lines={5} />}
-      <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.list} onKeyDown={pressByKey}>
+      <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.listLabel} onKeyDown={pressByKey}>
         <div class="row">
           {current && (
             <>

@@ -293,7 +293,7 @@ export const de: typeof en = {
     title: 'Eingang',
     lead: 'Vorhersagen, die nicht sicher genug zum Handeln waren, warten hier auf Sie.',
     keys: 'Mit der Tastatur: j und k blättern, 1 bis 5 nimmt an, e ändert, x verwirft, u nimmt zurück.',
-    list: 'Wartet auf Sie',
+    listLabel: 'Wartet auf Sie',
     next: 'Weiter',
     previous: 'Zurück',
     undo: 'Zurücknehmen',

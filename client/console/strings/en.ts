@@ -286,7 +286,7 @@ export const en = {
     title: 'Inbox',
     lead: 'Predictions that were not sure enough to act on wait here for you.',
     keys: 'By keyboard: j and k move, 1 to 5 accept, e edits, x rejects, u undoes.',
-    list: 'Waiting for you',
+    listLabel: 'Waiting for you',
     next: 'Next',
     previous: 'Previous',
     undo: 'Undo',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readDeadlines } from '../../../shared/config/config.ts';
+import { readWorkTimeouts } from '../../../shared/config/config.ts';
 import { Env } from '../../../shared/config/env.ts';
 import type { System } from '../system.ts';
 import { faultOf } from './judge.ts';
@@ -23,7 +23,7 @@ export const FUZZED = {
 };
 
 /** Time after which a request without an answer counts as hanging: the longest deadline, plus a margin. */
-const HANG_MS = Math.max(...Object.values(readDeadlines(new Env(FUZZED.env)))) + 5000;
+const HANG_MS = Math.max(...Object.values(readWorkTimeouts(new Env(FUZZED.env)))) + 5000;
 
 export interface Options {
   requests: number;

@@ -20,7 +20,7 @@ function itCounts(where: string, store: () => CountPoints): void {
     key = `key-${keys}`;
   });
 
-  it(`rate-limit counts ${where} begin a window at the first point, and add the following points to it`, async () => {
+  it(`the rate limiter ${where} opens a window at a key's first point, and counts its next points in the same window`, async () => {
     const first = await count({ key });
     const second = await count({ key, points: 5 });
     assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);

@@ -228,7 +228,7 @@ describe('reconciling', () => {
     assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { outcome: 'new', supersedes: [] });
   });
 
-  it('a statement becomes a new fact if the fact that says the same has ended', () => {
+  it('a statement that repeats a fact which no longer holds becomes a new fact', () => {
     const again = statement({ text: 'Uses npm as package manager', quotes: [quote('r2', 'I use npm')] });
     assert.deepEqual(reconcile(again, [fact({ validTo: day(3) })]), { outcome: 'new', supersedes: [] });
   });
