@@ -93,7 +93,7 @@ function signaturesOf(operation: Operation): string {
   if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', returnTypeOf(operation));
   const bodies = alternativesOf(requestBody.content['application/json'].schema);
   const answers = alternativesOf(successOf(operation)?.['application/json']?.schema ?? {});
-  // The operation takes and answers either one row or a list. Each form gets its own signature.
+  // Writes a signature for each form of an operation that takes and answers either one row or a list.
   if (bodies.length === 2 && answers.length === 2)
     return bodies
       .map(

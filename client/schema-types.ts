@@ -19,7 +19,7 @@ const PRIMITIVES: Record<string, string> = {
   null: 'null',
 };
 
-/** A property with a default is optional unless required. `prefix` goes before the names of components. */
+/** A property is optional unless `required` lists it. `prefix` goes before the names of components. */
 export function typeOf(schema: Schema, prefix = ''): string {
   if (schema.$ref !== undefined) return prefix + schema.$ref.split('/').at(-1);
   if (schema.const !== undefined) return JSON.stringify(schema.const);

@@ -50,7 +50,7 @@ export async function startIngress(
   return { url: parts.server.url, operatorUrl: parts.operator.url, stop: () => opened.disposeAsync() };
 }
 
-/** Maximum shares of the database connections. Requests that count many rows use the share of changes. */
+/** Maximum shares of the database connections. Requests that count many rows use the share for changes. */
 const CONTEXT_CONNECTION_SHARE = 1 / 5;
 const SEARCH_CONNECTION_SHARE = 1 / 5;
 const CHANGE_CONNECTION_SHARE = 1 / 2;

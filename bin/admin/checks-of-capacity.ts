@@ -32,7 +32,7 @@ export function judgeSessions(found: string, sessions: number, max: number): Fin
 }
 
 const GIB = 1024 ** 3;
-/** Too little space is free below `min`, or below both `plenty` and `minShare` of the disk. */
+/** Free space is too small if it is below `min`, or below both `plenty` and `minShare` of the disk. */
 const FREE_SPACE_LIMITS = { min: GIB, minShare: 0.05, plenty: 20 * GIB };
 
 export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<Finding> {

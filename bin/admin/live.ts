@@ -24,7 +24,7 @@ export interface LiveFinding extends Finding {
 /** The doctor's own app. On the sandbox plan, its predictions are never invoiced and use up nobody else's units. */
 const APP_ID = '00000000-0000-7000-8000-00000d0c7012';
 const APP = { id: APP_ID, name: 'Doctor', redirectUris: [], plan: 'sandbox', capCents: null } as const;
-/** Time for which the replaced key stays valid, so that a concurrent run of the doctor can finish with it. */
+/** Each run replaces the key of this app. The former key stays valid for so long, for a run that still uses it. */
 const GRACE_S = 900;
 const EXTRA_WAIT_MS = 5000;
 

@@ -20,7 +20,7 @@ export function lockFolder(folder: string): Disposable | undefined {
   }
 }
 
-/** Lets others traverse the folder if its owner is root, since PostgreSQL then runs under another account. */
+/** Lets other accounts enter the folder if this process runs as root: PostgreSQL then runs under another account. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);

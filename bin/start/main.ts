@@ -107,8 +107,8 @@ function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string |
 }
 
 /**
- * Throws if a setting is invalid or a port is in use. Outside production, replaces default operator ports that are in
- * use by free ones.
+ * Throws if a setting is invalid or a port is in use. Outside production, picks free operator ports instead if a
+ * default one is in use.
  */
 async function withFreePorts(
   data: string,

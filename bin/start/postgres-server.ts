@@ -69,7 +69,7 @@ export class PostgresServer {
     const { programs, data, account } = this.#home;
     const settings = this.#settings.flatMap((setting) => ['-c', setting]);
     const log = openSync(this.#log, 'a', 0o600);
-    // Makes the server's account the log's owner, so that it can also start the server by hand with this log.
+    // Gives the log to the server's account, so that a server started by hand under this account can also write to it.
     if (account !== undefined) fchownSync(log, account.uid, account.gid);
     const child = spawn(programs.postgres, ['-D', data, '-p', String(this.access.port), ...settings], {
       ...programOptions(account),
@@ -122,8 +122,8 @@ while read -r line; do server=$line; done
 [ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
 
 /**
- * Runs a shell that stops the server if this process is killed, which closes the shell's input. Windows has no such
- * shell: there the next start stops the server.
+ * Runs a shell that stops the server if this process is killed: the shell's input then closes. Windows has no such
+ * shell; there, the next start stops the server.
  */
 class Guardian {
   readonly #pipe: Writable;

@@ -107,7 +107,7 @@ function Shell() {
   });
   return (
     <div class="shell">
-      {/* Uses a button, because a link's fragment would replace the page's in the address. */}
+      {/* Uses a button: the fragment in the address names the page, and a link would replace it. */}
       <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         {t.skip}
       </button>

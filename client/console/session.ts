@@ -18,7 +18,7 @@ type TabMessage = { ask: true } | { kept: string } | { ended: true };
 
 interface SessionWatcher {
   onEnd(): void;
-  /** Called when another tab reports the tokens of a person who is not signed in here. */
+  /** Called when another tab reports the tokens of a person who is not signed in to this tab. */
   onOther(): void;
 }
 
@@ -36,7 +36,7 @@ class TabTokens implements TokenStorage {
     this.#channel.onmessage = ({ data }: MessageEvent<TabMessage>) => this.#hear(data);
   }
 
-  /** Asks the other tabs for newer tokens if these are old or the server has refused them. */
+  /** Asks the other tabs for newer tokens if this tab's are old or the server has refused them. */
   async getItem(): Promise<string | null> {
     if (this.#tokens !== null && Date.now() - this.#keptAt > FRESH_TOKEN_MS) await this.#ask();
     return this.#tokens;

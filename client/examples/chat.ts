@@ -47,7 +47,7 @@ function send(): void {
   text = '';
 }
 
-/** Draws the line, the dimmed suggestion behind it, and the cursor between them. */
+/** Draws the line, the dimmed suggestion after it, and the cursor between them. */
 function draw(): void {
   process.stdout.write(`\r\x1b[K> ${text}\x1b7\x1b[2m${completer.suggestion}\x1b[22m\x1b8`);
 }

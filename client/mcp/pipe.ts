@@ -76,7 +76,7 @@ class Pipe {
       await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
-  /** Passes a message to the server. If that fails, answers a request with an error, but not other messages. */
+  /** Passes a message to the server. If that fails, answers with an error if the message is a request. */
   async #pass(message: Message): Promise<void> {
     const { method, params } = message;
     const id = method === undefined ? undefined : message.id;

@@ -5,7 +5,7 @@ import { FileReport, faultsIn, Progress } from '../../shared/transcripts/report.
 import { type AccountClient, createAccountClient, ForecueError } from '../src/api.ts';
 import type { Connection } from './home.ts';
 
-/** Allows more time and retries than usual: batches are large, and an account's rate limit refills once a second. */
+/** Allows more time and retries than usual: batches are large, and may wait until the account's rate limit resets. */
 const BATCH_CALL_LIMITS = { timeoutMs: 120_000, retries: 8 };
 
 export function storeAt({ url: baseUrl, key: credential }: Connection): StoreBatch {
@@ -36,7 +36,7 @@ export async function sendAll(
       if (!isNamed && report.format === null) reports.pop();
     } catch (error) {
       report.failed = (error as Error).message;
-      // If this file's events cannot be stored, those of other files cannot either.
+      // A `ForecueError` comes from storing the events, not from reading the file: other files would fail, too.
       isStopped = error instanceof ForecueError;
     }
   }

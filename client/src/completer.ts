@@ -18,13 +18,13 @@ export interface CompleterClient {
 }
 
 export interface CompleterOptions {
-  /** Person for whom the app calls. A relay sets this itself. */
+  /** Id of the user for whom the app calls. A relay replaces it with that of the logged-in user. */
   userId: string;
   /** Session in which a newer draft supersedes the older one. By default each completer has a session of its own. */
   sessionId?: string;
   /** Called before each prediction. Returns optional fields of the request, such as the messages before the draft. */
   context?: () => CompleterContext;
-  /** Called with the text to show after the caret; empty for nothing. */
+  /** Called with the text to show after the caret; empty if there is no suggestion. */
   onSuggestion?: (suggestion: string) => void;
   onError?: (error: unknown) => void;
   /** Limits of the pause before a call; 75 and 400 ms by default. The pause is half of the average latency. */
@@ -36,7 +36,7 @@ export interface CompleterOptions {
 export interface Completer {
   /** Text shown after the caret. */
   readonly suggestion: string;
-  /** Call it when the text before the caret has changed. Null means that nothing should be suggested here. */
+  /** Call it when the text before the caret has changed. Null means that nothing should be suggested. */
   update(text: string | null): void;
   /** Accepts the suggestion. Returns the text to insert. */
   accept(): string;
@@ -175,7 +175,7 @@ class PausingCompleter implements Completer {
     this.#abortCall();
     const runningCall: RunningCall = { text, abort: new AbortController() };
     this.#runningCall = runningCall;
-    // Takes the time, so that revisions also rise in a session that another completer or tab has used.
+    // Uses the clock, so that revisions also rise in a session that another completer or tab has used.
     this.#revision = Math.max(this.#revision + 1, Date.now());
     const since = performance.now();
     try {

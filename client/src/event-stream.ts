@@ -5,7 +5,7 @@ export interface ServerSentEvent {
   id: string | undefined;
 }
 
-/** Silence after which a stream counts as dead. The server sends something at least every 15 s. */
+/** Silence after which a stream counts as dead. The server sends something on a job's stream at least every 15 s. */
 const SILENT_MS = 30_000;
 
 /** Ends when the server ends the answer; throws if the connection breaks or falls silent. */

@@ -20,12 +20,12 @@ export interface StreamPosition {
   lastEventId: string | undefined;
 }
 
-/** Maximum number of reconnections in a row that bring no new event. */
+/** Maximum number of reconnections in a row that bring no event but `job`. */
 const CUTS_IN_A_ROW_MAX = 6;
 /** Codes with which a stream may end while its job still runs. */
 const TRANSIENT_CODES: readonly string[] = ['overloaded', 'service_unavailable'];
 
-/** Yields each event once, even if the stream is cut. Without a job id, `open` starts or joins the job. */
+/** Yields each event once, but may repeat `progress` after a cut. Without a job id, `open` starts or joins the job. */
 export async function* follow<Result>(
   open: (position: StreamPosition) => Promise<Response>,
   position: StreamPosition,

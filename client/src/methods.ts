@@ -47,7 +47,7 @@ export function callOf(
   };
 }
 
-/** Refuses dot segments, because `fetch` resolves "." and "..", which would then address something else. */
+/** Refuses dot segments: `fetch` resolves "." and "..", so the path would address something else. */
 function pathSegmentOf(parameter: string, id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
   throw new TypeError(`${parameter}: a text other than "", "." and ".." is needed`);

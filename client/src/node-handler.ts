@@ -1,4 +1,4 @@
-/** The members of Node's `IncomingMessage` and of Express's `Request` that are used here. */
+/** The members of Node's `IncomingMessage` and of Express's `Request` that `nodeHandler` uses. */
 interface IncomingRequest extends AsyncIterable<Uint8Array> {
   method?: string | undefined;
   url?: string | undefined;
@@ -8,7 +8,7 @@ interface IncomingRequest extends AsyncIterable<Uint8Array> {
   body?: unknown;
 }
 
-/** The members of Node's `ServerResponse` that are used here. */
+/** The members of Node's `ServerResponse` that `nodeHandler` uses. */
 interface OutgoingResponse {
   statusCode: number;
   headersSent: boolean;

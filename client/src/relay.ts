@@ -37,7 +37,7 @@ export function createRelay({
   return async (request) => {
     const [path] = RELAYED_PATHS.exec(new URL(request.url).pathname) ?? [];
     if (path === undefined || request.method !== 'POST') return refuse(404, 'not_found');
-    // Pages of other origins cannot send this type unless the app permits it (CORS).
+    // Pages of other origins cannot send this content type unless the app permits it (CORS).
     if (!request.headers.get('content-type')?.startsWith('application/json'))
       return refuse(400, 'invalid_content_type');
     const user_id = await userOf(request);

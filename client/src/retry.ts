@@ -3,7 +3,7 @@ import { ForecueError } from './errors.ts';
 /** Upper limit of the first random pause. The limit doubles with each retry, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-/** Maximum number of retries in the budget, which all calls of a client share. */
+/** Maximum number of retries in the budget, which all calls of a `Transport` share. */
 const RETRY_BUDGET = 20;
 /** Share of a retry that a successful call adds to the budget: five successes pay for one retry. */
 const EARNED_PER_SUCCESS = 0.2;
@@ -19,7 +19,7 @@ const TRANSIENT_CODES: readonly string[] = [
 ];
 const GATEWAY_STATUSES: readonly number[] = [500, 502, 503, 504, 520, 521, 522, 523, 524];
 
-/** Backs off exponentially with full jitter, within a budget that all calls of a client share. */
+/** Backs off exponentially with full jitter, within a budget that all calls of a `Transport` share. */
 export class Retries {
   #retriesLeft = RETRY_BUDGET;
 

@@ -9,7 +9,7 @@ export interface Tokens {
   refresh: string;
 }
 
-/** Keeps tokens for the next page, and shares them with other tabs, like `localStorage`. */
+/** Keeps tokens across page loads, and shares them with other tabs, like `localStorage`. */
 export interface TokenStorage {
   getItem(key: string): string | null | Promise<string | null>;
   setItem(key: string, value: string): unknown;
@@ -51,7 +51,7 @@ export class Session implements Credentials {
   #start: Promise<void>;
   /** Resolves when this tab has applied the latest change of another tab. */
   #latestChange: Promise<void> = Promise.resolve();
-  /** Access token last passed to `onTokens`; before the first call, the one found in the storage. */
+  /** Access token last passed to `onTokens`; until then, the one found in the storage. */
   #knownAccess: string | undefined;
 
   /** Throws a `TypeError` for a credential that no header can carry. */

@@ -96,7 +96,7 @@ function insert(field: HTMLElement, text: string): void {
   field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
 }
 
-/** Lays a copy of the field, in which only the suggestion is visible, over it. A screen reader reads the suggestion. */
+/** Covers the field with a copy in which only the suggestion is visible. A screen reader reads the suggestion. */
 function ghostOf(field: HTMLElement) {
   const { ownerDocument } = field;
   const mirror = ownerDocument.createElement('div');

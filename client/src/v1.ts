@@ -26,7 +26,7 @@ export type PredictionInput = Omit<PredictionRequest, 'request_id'> & { request_
 /** Outcome of a prediction that did not fail: a failure is a `ForecueError`. */
 export type Prediction = PredictionResponse | { status: 'cancelled' | 'superseded'; request_id: string };
 
-/** Event that tells what became of a prediction. The event's id is generated unless you provide one. */
+/** Event that reports what became of a prediction. The event's id is generated unless you provide one. */
 export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & {
   event_id?: string | undefined;
 };

@@ -30,7 +30,7 @@ const PERMANENT_CODE = 500;
 /** Retries a mail for a minute, unless its failure is permanent. Waiting mails are lost when the process stops. */
 export async function openMailer(config: MailConfig | undefined, log: Log): Promise<Mailer | undefined> {
   if (config === undefined) return undefined;
-  // Imported here, because the import takes 60 ms.
+  // Imports the package only if mail is configured, because the import takes 60 ms.
   const { createTransport } = await import('nodemailer');
   const timeouts = {
     connectionTimeout: CONNECT_TIMEOUT_MS,

@@ -173,7 +173,7 @@ export class AccountService {
   }
 
   /**
-   * Throws `not_authenticated` when the account is gone, and a `ValidationError` for `revokeKeys` without a new
+   * Throws `not_authenticated` without an active account of this id, and a `ValidationError` for `revokeKeys` without a new
    * password. With a new password, throws `access_denied` when the current one is wrong or missing, `rate_limited`
    * after too many such attempts, and a `ValidationError` when the new one is too easy to guess.
    */

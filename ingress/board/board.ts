@@ -174,7 +174,10 @@ const FILES = new Map([
 ]);
 const PAGES = new Set(['/', '/find', '/events']);
 
-/** With the referrer policy `no-referrer`, browsers would send the board's own forms with `Origin: null`. */
+/**
+ * With the referrer policy `no-referrer`, browsers would send the board's own forms with `Origin: null`, which
+ * `requireSameOrigin` refuses.
+ */
 function setHeaders(ctx: RequestContext): void {
   ctx.set({
     'Content-Security-Policy': [

@@ -9,7 +9,7 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
-/** A row is a card on a narrow screen. The ARIA roles keep the table a table for screen readers. */
+/** On a narrow screen, CSS shows each row as a card, and browsers drop the table's roles. The ARIA roles keep them. */
 export function table<Row>(
   name: string,
   rows: readonly Row[],

@@ -28,8 +28,9 @@ interface FoundWork {
 type EndingLimits = WorkTimeouts & { recoveryWindowS: number };
 
 /**
- * Finds work by the id of a prediction or job, or by its request's `X-Request-Id`. Searches from the creation time
- * that an id of ours contains. For any other id, searches only the last hour.
+ * Finds work by its id, or by the `X-Request-Id` of its request. A prediction has the id of its work; the `job_id` of a
+ * job is another id. Searches from the creation time that an id of ours contains. For any other id, searches only the
+ * last hour.
  */
 export async function findForTimeline(
   pool: Pool,

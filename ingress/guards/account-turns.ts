@@ -1,8 +1,6 @@
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
-/**
- * Each party runs one piece of work at a time. As many may wait as the default rate limit lets through in one burst.
- */
+/** Each party runs one piece of work at a time. Further pieces wait, up to one burst of the default rate limit. */
 const PARTY_LIMITS = { maxPerParty: 1, maxQueued: 100 };
 const WAIT_MS = 5000;
 
@@ -11,7 +9,7 @@ interface Caller {
   gone?: AbortSignal | undefined;
 }
 
-/** Queue for an account's log-ins, approvals and password resets. A thief of a key could fill only its other queues. */
+/** Queue for an account's log-ins, approvals and password resets. A thief of a key could fill only other queues. */
 export function logInParty(accountId: string): string {
   return `${accountId} log-in`;
 }

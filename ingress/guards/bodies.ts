@@ -11,10 +11,10 @@ import type { CountRequest } from '../limits/request-limits.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
-/** A body costs a rate-limit point for each of these units, except the first: each request costs a point anyway. */
+/** A body costs `size / BYTES_PER_POINT` points, rounded up, less the point that each request costs anyway. */
 const BYTES_PER_POINT = 512 * KIB;
 
-/** Maximum bytes of bodies in memory. Apps have their own budget: anybody can sign up, and fill the other one. */
+/** Maximum bytes of bodies in memory. Apps have their own budget: anybody can sign up, and fill `others`. */
 const BUDGET_BYTES = { apps: 32 * MIB, others: 48 * MIB };
 
 interface BodyRules {

@@ -53,8 +53,9 @@ export class BodyBudget {
 }
 
 /**
- * Sets the memory reserved for an answer, before it is read. To grow, frees what is reserved and waits for the whole,
- * so that answers cannot deadlock. Throws `overloaded` when there is no room in time.
+ * Sets the memory reserved for an answer. Call it before the answer's data is read from the database. To grow, frees
+ * what is reserved and waits for the whole, so that answers cannot deadlock. Throws `overloaded` when there is no room
+ * in time.
  */
 export type ReserveAnswerMemory = (bytes: number) => Promise<void>;
 

@@ -10,8 +10,8 @@ const HEAD_CHARS_MAX = 16 * KIB;
 export const PARSED_HEAD_BYTES_MAX = 4 * HEAD_CHARS_MAX;
 
 /**
- * Refuses a URL or headers that are too long, a version other than HTTP/1.0 and 1.1, a repeated `Host` header or
- * under HTTP/1.1 a missing one (RFC 9112, 3.2), an unknown `Expect`, and a target whose path cannot be parsed.
+ * Refuses a URL or headers that are too long, a version other than HTTP/1.0 and 1.1, a repeated `Host` header or,
+ * under HTTP/1.1, a missing one (RFC 9112, 3.2), an unknown `Expect`, and a target whose path cannot be parsed.
  */
 export async function checkHead(ctx: RequestContext, next: Next): Promise<void> {
   const { url = '', headers, headersDistinct, httpVersion } = ctx.req;

@@ -117,7 +117,7 @@ async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> 
   for await (const chunk of chunks) await body.add(chunk);
 }
 
-/** Copies the received chunks: a client may send a million chunks of one byte, each of which costs a hundred bytes. */
+/** Copies the received chunks into one buffer: a client may send a million chunks of one byte, at 100 bytes each. */
 class Body {
   readonly #options: CollectOptions;
   #buffer: Buffer = Buffer.alloc(0);

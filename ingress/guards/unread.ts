@@ -67,15 +67,15 @@ function* copiedPieces(bytes: Buffer): Generator<Buffer> {
 }
 
 /**
- * Maximum rate at which unread bodies are read and dropped, over all connections. This takes a few percent of a core.
+ * Maximum rate at which the unread rest of bodies is dropped, over all connections. It takes a few percent of a core.
  */
 const DROPPED_BYTES_PER_MS = (64 * MIB) / 1000;
-/** Maximum time that a closing connection stays open while its body is dropped. */
+/** Maximum time that a closing connection stays open while the request's body is dropped. */
 const LINGER_MS = 1000;
 
 /**
- * Reads and drops the rest of a body once its answer is ready, so that a client that writes the whole body first can
- * read the answer and reuse the connection. The bounded pace protects the event loop.
+ * Reads and drops the rest of a request's body once the answer is ready, so that a client that writes the whole body
+ * first can read the answer and reuse the connection. The bounded pace protects the event loop.
  */
 export function dropUnreadBodies(): Middleware<RequestState> {
   let freeAt = 0;

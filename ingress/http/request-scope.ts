@@ -5,7 +5,7 @@ import { traceHeaders } from '../../shared/tracing/span.ts';
 /** Ids that connect a request and its work in the log. */
 export interface RequestScope {
   requestId: string;
-  /** Id of the prediction or job that the request started or waits for. */
+  /** Id of the work that the request started or waits for: not a job's `job_id`. */
   work?: string;
 }
 

@@ -42,7 +42,7 @@ export async function listen(
 ): Promise<ListeningServer> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
   const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
-  // Node does not check the `Host` header, because its answer would have no body. `checkHead` does.
+  // Leaves the check of the `Host` header to `checkHead`, because Node's answer would have no body.
   const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_BYTES_MAX, requireHostHeader: false };
   const server = createServer(options, turns.handle);
   server.on('checkExpectation', turns.handle);
@@ -123,8 +123,9 @@ function refuse(socket: Duplex, status: number, body?: object): void {
 }
 
 /**
- * Idle connections are closed once none has sent a request for this long. A busy client thus uses each of them once more
- * and learns from `Connection: close` that the connection ends; sending on one that is being closed would fail.
+ * Idle connections are closed once no request has arrived on any connection for this long. So a busy client sends one
+ * more request on each connection, and learns from `Connection: close` that the connection ends; sending on one that is
+ * being closed would fail.
  */
 const QUIET_MS = 500;
 const SWEEP_EVERY_MS = 100;

@@ -80,7 +80,7 @@ async function answerEvents(
   { jobs, publicUrl }: JobServices,
 ): Promise<Answer<never>> {
   const { release } = await jobs.openStream(accountId);
-  // A stream that was never read does not close by itself.
+  // Releases the permit even if the stream is never read: such a stream does not close by itself.
   signal.addEventListener('abort', release);
   try {
     const { id, replayed } = await begin();

@@ -42,7 +42,7 @@ export interface JobAnswer<Result> {
   replayed: boolean;
 }
 
-/** Reads the progress and results of one kind of jobs, which are stored in tables of their own. */
+/** Reads the progress and results of a kind of job that stores them in tables of its own. */
 export interface JobView {
   /** `progressOrResult` is the progress that the job's handler has stored, or after success the result. */
   steps(accountId: string, progressOrResult: unknown): Promise<Steps>;

@@ -68,7 +68,7 @@ interface LeaseOptions {
 
 /** Window of a key in the store, as far as this ingress knows. */
 interface Window {
-  name: number;
+  id: number;
   /** Points that the store had counted at its latest answer. */
   counted: number;
   /** Earliest and latest possible end of the window. They differ by the time that the store took to answer. */
@@ -83,9 +83,9 @@ interface WaitingCall {
 
 /**
  * Counts the points of one key at this ingress. In a known window, refuses a call at once if too few points are left,
- * and grants it at once while the store has yet to count at most `share` points. All other calls wait for the store to
- * count them, many at once. In one window, a single ingress grants at most `limit` points; several ingresses
- * together grant at most `limit` points and one `share` each.
+ * and grants a call at once if that leaves at most `share` granted points that the store has not counted. All other
+ * calls wait until the store has counted their points; one report carries those of many calls. In one window, a single
+ * ingress grants at most `limit` points; several ingresses together grant at most `limit` points and one `share` each.
  */
 export class Lease {
   readonly #key: string;
@@ -157,7 +157,7 @@ export class Lease {
 
   async #exchange(): Promise<void> {
     const { limit, count, now } = this.#options;
-    const window = this.#currentWindow()?.name;
+    const window = this.#currentWindow()?.id;
     const waiting = this.#waiting;
     const grantedPoints = this.#unreportedPoints;
     if (waiting.length === 0 && grantedPoints === 0) return;
@@ -181,7 +181,7 @@ export class Lease {
   #setWindow({ points, leftMs, window }: KeyWindow, sentAt: number): void {
     const overAt = this.#options.now() + leftMs;
     this.#window =
-      leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
+      leftMs > 0 ? { id: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
   }
 
   /** Answers the waiting calls in order. `before` is the number of points that the store had counted before them. */
@@ -196,7 +196,7 @@ export class Lease {
     }
   }
 
-  /** Returns the window, or undefined if it may be over. Then forgets it, and the points not yet reported. */
+  /** Returns the known window. If it may be over, forgets it and the points not yet reported, and returns undefined. */
   #currentWindow(): Window | undefined {
     if (this.#window !== undefined && this.#window.runsUntil <= this.#options.now()) {
       this.#window = undefined;

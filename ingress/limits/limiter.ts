@@ -70,7 +70,7 @@ const WINDOWS_MAX = 10_000;
 export class ExactLimiter implements Limiter {
   readonly limit: Limit;
   readonly #count: CountPoints;
-  /** Id of the window in which each key last took points. A refund names it. */
+  /** Id of the window in which points of each key were last taken. A refund applies only to that window. */
   readonly #windows = new LRUCache<string, number>({ max: WINDOWS_MAX });
 
   constructor(limit: Limit, count: CountPoints) {

@@ -82,7 +82,7 @@ export class CircuitBreaker {
       if (isProbe) this.#close();
       return result;
     } catch (error) {
-      // Ignores a call that began before the circuit opened.
+      // Ignores a failure that comes after another call has opened the circuit.
       if (isProbe || this.#probeAt === undefined) this.#open(error);
       return fallback();
     }
@@ -104,7 +104,7 @@ const KEYS_MAX = 100_000;
 
 /** Counts points in memory. Its window ids, times since the process started, never equal ids of the store. */
 export class MemoryCounts {
-  /** Limited by size, because with a limit by number the cache would allocate all of its room at once. */
+  /** Uses `maxSize`, at 1 per entry, because with `max` the cache would allocate all of its room at once. */
   readonly #windows = new LRUCache<string, { points: number; end: number }>({
     maxSize: KEYS_MAX,
     sizeCalculation: () => 1,

@@ -69,7 +69,7 @@ export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
 }
 
 /**
- * Counts the calls of apps that end with an error, except those whose caller left before the answer. Pages under
+ * Counts each app's calls that end with an error, except those whose caller left before the answer. Pages under
  * `/connect` also set `appId`, but a person's mistakes there do not count.
  */
 export function countRefusals(refusals: Pick<RefusalCounter, 'add'>): Middleware<RequestState> {

@@ -91,7 +91,7 @@ const BODY_ERRORS: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type
 
 /**
  * Lists every code that the endpoint may answer with, in the catalogue's order, except those that are the same
- * everywhere: 404 and 405 for unknown routes, refusals of HTTP itself, and 500.
+ * everywhere: 404 and 405 for unknown routes, the refusals of `checkHead` and `server.ts`, and 500.
  */
 export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
   const {

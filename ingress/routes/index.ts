@@ -32,7 +32,7 @@ const v1 = endpointsOn('v1');
 const api = endpointsOn('api');
 const site = endpointsOn('site');
 const connect = pagesOn('connect');
-const file = pagesOn('site');
+const page = pagesOn('site');
 
 const sendConsole = (ctx: PageContext, parts: Parts) => parts.sendConsole(ctx);
 const sendFile = (ctx: PageContext, parts: Parts) => parts.sendFile(ctx);
@@ -102,9 +102,9 @@ export const routes: readonly Route<Parts>[] = [
   api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
   api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
 
-  file('GET', '/', 'none', (ctx, { front }) => front.show(ctx)),
-  file('GET', '/favicon.svg', 'none', sendFavicon),
-  file('GET', '/favicon.ico', 'none', sendFavicon),
+  page('GET', '/', 'none', (ctx, { front }) => front.show(ctx)),
+  page('GET', '/favicon.svg', 'none', sendFavicon),
+  page('GET', '/favicon.ico', 'none', sendFavicon),
 
   site('GET', '/healthz', 'none', checkHealth),
   site('GET', '/readyz', 'none', checkReadiness),
@@ -113,10 +113,10 @@ export const routes: readonly Route<Parts>[] = [
   site('POST', '/console/auth/login/', 'none', consoleAuth.logInToConsole),
   site('POST', '/console/auth/token/refresh/', 'none', consoleAuth.refreshConsole),
   site('POST', '/console/auth/logout/', 'user', consoleAuth.logOutOfConsole),
-  file('GET', '/console', 'none', sendConsole),
-  file('GET', '/console/', 'none', sendConsole),
-  file('GET', '/console/app.js', 'none', sendConsole),
-  file('GET', '/console/app.css', 'none', sendConsole),
+  page('GET', '/console', 'none', sendConsole),
+  page('GET', '/console/', 'none', sendConsole),
+  page('GET', '/console/app.js', 'none', sendConsole),
+  page('GET', '/console/app.css', 'none', sendConsole),
 
   connect('GET', '/connect/callback', 'none', (ctx, { consent }) => consent.showCallback(ctx)),
   connect('GET', '/connect/forgotten-password', 'browser', (ctx, { passwords }) =>
@@ -128,12 +128,12 @@ export const routes: readonly Route<Parts>[] = [
   connect('GET', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.show(ctx)),
   connect('POST', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.act(ctx)),
 
-  file('GET', '/openapi.json', 'none', sendFile),
-  file('GET', '/docs', 'none', sendFile),
-  file('GET', '/docs/', 'none', sendFile),
-  file('GET', '/docs/init.js', 'none', sendFile),
-  file('GET', '/docs/swagger-ui-bundle.js', 'none', sendFile),
-  file('GET', '/docs/swagger-ui.css', 'none', sendFile),
+  page('GET', '/openapi.json', 'none', sendFile),
+  page('GET', '/docs', 'none', sendFile),
+  page('GET', '/docs/', 'none', sendFile),
+  page('GET', '/docs/init.js', 'none', sendFile),
+  page('GET', '/docs/swagger-ui-bundle.js', 'none', sendFile),
+  page('GET', '/docs/swagger-ui.css', 'none', sendFile),
 ];
 
 /** The routes that the OpenAPI document describes; the others serve pages and files. */

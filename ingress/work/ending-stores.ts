@@ -53,7 +53,7 @@ export function endingStores(em: () => EntityManager, options: EndingOptions, lo
   };
 }
 
-/** How long a request itself erases the account. Most accounts take less. */
+/** Maximum time for which a request waits for the erasure of its account. Most erasures take less. */
 const ERASE_WITHIN_MS = 400;
 
 /**

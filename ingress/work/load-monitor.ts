@@ -70,7 +70,7 @@ export class LoadMonitor {
     return this.#watchedKind(kind).queuedMs;
   }
 
-  /** Returns how many pieces of work an app or account may have in the queue, so that one more is answered in time. */
+  /** Returns how many queued pieces of work an app or account may have, so that the last is answered in time. */
   maxQueued(kind: string): number {
     const { estimate, kind: declaration } = this.#watchedKind(kind);
     return estimate.maxQueued(DEADLINE_SHARE * this.#steps.deadlineMs(declaration), performance.now());

@@ -31,7 +31,7 @@ interface AwaitedWork {
 export type ReadFates = (keys: string[], withinMs: number | undefined) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
- * Callers that wait for work to end. A wake-up tells which rows to read. A poll twice a second finds work whose wake-up
+ * Callers that wait for work to end. A wake-up names the rows to read. A poll twice a second finds work whose wake-up
  * was lost.
  */
 export class WaitingRoom {

@@ -1,5 +1,5 @@
 import { ConfigError, Env } from './env.ts';
-import { readListening, readOperator } from './listening.ts';
+import { readListeningSettings, readOperatorAddress } from './listening.ts';
 import { modelsIn, readProviderAccess, readProviderSettings } from './provider.ts';
 import { readRecurrence } from './recurrence.ts';
 import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_SECRET_BYTES } from './values.ts';
@@ -23,7 +23,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
   if (base.production) env.require('PUBLIC_URL');
   const config = {
     ...base,
-    ...readListening(env, base.production),
+    ...readListeningSettings(env, base.production),
     port: env.integer('PORT', DEFAULT_PORT, { min: 0, max: 65535 }),
     /** Undefined means `localhost` with the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
@@ -76,7 +76,7 @@ export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = 
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',
-    /** The model that completes drafts. */
+    /** Model of the kinds `predict` and `draft`. */
     tabModel: tabModel ?? '',
     openai,
     provider: readProviderSettings(env),
@@ -117,7 +117,7 @@ function baseConfig(env: Env, operatorPort: number) {
     production: isProduction(env),
     logLevel: logLevel(env),
     tracing: hasCollector(env),
-    operator: readOperator(env, operatorPort),
+    operator: readOperatorAddress(env, operatorPort),
     /** Time without a heartbeat after which a process counts as dead, in milliseconds. */
     leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
     recoveryWindowS: recoveryWindowS(env),

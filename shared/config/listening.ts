@@ -6,7 +6,7 @@ const TRUST_PROXY_FORMAT =
 const CORS_ORIGINS_FORMAT =
   'origins as browsers send them (https://host or https://host:port), comma separated';
 
-export function readListening(env: Env, production: boolean) {
+export function readListeningSettings(env: Env, production: boolean) {
   return {
     host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
     /** Addresses, networks or names that `proxy-addr` knows. */
@@ -23,7 +23,7 @@ export function readListening(env: Env, production: boolean) {
   };
 }
 
-export function readOperator(env: Env, port: number) {
+export function readOperatorAddress(env: Env, port: number) {
   return {
     host: env.text('OPERATOR_HOST') ?? '127.0.0.1',
     port: env.integer('OPERATOR_PORT', port, { min: 0, max: 65535 }),

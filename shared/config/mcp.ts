@@ -1,6 +1,6 @@
 import { hasCollector, isProduction, logLevel, requireNoFaults } from './config.ts';
 import { Env } from './env.ts';
-import { readListening, readOperator } from './listening.ts';
+import { readListeningSettings, readOperatorAddress } from './listening.ts';
 
 export type McpConfig = ReturnType<typeof mcpConfig>;
 
@@ -12,11 +12,11 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
   const port = env.integer('PORT', 8080, { min: 0, max: 65535 });
   const publicUrl = env.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`;
   return requireNoFaults(env, {
-    ...readListening(env, production),
+    ...readListeningSettings(env, production),
     production,
     logLevel: logLevel(env),
     tracing: hasCollector(env),
-    operator: readOperator(env, 9465),
+    operator: readOperatorAddress(env, 9465),
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
     publicUrl,
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,

@@ -108,7 +108,7 @@ interface SigningKey {
 /** Minimum length of an HMAC-SHA-256 key: the length of the hash (RFC 7518, 3.2). */
 export const STRONG_SECRET_BYTES = 32;
 const KEY = /^(?<kid>[\w.-]{1,64}):(?<secret>[^,]+)$/;
-/** Matches an entry `kid:secret` of a list. A single secret with commas is unlikely to have such a part. */
+/** Matches an entry whose secret is long. A single secret with commas is unlikely to have such a part. */
 const STRONG_KEY = /^[\w.-]{1,64}:[^,\s]{32,}$/;
 
 /**

@@ -91,8 +91,8 @@ interface Flight<In, Out> {
 
 /**
  * Lets parties take turns. Each party has at most one shared statement in flight. After a lock time-out in a lane, the
- * lane's items run alone, one at a time, beside the party's shared statements, until one of them succeeds. So a locked
- * lane delays the party's other lanes by only one time-out.
+ * lane's items run alone, one at a time, beside the party's shared statements, until one of the items succeeds. So a
+ * locked lane delays the party's other lanes by only one time-out.
  *
  * A statement counts as stuck if it is slow, if it runs an item alone, or if the party's latest statement ended in a
  * lock time-out. There are `maxInFlight` places for stuck statements, and as many for others. So a party whose rows are

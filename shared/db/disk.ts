@@ -15,7 +15,7 @@ const DATA_DIRECTORY = {
   text: `select setting as folder from pg_settings where name = 'data_directory'`,
 };
 
-/** Reads the disk of PostgreSQL's data; undefined if PostgreSQL runs elsewhere or does not say where its data is. */
+/** Reads the space on the disk of PostgreSQL's data; undefined if PostgreSQL runs elsewhere or hides its folder. */
 export async function readDatabaseDisk(pool: Pool, directUrl: string): Promise<DiskSpace | undefined> {
   if (!LOOPBACK.test(new URL(directUrl).hostname)) return undefined;
   const [row] = await query<{ folder: string }>(pool, DATA_DIRECTORY, []);

@@ -19,7 +19,10 @@ const APPLICATION_NAME = 'forecue migrate';
 
 /** While another process migrates, a migration waits without a limit, unless `signal` aborts. */
 export interface MigrationWait {
-  /** Time to keep trying each of the three steps while other transactions lock the tables; 2 minutes by default. */
+  /**
+   * Time to keep trying each step (migrations, functions, other tables) while other transactions lock the tables; 2
+   * minutes by default.
+   */
   patienceMs?: number | undefined;
   /** Ends the waits for others, and makes the call reject. A step that has begun is finished, and no other begins. */
   signal?: AbortSignal | undefined;

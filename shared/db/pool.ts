@@ -11,9 +11,9 @@ const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 /**
  * Makes a pool drop connections that break inside a transaction. The query builder under the ORM never releases such a
  * connection (kysely issue 1990), so after `max` of them every query would hang. Therefore a failed rollback is
- * reported as done, and a failed begin releases its connection here. A connection is also closed if it stops answering
- * or its server takes no more writes. The pool drops closed connections, and opens none to a server that takes no
- * writes.
+ * reported as done, so that the builder releases the connection, and a failed begin releases its connection here. A
+ * connection is also closed if it stops answering or its server takes no more writes. The pool drops closed
+ * connections, and opens none to a server that takes no writes.
  */
 export function dropBrokenConnections(pool: Pool): void {
   pool.options.onConnect = assertTakesWrites;

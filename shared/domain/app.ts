@@ -8,7 +8,7 @@ export interface AppPrincipal {
   readonly id: string;
   /** HMAC key for the fingerprints of the app's request bodies, so that fingerprints of two apps cannot be compared. */
   readonly fingerprintKey: Buffer;
-  /** Fate of a prediction whose last caller has disconnected, unless the request itself says so. */
+  /** Fate of a prediction whose last caller has disconnected, unless the request overrides it. */
   readonly onDisconnect: 'continue' | 'cancel';
   /** Confidence below which a prediction abstains. */
   readonly minConfidence: number;

@@ -115,8 +115,7 @@ const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 const STEP_SHARE = 1 / 32;
 
 /**
- * Cuts a request and its memory to `budgetTokens`. `truncated` tells whether any of the request's own text was left
- * out.
+ * Cuts a request and its memory to `budgetTokens`. `truncated` is true if any of the request's own text was left out.
  *
  * Texts are taken in this order: whole texts of memory up to its share, the draft's end, the last message, the
  * artifact's selection, the preferences, the artifact's summary, then the other messages from new to old. If not

@@ -5,30 +5,30 @@
 export interface KindLoad {
   /** From `performance.now()`. */
   at: number;
-  /** Number of parties of the own class whose oldest queued piece has waited at least `STANDING_QUEUE_WAIT_MS`. */
+  /** Number of parties of the own class whose oldest queued work has waited at least `STANDING_QUEUE_WAIT_MS`. */
   standing: number;
-  /** Queue length of each party of the own class whose oldest queued piece has waited less than that. */
+  /** Queue length of each other party of the own class. */
   queues: readonly number[];
-  /** Number of queued pieces of the other class, counted up to some thousands. */
+  /** Number of queued pieces of work from the other class, counted up to some thousands. */
   others: number;
-  /** Number of queued pieces of both classes. */
+  /** Number of queued pieces of work from both classes. */
   queued: number;
-  /** Wait of the oldest queued piece; 0 when nothing waits. */
+  /** Time that the oldest queued work has waited; 0 when nothing waits. */
   oldestMs: number;
-  /** Number of pieces that the live workers have claimed since they started, as of their latest heartbeats. */
+  /** Number of pieces of work that the live workers have claimed since they started, as of their latest heartbeats. */
   claimed: number;
-  /** Milliseconds since the latest claim among the running pieces; null when nothing runs. */
+  /** Milliseconds since the latest claim of work that still runs; null when nothing runs. */
   lastClaimMs: number | null;
   running: number;
   /** Number of live worker processes of the pool. */
   workers: number;
-  /** Number of pieces that these workers can run at once. */
+  /** Number of pieces of work that these workers can run at once. */
   slots: number;
 }
 
 /** A load that was read longer ago than this is ignored. */
 const STALE_MS = 2000;
-/** A queue counts as standing if its oldest piece has waited at least this long. Shorter waits are normal. */
+/** A queue counts as standing if its oldest work has waited at least this long. Shorter waits are normal. */
 export const STANDING_QUEUE_WAIT_MS = 150;
 /**
  * A pool counts as full if at least this share of its slots is in use. The fair order withholds some free slots from

@@ -43,7 +43,7 @@ export interface PredictionReport {
   continues?: string;
 }
 
-/** Contains no text of a person, since the history keeps it. */
+/** Contains no text of a person, since the history keeps reports. */
 export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' | 'usage'> {
   context: DraftContext;
   memoryMs: number;

@@ -18,8 +18,8 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   attempt: number;
   units: 0 | 1;
   /**
-   * End of the recovery window, in which a repeated request gets the same answer. In Unix seconds; null while the work
-   * runs.
+   * End of the recovery window, in which a repeated request gets the same answer. In Unix seconds; null until the work
+   * ends.
    */
   expiresAt: number | null;
   queueMs: number | null;
@@ -90,6 +90,6 @@ export interface JobReport<Result extends object = object> {
 }
 
 export function stepsOf(progress: unknown): Steps {
-  const isKept = typeof progress === 'object' && progress !== null && 'steps' in progress;
-  return isKept ? (progress.steps as Steps) : NOT_BEGUN;
+  const hasSteps = typeof progress === 'object' && progress !== null && 'steps' in progress;
+  return hasSteps ? (progress.steps as Steps) : NOT_BEGUN;
 }

@@ -7,7 +7,7 @@ import { withTimeout } from '../timing/within.ts';
  */
 const registry = new Registry();
 
-/** Bounds of the buckets in seconds: from a statement on an idle machine to the longest deadline. */
+/** Bounds of the buckets in seconds: from a statement on an idle machine to the longest default deadline. */
 const DURATION_BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 const READ_TIMEOUT_MS = 2000;
 

@@ -14,7 +14,7 @@ const LOG_EVERY_MS = 5000;
 
 /**
  * Resolves when the database takes writes, and has all migrations and this version's SQL functions. Also waits for the
- * queue's tables, unless the queue is on Redis. Nothing that uses them may be opened earlier.
+ * queue's tables, unless the queue is on Redis. Nothing that uses the tables or functions may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,

@@ -1,7 +1,7 @@
 import { withTimeout } from '../timing/within.ts';
 import type { Health } from './operator-port.ts';
 
-/** A part of the process counts as stuck after this silence. Every part replaces a silent connection sooner. */
+/** A part of the process counts as stuck after this silence. */
 const STUCK_AFTER_MS = 10_000;
 
 /**

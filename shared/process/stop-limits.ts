@@ -1,6 +1,6 @@
 /**
  * Time limits of the parts of a stop, in milliseconds. Each is shorter than the one that encloses it. Workers have less
- * time than ingresses: other workers can then finish their work while the ingresses still answer callers.
+ * time than ingresses: other workers can then finish the released work while the ingresses still answer callers.
  */
 export const STOP_LIMITS = {
   /**

@@ -104,7 +104,7 @@ export class SharedConnection extends PostgresConnection {
   async #listen(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, ...KEEP_ALIVE });
     client.on('error', (error) => this.emit('error', error));
-    // Also fires if connecting fails. The event makes workers ask for a new listener.
+    // `end` also fires if connecting fails. `listenerinvalidated` makes workers ask for a new listener.
     client.once('end', () => {
       this.#listener = undefined;
       this.emit('listenerinvalidated');

@@ -22,10 +22,7 @@ export const text = (maxLength: number, minLength = 0) =>
 export const nullableOneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number] | null>({ type: ['string', 'null'], enum: [...values, null] });
 
-/**
- * Uses `if` rather than `anyOf`, so that validation errors name the field in the row. Therefore the row's schema must
- * not have defaults.
- */
+/** Uses `if` rather than `anyOf`, so that validation errors name the field in the row. */
 export const oneOrMany = <T extends TSchema>(row: T, maxItems: number) =>
   Type.Unsafe<Static<T> | Static<T>[]>({
     if: { type: 'array' },

@@ -26,7 +26,7 @@ const ResponseJson = Type.Record(Type.String(), Type.Unknown());
 const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const pageOf = <T extends TObject>(row: T) =>
   closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
-/** Answers with one row if one was posted, and with a list if a list was posted. */
+/** One row if one was posted; a list if a list was posted. */
 const postResponseOf = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closedObject({
@@ -90,7 +90,7 @@ export type EpisodeChange = Static<typeof EpisodeChange>;
 
 export const EpisodeResponse = closedObject({
   id: Id,
-  /** Empty while the episode is stale, like `summary`. */
+  /** Empty while the episode is stale; so is `summary`. */
   title: Type.String(),
   summary: Type.String(),
   started_at: Timestamp,

@@ -3,7 +3,7 @@ import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
 import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './limits.ts';
 
-/** A posted batch. Each row is checked on its own, against the schema of its type. */
+/** A posted batch. Each event is checked on its own, against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
 /** Unknown properties are kept. */

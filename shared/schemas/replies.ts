@@ -68,7 +68,7 @@ const replyFields = {
   k: Type.Integer(),
   status: oneOf(REPLY_STATES),
   threshold: Share,
-  /** The model that answered. Before that, the requested model, or empty if none was requested. */
+  /** The model that answered. Before the answer, the requested model, or empty if none was requested. */
   model: Type.String(),
   latency_ms: Count,
   usage: closedObject({ input_tokens: Count, output_tokens: Count }),

@@ -89,8 +89,8 @@ class HashingThread {
 const hashingThreads = Array.from({ length: HASHING_THREADS }, () => new HashingThread());
 
 /**
- * Uses separate threads, on Linux of low priority: on Node's thread pool, log-ins would take the cores that predictions
- * need.
+ * Uses separate threads, which have low priority on Linux: on Node's thread pool, log-ins would take the cores that
+ * predictions need.
  */
 function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
   return hashingThreads

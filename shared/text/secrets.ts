@@ -63,7 +63,8 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     pattern:
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   },
-  // JWS and JWE (RFC 7515, 7516): an object in base64url (`eyJ` is `{"`), and two or four more parts.
+  // JWS and JWE (RFC 7515, 7516): an object in base64url (`eyJ` is `{"`), and two or four more parts, or only one if
+  // the signature is missing.
   {
     name: 'token',
     pattern: /(?<![\w-])eyJ[\w-]{8,}\.[\w-]*\.[\w-]{8,}(?:\.[\w-]+){0,2}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}/g,

@@ -13,7 +13,7 @@ export interface Repetition {
 
 const MIN_PAUSE_MS = 10;
 
-/** Starts `work` every `ms`, or `MIN_PAUSE_MS` after a run that took longer. A failure does not end the repetition. */
+/** Starts `work` every `ms`, or `MIN_PAUSE_MS` after a longer run. Continues after failures that `onError` handles. */
 export function every(
   ms: number,
   work: () => unknown,

@@ -8,7 +8,7 @@ export interface Backoff {
 export interface RetryOptions extends Backoff {
   /** Returns true if a retry can help; by default, always. */
   when?: (error: unknown, tries: number) => boolean;
-  /** Time, by `performance.now()`, after which no try starts. */
+  /** Time, by `performance.now()`, after which no retry starts. */
   until?: number;
   signal?: AbortSignal;
 }

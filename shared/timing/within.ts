@@ -13,8 +13,8 @@ export async function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): P
 }
 
 /**
- * Replaces `AbortSignal.any`, whose weak references take 10 µs. Its listeners are never removed, so `signals` must not
- * live longer than the returned signal.
+ * Replaces `AbortSignal.any`, whose weak references take 10 µs. Never removes its listeners from `signals`, which must
+ * therefore not live longer than the returned signal.
  */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const any = new AbortController();

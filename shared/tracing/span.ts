@@ -28,8 +28,8 @@ interface SpanOptions {
 }
 
 /**
- * Runs `work` in a new span. In an unsampled trace, only `SERVER` spans are created, because the sampler would drop the
- * others like their parent.
+ * Runs `work` in a new span. In an unsampled trace, creates only `SERVER` spans, whose parent is the client's: the
+ * sampler would drop any other span as it dropped the parent.
  */
 export function inSpan<Result>(
   name: string,

@@ -61,7 +61,7 @@ export function digest(text: string): string {
 
 /**
  * Makes ids for utterances that have none in their transcript. An id contains a hash of the words and, for repeated
- * words, the number of the repetition. A line that could not be read before thus changes few other ids.
+ * words, the number of the repetition. So few other ids change when a broken line becomes readable.
  */
 export class UtteranceIds {
   readonly #occurrences = new Map<string, number>();

@@ -80,7 +80,7 @@ export class Housekeeper {
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
   readonly #rounds: LeaseRounds = {};
-  /** Ends of stranded work that are being stored, by the app or account whose work it is. */
+  /** Running completions of stranded work, by party. */
   readonly #completions = new Map<string, Promise<unknown>>();
   readonly #searchedAllAt = new Map<string, number>();
 

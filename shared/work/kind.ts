@@ -31,7 +31,7 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly outlivesCallers: boolean;
   /** True if at most one piece of a party's work of this kind runs at a time, across all workers. */
   readonly oneAtATime: boolean;
-  /** Kind of the parts that this kind's handler queues and waits for, if it does. */
+  /** Kind of the parts, if any, that this kind's handler queues and waits for. */
   readonly parts?: Kind;
   /** Never set. Carries the types for `FactsOf` and `ReportOf`. */
   readonly types?: { facts: Facts; report: Report };

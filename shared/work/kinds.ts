@@ -50,7 +50,7 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   outlivesCallers: false,
 };
 
-/** Predicts one reply of a batch. Ends shortly before the batch. */
+/** Predicts one reply of a batch. Its deadline is shortly before the batch's (`workers/work/parts.ts`). */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   ...predictionBase,
   name: 'batch_reply',

@@ -78,7 +78,7 @@ export interface RetryJobsOptions {
 /**
  * Queues a new job for each active account whose latest job of a kind failed in the last 24 hours. Safe to interrupt
  * and to repeat, because an account with a new job is not found again. `retried` has the counts of each retried kind.
- * `left` has the number of failures in that time of each kind that cannot be retried.
+ * `left` has, for each kind that cannot be retried, the number of failures in those 24 hours.
  */
 export async function retryFailed(
   database: Pool,

@@ -322,7 +322,7 @@ function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }
     await redis?.kill();
   });
 
-  it("erasing an account leaves none of its data in tables, queues and logs, except the app's own ids in tombstones", async () => {
+  it('erasing an account leaves none of its data in tables, queues and logs, except ids that a connected app chose, in tombstones', async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {

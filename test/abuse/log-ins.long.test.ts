@@ -19,7 +19,7 @@ describe('storm of sign-ups', () => {
     ['another', VICTIM],
     ['the same', STRANGER],
   ] as const)
-    it(`while 60 sign-ups from one network run, a log-in from ${whose} network is answered before most of them`, async () => {
+    it(`during 60 sign-ups from one network, a log-in from ${whose} network is answered before most of them`, async () => {
       const { email, password } = await signUp(system);
       const storm = new AbortController();
       let made = 0;

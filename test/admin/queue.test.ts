@@ -114,7 +114,7 @@ describe('queue commands', function () {
     assert.equal((result as SyncResult).created, 1);
   });
 
-  it("`queue drain` fails a pool's waiting jobs, and `queue retry-failed` queues each of them again only once", async () => {
+  it("`queue drain` ends a pool's waiting jobs as failed, and `queue retry-failed` queues each of them again only once", async () => {
     await post(ann, [note()]);
     const app = await system.app();
     await queue('pause');
@@ -154,7 +154,7 @@ describe('queue commands', function () {
     assert.deepEqual([second.code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('`queue retry-failed` stops when a paused pool is full, and queues the other jobs after `queue resume`', async () => {
+  it('`queue retry-failed` stops when a paused pool is full, and a call after `queue resume` queues the other jobs', async () => {
     await until(async () => (await kind('sync'))?.waiting === 0);
     await queue('pause', 'memory');
     await addFailedSyncs(system, 50);

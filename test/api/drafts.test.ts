@@ -153,7 +153,7 @@ describe('draft predictions of an account', () => {
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
-  it('a draft prediction shows its prompt and the memory used only to a key with the scope `read`', async () => {
+  it('a draft prediction for a key shows its prompt and the memory that it used only if the key has the scope `read`', async () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {

@@ -145,7 +145,7 @@ describe('isolation of accounts', () => {
   }
 
   for (const { path } of routesWithoutId.filter(isRead))
-    it(`GET ${path} answers an account the same before and after another account stores data`, async () => {
+    it(`GET ${path} gives an account the same answer before and after another account stores data`, async () => {
       const { status, text } = await stranger.request('GET', path);
       assert.ok([200, 404].includes(status), text);
       assert.deepEqual({ status, text }, readBefore.get(path));

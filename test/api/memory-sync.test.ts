@@ -376,7 +376,7 @@ describe('sync deadlines', () => {
       assert.equal((await sync()).body.created, 1);
     });
 
-    it('a repeated sync request is 410 after the recovery window, but the rows that it stored remain', async () => {
+    it('a repeated sync request is 410 after the recovery window, but the rows that the sync stored remain', async () => {
       await post(ann, [event()]);
       const headers = { 'idempotency-key': 'k' };
       assert.equal((await sync(headers)).body.created, 1);

@@ -153,7 +153,7 @@ describe('promotion to facts', function () {
   });
 
   for (const isLearntFirst of [false, true])
-    it(`a fact that is promoted ${isLearntFirst ? 'after' : 'before'} an announced change is valid until the change`, async () => {
+    it(`a fact that is promoted ${isLearntFirst ? 'after' : 'before'} the announcement of a change is valid until the change`, async () => {
       const [begins, slot] = ['2999-12-01T00:00:00.000Z', 'home.city'];
       const oslo = { text: 'Lives in Oslo', quote: 'I move to Oslo', slot, valid_from: begins };
       const [berlin, kiel] = ['Berlin', 'Kiel'].map((city) => `I live in ${city}`);
@@ -427,7 +427,7 @@ describe('promotion to facts', function () {
     assert.equal(system.provider.calls.length, 2);
   });
 
-  it('a promotion to facts whose worker is killed continues on another worker', async () => {
+  it('if a worker is killed during a promotion to facts, another worker continues the promotion', async () => {
     for (let n = 0; n < 9; n += 1) await addEpisode(ann, [`I like flavour ${n}x`], n + 1);
     const likes = Array.from({ length: 9 }, (_, n) => ({
       text: `Likes flavour ${n}x`,

@@ -80,7 +80,7 @@ describe('injections into facts', function () {
       assert.deepEqual(await factsOf(ann), []);
     });
 
-  it('a claim that only the title and summary of an episode make becomes no fact', async () => {
+  it('a claim made only in the title and summary of an episode becomes no fact', async () => {
     const { rows } = await addEpisode(ann, [HARMLESS_REPLY]);
     const raw_ids = rows.map(({ id }) => id);
     await add(ann, 'episodes', { title: DEMAND, summary: `The person said: ${DEMAND}`, raw_ids });

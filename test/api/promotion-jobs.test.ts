@@ -148,7 +148,7 @@ for (const tier of TIERS)
     };
     afterEach(() => system?.stop());
 
-    it(`promotions to ${tier} are 503 overloaded while no worker serves them`, async () => {
+    it(`a promotion to ${tier} without a worker is 504 job_timeout at first, and soon 503 overloaded`, async () => {
       await begin({ env: { PROMOTE_TIMEOUT_MS: '1000' } });
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });

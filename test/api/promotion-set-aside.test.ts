@@ -121,7 +121,7 @@ describe('rows set aside', function () {
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
-  it('scheduled promotions retry a row that was set aside with growing backoff, and skip it until then', async () => {
+  it('scheduled promotions skip a row that was set aside, and retry the row after a backoff that grows', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
     system.provider.respond(hangOnPoison(writeEpisode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');

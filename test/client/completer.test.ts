@@ -184,7 +184,7 @@ describe('completer', () => {
     assert.equal(completer.accept(), '');
   });
 
-  it("accepting a suggestion's next word from a completer does not split words with combining marks or joiners", async () => {
+  it("accepting the next word of a completer's suggestion does not split words with combining marks or joiners", async () => {
     for (const word of ['cafe\u0301s', 'नमस्ते', 'می\u200cخواهم']) {
       const { completer, calls } = completerFor();
       completer.update('a');

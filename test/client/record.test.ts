@@ -87,7 +87,7 @@ describe('npx forecue record', function () {
     return (body.results ?? []).map(({ type }) => type);
   };
 
-  it('`forecue record` without --yes only shows what is masked and for whom, and installs nothing', async () => {
+  it('`forecue record` without --yes only shows the account and what is masked, and installs nothing', async () => {
     await transcript(claudeCodeFile);
     const { code, stdout } = await run('npx', ['--offline', 'forecue', 'record'], {
       FORECUE_URL: ann.url,

@@ -36,7 +36,7 @@ describe('connected prediction', () => {
     return { memory, messages: call.body.messages ?? [], reply };
   };
 
-  it('a connected prediction finds the fact that the draft is about among 10,000 newer facts', async () => {
+  it('a connected prediction finds, among 10,000 newer facts, the fact that the draft is about', async () => {
     await add(person, 'facts', { text: 'The quarterly figures go to Ingrid Halvorsen' });
     await system.database.pool.query(
       `insert into facts (id, account_id, text, tags, created_at, updated_at)

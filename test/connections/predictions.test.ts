@@ -63,7 +63,7 @@ describe('predictions with a connection', () => {
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it("a prediction is 404 with an unknown connection or a connection of another app, and 403 with another user's", async () => {
+  it("a prediction request is 404 for an unknown connection or another app's, and 403 for another user's", async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
       assert.deepEqual(statusOf(await app.predict(connectedBody({ connection_id }))), [404, 'not_found']);

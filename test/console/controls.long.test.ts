@@ -127,7 +127,7 @@ describeInBrowser('controls of the console', () => {
     await page.getByRole('alert').getByText('Something went wrong.').waitFor();
   });
 
-  it('after learning from 150 messages, the console says how many messages learning has considered', async () => {
+  it('after learning from 150 messages, the console says how many messages were considered', async () => {
     await addMany(await clientOf(at.system, person), 150);
     await goTo(page, 'Memory');
     await press(page, 'Learn now');
@@ -141,7 +141,7 @@ describeInBrowser('controls of the console', () => {
     await page.getByText('Only the first 100 are predicted: 3 lines are left out.').waitFor();
   });
 
-  it("a decision on the console's overview updates the threshold, and empties the list of waiting predictions", async () => {
+  it("a decision on the console's overview updates its section on the threshold, and empties the list of waiting predictions", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     const client = await clientOf(at.system, person);

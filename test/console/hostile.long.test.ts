@@ -111,7 +111,7 @@ describeInBrowser('hostile texts', () => {
     return [...shown];
   }
 
-  it('a hundred hostile texts in the console are harmless as messages, episodes and facts', async () => {
+  it('the console shows a hundred hostile messages, episodes and facts as plain text', async () => {
     const source = (text: string) => text.slice(0, 60);
     for (const content of HOSTILE_TEXTS) {
       await add(client, 'raw', { content, kind: 'message', role: 'human', source: source(content) });
@@ -131,7 +131,7 @@ describeInBrowser('hostile texts', () => {
     assert.deepEqual(await faultsOn(page), []);
   }).timeout(120_000);
 
-  it('fifty hostile texts in the console are harmless as questions, agents and candidates', async () => {
+  it('the console shows fifty hostile questions, agents and candidates as plain text', async () => {
     for (const agent_input of HOSTILE_TEXTS.slice(0, 50)) {
       const asked = { agent: agent_input.slice(0, 200), agent_input, k: 3, threshold: 1 };
       const { status, text } = await client.request('POST', '/api/predictions/predict/', asked);
@@ -174,7 +174,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it("hostile texts are harmless in the console's timeline, which shows at least the last fifty sessions", async () => {
+  it("the console's timeline shows hostile texts as plain text, and at least the last fifty sessions", async () => {
     const events = HOSTILE_TEXTS.map((text, nth) => ({
       id: `hostile-${nth}`,
       type: 'user.message',
@@ -198,7 +198,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it("hostile texts in the console are harmless as key labels, in the profile and as the person's name", async () => {
+  it('the console shows hostile key labels, profile fields and names of persons as plain text', async () => {
     for (const text of HOSTILE_TEXTS.slice(0, 99)) {
       const { status } = await client.request('POST', '/api/auth/keys/', { label: text.slice(0, 200) });
       assert.equal(status, 201);

@@ -28,7 +28,7 @@ describeInBrowser('console inbox', () => {
   const question = (nth: number) =>
     page.locator('blockquote').getByText(QUESTIONS.at(-1 - nth) ?? '', { exact: true });
 
-  it('an empty inbox of the console says that nothing waits, and links to the page Try it', async () => {
+  it('an empty inbox of the console says that nothing waits, and links to the page "Try it"', async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Nothing waits for you.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Try it' }).waitFor();
@@ -44,7 +44,7 @@ describeInBrowser('console inbox', () => {
     assert.deepEqual(await faultsOn(page), []);
   });
 
-  it("the console's inbox says how many memory rows a prediction used besides those shown, twelve of a tier", async () => {
+  it("the console's inbox shows twelve memory rows of a tier, and says how many more the prediction used", async () => {
     await at.system.database.pool.query(
       `update replies r
           set context = context || jsonb_build_object('fact_ids', '[]'::jsonb, 'episode_ids', '[]'::jsonb, 'example_ids', '[]'::jsonb,

@@ -42,7 +42,7 @@ describeInBrowser('long list in the console', () => {
   const rawRows = (count: number) =>
     Array.from({ length: count }, (_, nth) => ({ content: `Row ${nth} of the list` }));
 
-  it('after rows fail to load, the console requests the rows again only when the person presses Try again', async () => {
+  it('after rows fail to load, the console requests the rows again only when the person presses "Try again"', async () => {
     const page = await openList('raw', rawRows(150));
     let asked = 0;
     let isDown = true;

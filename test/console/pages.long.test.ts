@@ -44,7 +44,7 @@ describeInBrowser('console pages', () => {
     }
   }).timeout(60_000);
 
-  it("the console's pages with data pass axe's accessibility checks and fit the window of a desktop and a phone", async () => {
+  it("the console's filled pages pass axe's accessibility checks and fit the window of a desktop and a phone", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');

@@ -125,7 +125,7 @@ describe('container ports', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it("the compose file publishes ports on the loopback address only; of the product, HTTP ports and web's operator port", () => {
+  it("the compose file publishes ports on the loopback address only, and of the product only HTTP ports and web's operator port", () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);

@@ -560,7 +560,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('a body that breaks off or has broken chunks logs no defect, and other requests are still answered', async () => {
+  it('a body that breaks off or has broken chunks is not logged as a defect, and other requests are still answered', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',

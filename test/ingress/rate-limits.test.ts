@@ -30,7 +30,7 @@ describe('rate limits', () => {
     app = await system.app();
   });
 
-  it("rate limits count an app's calls exactly, across all ingresses", async () => {
+  it(`a rate limit of ${POINTS} points counts an app's calls exactly, across all ingresses`, async () => {
     const calls = await Promise.all(
       Array.from({ length: 3 * POINTS }, (_, n) => usage(app, n % 2 === 0 ? {} : { at: other })),
     );

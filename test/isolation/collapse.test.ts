@@ -45,7 +45,7 @@ describe('collapse', () => {
     assert.ok(refusals.every(({ retryAfterS = 0 }) => retryAfterS >= 1));
   });
 
-  it('calls made at least two seconds after a hanging provider recovers all succeed', () => {
+  it('from two seconds after a hanging provider recovers, all calls succeed', () => {
     const later = callsBetween(run.calls, run.recoveredAt + NOTICED_MS, Number.POSITIVE_INFINITY);
     assert.deepEqual(tally(later), { 200: later.length });
   });

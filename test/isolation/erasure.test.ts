@@ -132,7 +132,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it('account erasure is completed, and ends running predictions, if the erasing process dies at its beginning', async () => {
+  it('account erasure is completed, and ends running predictions, if the erasing process dies as the erasure begins', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

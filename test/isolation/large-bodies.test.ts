@@ -88,7 +88,7 @@ describe('large bodies', () => {
       assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
   });
 
-  it("bodies of 16 MiB that five accounts never finish sending leave memory for apps' bodies", async () => {
+  it("unfinished bodies of 16 MiB from five accounts leave memory for apps' bodies", async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => signUp(system)));
     const stalled = people.map(({ access, url }) =>
       sendRaw(url, [requestHead('/api/recording/events/', 16 * MIB, access), '[']),

@@ -29,7 +29,7 @@ describe('without any worker so far', function () {
   this.timeout(60_000);
   const system = useProcesses({ env, workers: 0 });
 
-  it('while no worker has ever started, new calls are refused within 400 ms; once a worker has started, they are accepted', async () => {
+  it('while no worker has ever started, new calls are soon refused, each within 400 ms; once a worker has started, they are accepted', async () => {
     const app = await system.app();
     await expectRefusals(app);
     await system.startWorker();

@@ -42,7 +42,7 @@ describe('open snapshot', () => {
     holder.release(true);
   });
 
-  it('while a snapshot stays open, much ended work makes a claim read at most 4 more blocks', async () => {
+  it('while a snapshot stays open, a claim reads at most 4 more blocks after much work has ended', async () => {
     const served = await insertAppAndWorker(database.pool);
     const read = () => blocksOf(database, claimOf(served.appId, 'extract(epoch from now()) * 1000'));
     const before = await read();
@@ -53,7 +53,7 @@ describe('open snapshot', () => {
   });
 
   for (const [name, look] of Object.entries(STATEMENTS))
-    it(`while a snapshot stays open, much ended work makes a query for ${name} read at most 10 more blocks`, async () => {
+    it(`while a snapshot stays open, a query for ${name} reads at most 10 more blocks after much work has ended`, async () => {
       const before = await blocksOf(database, look);
       await database.pool.query(
         `insert into work (
@@ -69,7 +69,7 @@ describe('open snapshot', () => {
       assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
     });
 
-  it('while a snapshot stays open, many heartbeats make a completion read at most 4 more blocks', async () => {
+  it('while a snapshot stays open, a completion reads at most 4 more blocks after many heartbeats', async () => {
     await database.pool.query(
       `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
     );
@@ -80,7 +80,7 @@ describe('open snapshot', () => {
     assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
   });
 
-  it('while a snapshot stays open, much ended work makes a completion read at most 10 more blocks', async () => {
+  it('while a snapshot stays open, a completion reads at most 10 more blocks after much work has ended', async () => {
     const served = await insertAppAndWorker(database.pool);
     const before = await blocksOf(database, completeOf(served.appId));
     for (let n = 0; n < UPDATES / 10; n += 1) await runPass(database.pool, served, 10);

@@ -241,7 +241,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it("opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends a credential's oldest session if it has 100", async () => {
+  it("opening a tool server session is 503 at MCP_MAX_SESSIONS, and ends a credential's oldest session if the credential has 100", async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -315,7 +315,7 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
 
-    it('the tool server answers JSON-RPC batches of up to 20 messages, in the MCP revision that has batches', async () => {
+    it('the tool server answers JSON-RPC batches only in the MCP revision that has batches, and refuses one of 21 messages', async () => {
       assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session: batching } = await post(older, bearer(keys.ann));

@@ -71,7 +71,7 @@ describe('the tools over standard input and output', function () {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the stdio tools pass on progress and cancellation to a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
+    it(`the stdio tools pass on the progress and the cancellation of a call for a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
       const client = await connectPiped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());

@@ -161,7 +161,7 @@ describe('backup', function () {
     assert.equal((await add(elsewhere)).rows[0]?.arrival, 5001);
   });
 
-  it('a backup can be restored into the embedded database while `npm start` is stopped, then moved to another server', async () => {
+  it('a backup can be restored into the embedded database while `npm start` is stopped, and that database moved to another server', async () => {
     const file = await backUp();
     const data = join(folder, 'data');
     await using target = await openTarget({}, data);

@@ -67,7 +67,7 @@ describe('batch', function () {
       assert.equal(system.provider.calls.length, inputs.length + 3);
     });
 
-  it('a batch whose worker is told to stop completes on another worker, and repeats no model call', async () => {
+  it('when the worker of a batch is told to stop, the batch completes on another worker, and repeats no model call', async () => {
     await startWith({ BATCH_CONCURRENCY: '2', PROVIDER_TIMEOUT_MS: '60000' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoPrompt));
@@ -131,7 +131,7 @@ describe('batch', function () {
     assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
   });
 
-  it("repeating a batch after its recovery window is 410, and the batch's predictions remain", async () => {
+  it("after its recovery window, repeating a batch is 410, and the batch's predictions remain", async () => {
     await startWith({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });

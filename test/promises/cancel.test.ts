@@ -137,7 +137,7 @@ describe('cancelling', () => {
     await assertRefused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
   });
 
-  it('cancel, prediction and usage report the same outcome, even when cancelling and completion race', async () => {
+  it('a cancel, its prediction and the usage agree on the outcome, even when cancelling and completion race', async () => {
     const app = await system.app();
     const reached = new Map<string, () => void>();
     system.provider.respond(async (response, call) => {

@@ -40,7 +40,7 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('a prediction answered near its deadline is charged if and only if its caller gets 200, which is never late', async () => {
+    it('a prediction answered near its deadline is charged if and only if its caller gets 200, and no answer is 3 s late', async () => {
       const app = await system.app();
       // Some answers come before the worker's limit, some after the caller's deadline.
       system.provider.respond(async (response, call) => {

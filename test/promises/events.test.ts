@@ -23,7 +23,7 @@ describe('prediction events', () => {
   };
   const RECORDED = { status: 'recorded' };
 
-  it('prediction events of every kind are accepted in any order, and a repeated event is stored once', async () => {
+  it('prediction events of every kind are accepted, even out of order, and a repeated event is stored once', async () => {
     const body = predictionBody();
     await app.predict(body);
     for (const kind of ['submitted', 'accepted', 'presented', 'edited', 'dismissed']) {

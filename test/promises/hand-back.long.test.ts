@@ -13,7 +13,7 @@ describe('unfinished work', function () {
   const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
   const system = useProcesses({ webs: 2, env });
 
-  it('after a shutdown, a cut-off caller gets 503, and a retry gets the result of the same attempt', async () => {
+  it('a caller whose ingress and worker shut down gets 503; its work runs elsewhere as the same attempt, and a retry gets the result', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;

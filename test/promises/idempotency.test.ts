@@ -79,7 +79,7 @@ describe('idempotency', () => {
   });
 
   describe('requests whose callers have disconnected', () => {
-    it("a running request whose callers disconnected can be repeated with the same body, and gets the same work's answer", async () => {
+    it("a running request whose callers disconnected can be repeated with the same body, and gets the running work's answer", async () => {
       const [app, body, gate] = await heldRequest();
       await predictAndLeave(app, body);
       assertConflict(await app.predict(withOtherContext(body)));

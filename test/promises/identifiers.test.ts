@@ -73,7 +73,7 @@ describe('identifiers', () => {
     );
   });
 
-  it("a cancel reports how the prediction ended, even if the prediction's id has a colon, encoded or not", async () => {
+  it('a cancel reports how the prediction ended, even if the request_id has a colon, encoded or not', async () => {
     const app = await system.app();
     system.provider.next(ok(), refusal(), status(500));
     for (const [id, ended, units] of [

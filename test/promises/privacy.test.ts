@@ -42,7 +42,7 @@ describe('privacy', () => {
     }
   };
 
-  it('the input of a prediction is erased when it is answered, and its answer 10 s after the recovery window', async () => {
+  it('the input of a prediction is erased when it is answered, and its answer within 10 s after the recovery window', async () => {
     const app = await system.app();
     const [asked, answered] = [newMarker(), newMarker()];
     system.provider.respond(ok({ continuation: answered }));

@@ -87,7 +87,7 @@ describe('prediction statistics', function () {
     } else await Promise.all(one.decide.map(([n, decision]) => feedback(ann, at(n), decision)));
   };
 
-  it('reply statistics equal a recount of the replies after any sequence of steps', async () => {
+  it('reply statistics equal a recount of the replies after any sequence of predictions, decisions, deletions and restarts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);

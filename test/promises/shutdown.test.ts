@@ -52,7 +52,7 @@ describe('shutdown', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress that is stopped while busy answers all requests that have reached its port', async () => {
+  it('an ingress that gets SIGTERM while busy still answers all requests that have reached its port', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();

@@ -70,7 +70,7 @@ describe('start-up', () => {
     });
   });
 
-  it('a process can be stopped while its database is unreachable, and becomes ready once it is reachable', async () => {
+  it('a process whose database is unreachable can be stopped, or becomes ready once the database is reachable', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()];
     const target = new URL(system.database.url);
     const away = new URL(target);

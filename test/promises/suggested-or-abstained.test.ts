@@ -52,7 +52,7 @@ describe('suggested or abstained', () => {
       }
     });
 
-    it('the completion of a next prompt is the complete prompt, including the text of the draft', async () => {
+    it('in the mode next_prompt, the completion is the whole prompt, including the text of the draft', async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
         mode,
@@ -113,7 +113,7 @@ describe('suggested or abstained', () => {
       assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
 
-    it('a next prompt abstains and costs nothing if its first 2000 code points all come from the draft', async () => {
+    it("a prediction of a next prompt abstains, at no charge, if the prompt's first 2000 code points all come from the draft", async () => {
       const { body } = await ask(ok({ continuation: ' and so on' }), {
         mode: 'next_prompt',
         draft: { text: 'word '.repeat(500).trim(), revision: 1 },
@@ -266,7 +266,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a request whose texts have more code points than CONTEXT_ENVELOPE_CHARS together is 413 context_too_large', async () => {
+    it('a request whose texts together have more code points than CONTEXT_ENVELOPE_CHARS is 413 context_too_large', async () => {
       const full = {
         draft: { text: '𠮷'.repeat(7000), revision: 1 },
         messages: [

@@ -15,7 +15,7 @@ describe('superseding', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it('a newer draft ends an older one with 499 prediction_superseded within 500 ms, and its provider call, in 9 of 10 tries', async () => {
+  it("a newer draft ends an older draft's request (499 prediction_superseded) and provider call within 500 ms in 9 of 10 tries", async () => {
     const app = await system.app();
     const times: number[] = [];
     for (let n = 0; n < 10; n += 1) {

@@ -131,7 +131,7 @@ describe('waiting', () => {
       assert.ok(tookMs < 7000, `told after ${tookMs} ms`);
     });
 
-    it('200 callers waiting at one ingress use no more database connections than its pools allow', async () => {
+    it('200 waiting callers use no more database connections than the pools of the ingresses allow', async () => {
       const app = await system.app();
       const released = Promise.withResolvers<void>();
       system.provider.respond(async (response, call) => {

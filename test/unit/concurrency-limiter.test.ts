@@ -126,7 +126,7 @@ describe('concurrency limiter', () => {
     await Promise.all([heavy, lightIsIn]);
   });
 
-  it('the concurrency limiter lets a running piece gain weight within the limits, and frees all of it once at its release', async () => {
+  it('the concurrency limiter lets a running piece gain weight within the limits, and frees all of it once, even if released twice', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 10, maxPerParty: 6 });
     const growing = await limiter.acquire({ party: 'a' });
     assert.ok(growing.grow(5));

@@ -68,7 +68,7 @@ export function statementsIn(row: SourceRow): Statement[] {
 }
 
 const CONJUNCTION = /[,;]? (?:and|but|und|aber|et|mais|y|pero) |; /gi;
-/** Number of conjunctions at which a split is tried. A sentence with more conjunctions is mostly a list. */
+/** Number of conjunctions at which a split is tried. A sentence with more conjunctions is usually a list. */
 const CONJUNCTIONS_MAX = 6;
 
 /**

@@ -105,7 +105,7 @@ function checkProposal(
 
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
-/** Returns undefined for a text that is no date or time, or one too early. */
+/** Returns undefined for a text that is no date or time, or for a time before `EARLIEST_TIME_MS`. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const moment = parseTimestamp(DATE_PATTERN.test(text) ? `${text}T00:00:00Z` : text);

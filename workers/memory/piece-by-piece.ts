@@ -14,7 +14,7 @@ export interface PieceSteps<Piece> {
 /**
  * Promotes one piece after the other. A piece with an unusable or late answer is set aside, split, and tried again
  * after all others, because a single row may be the cause. Its parts are split again only if the model answered for one
- * of them. Throws a `ProviderError` if the provider is the cause, if a piece stays failed by no fault of its own, if
+ * of them. Throws a `ProviderError` if the provider is the cause, if a piece fails for good without being the cause, if
  * the model never answered, or if the time ends after a failure. `answerMs` returns the maximum time for an answer that
  * begins now.
  */
@@ -51,7 +51,10 @@ class PieceTries<Piece> {
     if (failure !== undefined) throw failure;
   }
 
-  /** Tries all groups. Resolves with the groups for the next call: for each failed piece, a group of its parts. */
+  /**
+   * Tries all groups. Resolves with the groups for the next call: for each failed piece, a group of its parts. After
+   * the first call, leaves out pieces of groups without an answer.
+   */
   async #tryGroups(groups: readonly (readonly Piece[])[], isFirst: boolean): Promise<(readonly Piece[])[]> {
     this.#outages = 0;
     const nextGroups: (readonly Piece[])[] = [];

@@ -54,7 +54,10 @@ export type KeepProgress = (
 
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   findPieces(): Promise<readonly Piece[]>;
-  /** True if pieces have changed since `findPieces` returned them. Then it is called again, up to `TRIES_MAX` times. */
+  /**
+   * True if pieces have changed since `findPieces` returned them. `findPieces` is then called again, up to `TRIES_MAX`
+   * times in all.
+   */
   readonly hasChanged: boolean;
   /** Counts the rows that are set aside, but no more than may still be promoted. */
   countSetAside(): Promise<number>;
@@ -133,7 +136,7 @@ export class Promotion {
   }
 
   /**
-   * Stores the results of an answer once, even if it is retried. `work` must pass its transaction to `keep`, and
+   * Stores the results of an answer once, even if `work` is retried. `work` must pass its transaction to `keep`, and
    * resolve with false if memory has changed since it was read. Resolves with whether the results are stored.
    */
   async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {

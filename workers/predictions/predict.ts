@@ -102,7 +102,7 @@ export interface Suggestion {
   dismissed: boolean;
 }
 
-/** Parses the latest earlier answer for the app, user and session of the prediction. */
+/** Parses the latest earlier answer for the same app, user and session. */
 function parseSuggestion(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
     fingerprintKey: string;
@@ -149,7 +149,7 @@ export function remainingSuggestion(last: Suggestion, draft: string, facts: Pred
   return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typedText.length) : '';
 }
 
-/** Returns true if the mode has too little input to ask a model. */
+/** Returns true if the request has too little input, for its mode, to ask a model. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
 ): boolean {
@@ -159,8 +159,8 @@ export function hasNothingToWorkOn(
 }
 
 /**
- * Decides whether a guess is shown, and cuts it to `COMPLETION_MAX`. A guess with undisplayable characters abstains
- * instead of failing, because these characters may come from the draft.
+ * Decides whether a guess is shown, and cuts it to `COMPLETION_MAX`. Abstains on a guess with undisplayable characters
+ * instead of throwing, because these characters may come from the draft.
  */
 export function decideCompletion(
   guess: { completion: string; confidence: number },
@@ -188,7 +188,7 @@ function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 }
 
-/** Upper case makes ß and ss equal, lower case the forms of sigma. */
+/** Upper case makes ß and ss equal, and the forms of sigma (σ, ς). Lower case makes ϴ and Θ equal. */
 function foldCase(text: string): string {
   return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
 }

@@ -20,8 +20,8 @@ export class BrokenAnswer extends Error {
 }
 
 /**
- * A reset within this time means that the provider had closed an idle connection. After a later reset, the provider may
- * have worked on the request, and may charge for it.
+ * A reset within this time after the request is sent means that the provider had closed an idle connection. After a
+ * later reset, the provider may have worked on the request, and may charge for it.
  */
 const STALE_WITHIN_MS = 1000;
 

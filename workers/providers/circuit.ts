@@ -9,7 +9,7 @@ interface FailureStreak {
   readonly parties: readonly string[];
 }
 
-/** If calls of more apps and accounts fail, their requests are not the cause. */
+/** If calls of more apps and accounts than this fail, their requests are not the cause. */
 const PARTIES_MAX = 100;
 
 const NO_FAILURE: FailureStreak = { failures: 0, parties: [] };

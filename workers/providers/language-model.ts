@@ -51,7 +51,7 @@ export class LanguageModel implements Provider {
     this.#ask = ask;
   }
 
-  /** Refused, filtered and empty answers abstain. A malformed answer fails, since a repair would take too long. */
+  /** Abstains if the answer is refused, filtered or empty. Throws if it is malformed: a repair would take too long. */
   async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     const response = await this.#ask(predictionQuestion(task), call);
     const { usage, model } = response;

@@ -90,7 +90,7 @@ function similarity(a: Set<string>, b: Set<string>): number {
   return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
 }
 
-/** Ignores case, spacing, and a full stop or exclamation mark at the end. */
+/** Ignores case, the amount of white space, and a full stop, ellipsis or exclamation mark at the end. */
 function normalize(text: string): string {
   return text
     .toLowerCase()

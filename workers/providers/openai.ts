@@ -133,7 +133,7 @@ function withShapeDescription(messages: readonly ChatMessage[], schema: object):
 /** Maximum plausible number of tokens. A larger count is a bug of the provider. */
 const TOKENS_MAX = 100_000_000;
 
-/** Reads the body of a response with status 200. Throws a `ProviderError` if it contains no completion. */
+/** Reads the body of a successful response. Throws a `ProviderError` if it contains no completion. */
 function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');

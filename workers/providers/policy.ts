@@ -20,8 +20,8 @@ const EXCHANGE_GAP_MS = 50;
 /** State that all workers share. While the database cannot be reached, each worker uses only its own observations. */
 export interface SharedPolicyState {
   /**
-   * Adds the outcomes of this worker's calls. Resolves with the model's number of consecutive failures, including
-   * these.
+   * Adds the outcomes of this worker's calls. Resolves with the model's number of consecutive failures over all
+   * workers.
    */
   report(news: CircuitNews): Promise<number>;
   read(): Promise<CircuitState[]>;
@@ -73,7 +73,7 @@ export class ProviderPolicy {
   readonly #circuits = new Map<string, Circuit>();
   /** Gives this worker an equal share of `concurrency`, but at least one call. */
   readonly #limiter: ConcurrencyLimiter;
-  /** Exchanges circuits with the other workers, once at a time, so that an older state never replaces a newer one. */
+  /** Exchanges circuits with other workers, never concurrently, so that an older state never replaces a newer one. */
   readonly #exchanges = new Coalescer(() => this.#exchange(), EXCHANGE_GAP_MS);
   readonly #polls: Repetition;
   #sharedStateFailed = false;
@@ -212,7 +212,7 @@ export class ProviderPolicy {
   }
 }
 
-/** Returns a hash, because an account's id must not outlive the account. */
+/** Returns a hash, because circuits are stored, and an account's id must not outlive the account. */
 function partyOf({ appId, accountId }: Charge): string {
   return hash('sha256', appId ?? accountId ?? '', 'base64url').slice(0, 16);
 }

@@ -73,7 +73,7 @@ export interface CallLimits {
   signal: AbortSignal;
   timeoutMs: number;
   charge: Charge;
-  /** Sends calls whose prompts begin alike to the same cache of the provider. Reveals no id. */
+  /** Lets the provider serve calls whose prompts begin alike from the same cache. Reveals no id. */
   cacheKey?: string;
 }
 
@@ -83,7 +83,7 @@ export interface CallLimits {
  */
 export interface Provider {
   /**
-   * Does not ask again after an unusable answer, because a person is typing. Asks the same model again only after a
+   * Does not ask again after a malformed answer, because a person is typing. Asks the same model again only after a
    * refused dialect or a cut-off answer.
    */
   predict(task: PredictionTask, call: CallLimits): Promise<Guess>;

@@ -49,7 +49,7 @@ export function createBatchReplyHandler(
     // Omits `gone`: other replies may wait for this read, so it must continue if this reply is aborted.
     const reader = { party: claim.party, memory: claim.party };
     const read = () => inTurn(reader, () => readSharedBasis(dependencies, claim.party, batchBundle.bundle));
-    // The key contains the memory's revision, so that a changed memory is read again. Deleted rows must not be used.
+    // The key contains the memory's revision, so that a changed memory is read again, and no deleted row is used.
     return sharedBases.use(`${batch} ${batchBundle.revision}`, read, (common) =>
       predict(claim, request, limitedContext, async () => basisOf(await common(), request, settings)),
     );

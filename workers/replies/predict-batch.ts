@@ -28,7 +28,7 @@ export function createPredictBatchHandler(dependencies: BasisDependencies): Hand
   };
 }
 
-/** Separate from the handler, so that the prompts are not kept in memory while the handler waits. */
+/** Separate from the handler, so that the prompts can be garbage-collected while the handler waits. */
 async function begin(
   dependencies: BasisDependencies,
   claim: ClaimOf<typeof predictBatch>,

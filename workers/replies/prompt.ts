@@ -52,8 +52,8 @@ Answer with:
 - none_of_these: how likely it is that the person replies something else.`;
 
 /**
- * The memory comes first, because it is the same for all prompts of a batch. Rows are sorted by id, so that equal
- * memory makes equal messages.
+ * For the provider's prefix cache, the memory comes first, because it is the same for all prompts of a batch. Rows are
+ * sorted by id, so that equal memory makes equal messages.
  */
 export function replyQuestion(
   material: FittedMaterial,

@@ -158,7 +158,7 @@ async function askModel(
   return { ...parsedReply, reason: '', model: answer.model, usage: answer.usage };
 }
 
-/** Lists every memory row that the answer may repeat, so that deleting a row finds the predictions made from it. */
+/** Lists every memory row that the answer may repeat, so that predictions made from a deleted row are found. */
 function contextOf(
   memoryRevision: number,
   { material, withheld }: ScreenedMaterial,

@@ -32,8 +32,8 @@ export interface RoundDependencies {
 type PageTurn = Parameters<typeof turnPage>[3];
 
 /**
- * Runs recurring jobs. A round reads the accounts with new data page by page, and admits a job for each. The position
- * of a round is stored, so that another process continues if this process dies.
+ * Runs recurring jobs. A round reads the accounts with new data page by page, and admits a job for each account. The
+ * position of a round is stored, so that another process continues if this process dies.
  */
 export class Rounds {
   readonly #dependencies: RoundDependencies;

@@ -40,7 +40,7 @@ export class Scheduler {
     this.#dependencies = dependencies;
   }
 
-  /** Stores the schedules for all processes. If their configurations differ, the process that started last decides. */
+  /** Stores the schedules for all processes. If processes are configured differently, the last one to start decides. */
   async start(): Promise<void> {
     const { pool, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);

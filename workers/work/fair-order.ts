@@ -39,8 +39,9 @@ const LATE_COMMIT_MS = 1000;
 
 /**
  * Decides which flow gets the next free slot of a pool. A flow is the queued work of one kind for one app or account.
- * The group that holds fewer slots, apps or accounts, goes first; within it, the flow that holds the fewest slots;
- * among equals, the flow that has waited longest. A flow may be empty, because other workers may have claimed its work.
+ * Apps are one group, accounts another. The group that holds fewer slots goes first; within it, the flow that holds the
+ * fewest slots; among equals, the flow that has waited longest. A flow may be empty, because other workers may have
+ * claimed its work.
  */
 export class FairOrder {
   readonly slots: number;

@@ -91,8 +91,8 @@ function openPool(
 ): { name: PoolName; slots: WorkerPool } {
   const kinds = kindsOfPool(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
-  // Claims search work queued within this time. Work that supersedes older work keeps its place in the queue, which is
-  // at most one time limit earlier.
+  // Claims search only work queued within this time: twice the longest time limit, because work that supersedes older
+  // work takes over its place in the queue, which is at most one time limit earlier.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
   const slots = new WorkerPool(config.slots[name], kinds, {
     terms: { worker: heartbeat.id, oneAtATime, reachMs },
@@ -105,9 +105,7 @@ function openPool(
   return { name, slots };
 }
 
-/**
- * Returns the next claim of the first pool that has one. It runs in the statement that ends the attempts in `ended`.
- */
+/** Returns the claim of the first pool that has work for a slot that `ended` frees. It runs in the same statement. */
 function nextAfter(pools: readonly WorkerPool[], ended: readonly Completion[]): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
   for (const slots of pools) {

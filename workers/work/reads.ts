@@ -17,8 +17,8 @@ export interface Reader {
 export type FairReads = <Read>(reader: Reader, read: () => Promise<Read>) => Promise<Read>;
 
 /**
- * At most two reads of one memory run at once. No party uses all connections for reads, unless only one connection is
- * for reads.
+ * At most two reads of one memory run at once. No party uses all of the connections that are meant for reads, unless
+ * there is only one.
  */
 export function createFairReads(poolSize: number): FairReads {
   const capacity = Math.ceil(CONNECTIONS_SHARE * poolSize);

@@ -6,25 +6,29 @@ import { restoreBackup, verifyBackup } from './read.ts';
 import { removeAtEnd } from './removed-at-end.ts';
 import { type Manifest, writeBackup } from './write.ts';
 
-type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
+type DatabaseSettings = Pick<AdminConfig, 'database' | 'queuePrefix'>;
 
 /** Migrates both databases, and copies `from` to the empty `to` through a file in `folder`. Returns the row count. */
-export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
+export async function copyDatabase(
+  from: DatabaseSettings,
+  to: DatabaseSettings,
+  folder: string,
+): Promise<number> {
   const file = join(folder, 'move.backup');
   // The file exists if an earlier move was killed.
   await rm(file, { force: true });
   using _file = removeAtEnd(file);
-  await migrateStore(from);
+  await migrateDatabase(from);
   await writeBackup(from.database.directUrl, file);
   return await fillDatabase(to, file, await verifyBackup(file));
 }
 
 /** Migrates the empty database first. Returns the number of rows. */
-export async function fillDatabase(store: Store, file: string, manifest: Manifest): Promise<number> {
-  await migrateStore(store);
-  return restoreBackup(store.database.directUrl, file, manifest);
+export async function fillDatabase(to: DatabaseSettings, file: string, manifest: Manifest): Promise<number> {
+  await migrateDatabase(to);
+  return restoreBackup(to.database.directUrl, file, manifest);
 }
 
-function migrateStore({ database: { directUrl }, queuePrefix }: Store): Promise<void> {
+function migrateDatabase({ database: { directUrl }, queuePrefix }: DatabaseSettings): Promise<void> {
   return migrate({ directUrl, queuePrefix });
 }

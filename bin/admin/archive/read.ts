@@ -53,7 +53,7 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
       select setval(pg_get_serial_sequence('recording_events', 'arrival'), max(last_arrival))
         from recording_sessions having max(last_arrival) > 0`);
     for (const name of names) await client.query(`alter table ${quoteNames([name])} enable trigger user`);
-    // Ends the leases of the original database's processes, which do not run here, so that their work is taken over.
+    // Ends the leases of processes that use the original database, not this one, so that their work is taken over.
     await client.query('update processes set alive_until = least(alive_until, now()), pools = null');
     await client.query(`analyze ${quoteNames(names)}`);
     return storedRows;

@@ -36,7 +36,10 @@ async function accountIdOf({ em }: Admin, email: string): Promise<string> {
   throw new AdminError('there is no active user with this e-mail address: `user list` shows the users');
 }
 
-/** Checks and stores events by the rules of the API. The function throws `quota_exceeded` or `not_authenticated`. */
+/**
+ * Returns a function that checks and stores events by the rules of the API. The function may throw `quota_exceeded` or
+ * `not_authenticated`.
+ */
 function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): StoreBatch {
   return async (events) => {
     const batch = await checkBatch(events, Date.now());

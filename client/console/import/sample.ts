@@ -18,7 +18,7 @@ const SAMPLE_DAYS: [question: string, reply: string][][] = [
   ['Shall I merge or rebase this branch?', history],
 ]);
 
-/** Contains the user's id, because an account cannot write to another's sessions. */
+/** Contains the user's id, because a session id belongs to one account: events of other accounts are refused. */
 const sessionIdOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
 
 /** Records the sample conversations, one per day up to yesterday. Does nothing if they are already recorded. */

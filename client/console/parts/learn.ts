@@ -2,8 +2,8 @@ import type { AccountClient, JobEvent } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
 /**
- * Runs a sync and both promotions. A promotion considers at most 100 rows, so the returned sentence has the number of
- * rows considered.
+ * Runs a sync and both promotions. Returns a sentence with the numbers of rows created and considered: a promotion
+ * considers at most 100, and leaves the rest for later.
  */
 export async function learn(client: AccountClient, say: (step: string) => void): Promise<string> {
   const { steps, learnt } = t.memory;

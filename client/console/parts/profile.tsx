@@ -10,7 +10,7 @@ interface ProfileField {
   id: string;
   name: string;
   value: string;
-  /** Value that the line had when it was loaded; undefined for a new line. */
+  /** Value that the field had when it was loaded; undefined for a new field. */
   original?: unknown;
 }
 
@@ -163,7 +163,7 @@ function fieldsOf(data: Record<string, unknown>): ProfileField[] {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Returns the lines whose name an earlier line already has. */
+/** Returns the fields whose name an earlier field already has. */
 function fieldsWithUsedName(lines: readonly ProfileField[]): ProfileField[] {
   const names = lines.map(({ name }) => name.trim());
   return lines.filter(({ name }, at) => name !== '' && names.indexOf(name.trim()) < at);

@@ -4,7 +4,7 @@ import { LongText } from './ui.tsx';
 /** Text from memory on which a fact or a prediction is based. */
 export interface Quote {
   text: string;
-  /** Kind of row that the quote is from. */
+  /** Displayed name of the memory tier that the quote is from. */
   tier: string;
   at?: string;
   session?: string | null;

@@ -8,7 +8,7 @@ import { NOTHING_USED, UsedRows } from './evidence.tsx';
 import { Card, ErrorNote } from './ui.tsx';
 import { Waterfall } from './waterfall.tsx';
 
-/** Maximum length of a message in a request for a draft. */
+/** Maximum length of a message in a `DraftRequest`. */
 const MESSAGE_MAX = 8000;
 
 interface TimedPrediction {

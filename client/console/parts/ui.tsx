@@ -115,7 +115,7 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/** Uses the server's message for the details of a validation error, and for a code that has no sentence here. */
+/** Uses the server's message for the details of a validation error, and for a code without a sentence in `t.errors`. */
 function explanationOf(error: unknown): string {
   if (!(error instanceof ForecueError)) return t.errors.internal_error;
   const { code, message } = error;

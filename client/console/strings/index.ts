@@ -19,7 +19,7 @@ export function choose(tag: string): void {
   location.reload();
 }
 
-/** Locale of the browser in this language, which may name a region; else the language alone. */
+/** First locale of the browser in `language`, such as `en-GB`; without one, `language` itself. */
 const locale = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
@@ -35,7 +35,7 @@ const moneys = new Intl.NumberFormat(locale, {
 
 export const moment = (iso: string) => dates.format(new Date(iso));
 export const day = (iso: string) => days.format(new Date(iso));
-/** Formats a date `YYYY-MM-DD` as that day in every time zone; alone, `Date` would read it as midnight in UTC. */
+/** Formats a date `YYYY-MM-DD` as that day in every time zone. Without a time, `Date` would read midnight in UTC. */
 export const dayOf = (date: string) => days.format(new Date(`${date}T12:00`));
 export const number = (value: number) => numbers.format(value);
 export const money = (dollars: number) => moneys.format(dollars);

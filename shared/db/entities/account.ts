@@ -31,7 +31,7 @@ export const Account = defineEntity({
     createdAt: p.datetime(3),
     /** Time of the last change. During an erasure, the time at which the erasure began. */
     updatedAt: p.datetime(3),
-    /** Lease of the process that erases the account, which renews it; null if the account is not being erased. */
+    /** Time at which the erasing process last renewed its lease; null if the account is not being erased. */
     erasingAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -128,7 +128,10 @@ export const WaitlistEntry = defineEntity({
   },
 });
 
-/** A network from which an account has logged in. Wrong passwords from elsewhere do not lock out log-ins from here. */
+/**
+ * A network from which an account has logged in. Wrong passwords from elsewhere do not lock out log-ins from this
+ * network.
+ */
 export const LoginNetwork = defineEntity({
   name: 'LoginNetwork',
   tableName: 'login_networks',

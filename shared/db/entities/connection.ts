@@ -75,9 +75,9 @@ export const EndingConnection = defineEntity({
 });
 
 /**
- * An ended grant. The erasure of the account must erase the connection's predictions admitted until `endedAt`. The row
- * is stored when the account is erased, or when another account takes over the connection: the connection then no
- * longer names the account. The answers of these predictions can no longer be read.
+ * An ended grant, stored when the account is erased, or when another account takes over the connection: the connection
+ * then no longer names the account. The erasure of the account must erase the connection's predictions admitted until
+ * `endedAt`. Their answers can no longer be read.
  */
 export const ErasingGrant = defineEntity({
   name: 'ErasingGrant',
@@ -85,9 +85,7 @@ export const ErasingGrant = defineEntity({
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     connectionId: p.uuid().primary(),
-    /**
-     * Number of the grant that ended when another account took over; 0 for all grants, if the account itself is erased.
-     */
+    /** Number of the grant; 0, stored when the account itself is erased, stands for all grants of the connection. */
     grantRevision: p.integer().primary(),
     /** End of the grant. Lowered as the erasure proceeds: predictions admitted later are already erased. */
     endedAt: p.datetime(3),

@@ -16,7 +16,7 @@ export const Process = defineEntity({
      * process dead.
      */
     since: p.datetime(3).nullable(),
-    /** For each pool that the process serves: its number of slots, and the number of rows claimed since the start. */
+    /** For each pool that the process serves: its slots, and the pieces of work claimed since the process started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
     /** The process's configuration, which `admin doctor` compares with that of other processes. */
     settings: p.json<PublishedSettings>().nullable(),

@@ -2,8 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { TextArray } from './text-array.ts';
 
 /**
- * One request to a language-model provider in the cost ledger: an estimate, not a bill. There are no foreign keys to or
- * from it, so that storing it takes no lock on an account. Kept for `LEDGER_DAYS`.
+ * Ledger entry for one request to a language-model provider. Its cost is an estimate, not a bill. There are no foreign
+ * keys to or from the table, so that storing an entry takes no lock on an account. Kept for `LEDGER_DAYS`.
  */
 export const ProviderCall = defineEntity({
   name: 'ProviderCall',
@@ -25,7 +25,7 @@ export const ProviderCall = defineEntity({
     /** Input tokens from the provider's cache. */
     cachedTokens: p.integer(),
     outputTokens: p.integer(),
-    /** Cost in millionths of a cent, at the prices of that time; null if the model had no price. */
+    /** Cost in millionths of a cent, at the prices when the entry was made; null if the model had no price. */
     costMicrocents: p.bigint('number').nullable(),
     /** True if the tokens are estimated, because no complete answer with the provider's count was received. */
     aborted: p.boolean(),

@@ -74,9 +74,9 @@ export async function* accountData(
 }
 
 /**
- * Yields the ids of a table's rows in pages of limited rows and bytes. A larger row is alone on its page. `order` must
- * be a column that never changes and follows the account in an index; otherwise the planner may read the rows of all
- * other accounts for a page.
+ * Yields the ids of a table's rows in pages of up to `PAGE_ROWS_MAX` rows and `PAGE_BYTES_MAX` bytes. A larger row is
+ * alone on its page. `order` must be a column that never changes and follows the account in an index; otherwise the
+ * planner may read the rows of all other accounts for a page.
  */
 async function* sizedPages(
   em: () => EntityManager,

@@ -47,9 +47,8 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
 }
 
 /**
- * Reads an account's password hash, or returns `decoy` if there is no such account or it is being erased. Always
- * returns one row with one text: reading a text or making an entity takes time, which would reveal whether an account
- * exists.
+ * Reads an account's password hash, or returns `decoy` if there is no such account or it is being erased. Reads one row
+ * with one text in either case, and makes no entity: a difference in time would reveal whether an account exists.
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(

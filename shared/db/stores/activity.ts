@@ -6,7 +6,7 @@ import { REPLY_STATES } from '../../schemas/replies.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Sum {
-  /** Beginning of the day. */
+  /** Beginning of the local day, in Unix milliseconds. */
   dayMs: number;
   name: string;
   count: number;

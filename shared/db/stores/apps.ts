@@ -20,7 +20,7 @@ const FIND_BY_KEY = {
 
 /**
  * Finds active apps by the SHA-256 hashes of their valid keys, in the same order; undefined for any other hash. Callers
- * may cache the answer for a second: a revoked key stops working within two seconds.
+ * may cache the answer for a second, because a revoked key only has to stop working within two seconds.
  */
 export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
   const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);

@@ -41,8 +41,9 @@ export interface Points {
   window?: number | undefined;
 }
 
+/** A key's window directly after a `Points` entry was counted. */
 export interface KeyWindow {
-  /** Points counted in the window so far, including this entry's points unless they were dropped. */
+  /** Points counted in the window so far, including the entry's own unless they were dropped. */
   points: number;
   /** Time until the window ends; 0 or less if there is no window. */
   leftMs: number;
@@ -64,8 +65,8 @@ export async function countPoints(
   ];
   const rows = await query<KeyWindow & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
-  // The statement returns the totals after the last entry. Subtracting entries from last to first gives the totals
-  // before.
+  // The statement returns the totals after all entries. Subtracting entries, from last to first, gives the total after
+  // each.
   return batch
     .toReversed()
     .map(({ key, points, window }) => {

@@ -47,8 +47,8 @@ const DUPLICATE_SIMILARITY = 0.85;
 
 /**
  * Reports whether two statements say the same in nearly the same words. A different number, date, negation or other
- * meaningful word makes a different statement (`npm` and `pnpm` look nearly alike), and so does a change in the other
- * direction (`npm instead of pnpm`).
+ * meaningful word makes a different statement (`npm` and `pnpm` look nearly alike), and so does the reverse change
+ * (`npm instead of pnpm`, `pnpm instead of npm`).
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   return (
@@ -102,7 +102,7 @@ function valueWordsIn(text: string, topic: ReadonlySet<string>): Set<string> {
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
-/** Words for liking. They are not ignored, since a person who no longer uses something may still like it. */
+/** Common words that `specificWordsIn` keeps, since a person who no longer uses something may still like it. */
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
 /** Returns `npm` for `moved from npm to pnpm`, and nothing for a mere preference for one thing over another. */
@@ -150,9 +150,9 @@ const VALUE_WORDS_MAX = 3;
 const ADDITION_WORDS = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
 
 /**
- * Recognises `Uses npm as package manager` and `Uses pnpm as package manager`, for `tool.package_manager`. The common
- * words must include the slot's name. Otherwise `Likes tea` would count as another value for what `Likes climbing`
- * states.
+ * Reports whether two statements give the slot different values: `Uses npm as package manager`, `Uses pnpm as package
+ * manager`, for `tool.package_manager`. The words that they share must include the slot's name. Otherwise, `Likes tea`
+ * and `Likes climbing` would count as two values of one slot.
  */
 export function isOtherValue(a: string, b: string, slot: string): boolean {
   if (ADDITION_WORDS.test(a) || ADDITION_WORDS.test(b)) return false;

@@ -38,7 +38,7 @@ type Reconciliation =
   | { outcome: 'rewording'; fact: KnownFact }
   /** The statement becomes a fact, and supersedes other facts. */
   | { outcome: 'new'; supersedes: Supersession[] }
-  /** The statement becomes a fact, valid until `end`, that `fact` already supersedes. It may supersede older facts. */
+  /** `fact` supersedes the statement, which becomes a fact valid until `end`. The new fact may supersede others. */
   | { outcome: 'former'; fact: KnownFact; end: Date | null; supersedes: Supersession[] }
   /** The statement repeats a superseded fact made from the same passage: it is dropped. */
   | { outcome: 'known' };
@@ -73,7 +73,7 @@ function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): 
 
 /**
  * A fact that has ended does not become valid again because it is said again. If the model says that the statement
- * replaces the fact, the statement repeats it only in the same words.
+ * replaces the fact, the statement counts as a repetition only in the fact's own words.
  */
 function canRepeat(statement: Statement, fact: KnownFact): boolean {
   const { text, target } = statement;
@@ -149,7 +149,8 @@ function haveCommonTime(a: ValidityPeriod, b: ValidityPeriod): boolean {
 }
 
 /**
- * If only the end of a statement is known, its beginning equals its end. It then counts as valid just before that time.
+ * If only the end of a statement's validity is known, the beginning equals the end. The statement then counts as valid
+ * just before the end.
  */
 function beginningOf({ validFrom, validTo }: ValidityPeriod): number {
   if (validFrom === null) return Number.NEGATIVE_INFINITY;

@@ -212,7 +212,7 @@ export interface Features {
   raw: number;
   /** Difference between `raw` and the `raw` of the best other candidate; negative if the other one's is higher. */
   margin: number;
-  /** Share of the most similar prompts to which the person gave a reply with the same meaning, from 0 to 1. */
+  /** Share of the vote (`createVoter`) that goes to replies with the same meaning, from 0 to 1. */
   support: number;
   /** True if, according to the predictor, the reply needs a fact that the predictor does not know. */
   needsUnknownFact: boolean;

@@ -20,12 +20,12 @@ export interface DecisionContext {
   calibrator: CalibratorModel;
   isDictated: boolean;
   history: readonly string[];
-  /** Returns the share of the similar prompts to which the person gave this reply. */
+  /** Returns the share of the vote (`createVoter`) that goes to replies with the same meaning. */
   shareOf(response: string): number;
   isSupported: SupportCheck;
 }
 
-/** `raw` is the probability according to the predictor. */
+/** `raw` is the probability according to the predictor, capped for a reply that copies the prompt's words. */
 export interface Candidate {
   response: string;
   reasoning: string;

@@ -21,7 +21,7 @@ const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 /** Excludes a match after a word for software: "the server answers with ..." dictates no reply. */
 const NOT_AFTER_PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
-/** Excludes a match after an adjective: in "short answer: yes", the agent answers itself. */
+/** Excludes a match after an adjective: in "short answer: yes", the agent answers its own question. */
 const NOT_AFTER_ADJECTIVE = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
 
 /** Texts that dictate a reply, say what the person will reply, or set a rule for replies. */
@@ -65,7 +65,7 @@ const FOREIGN_DICTATION_PATTERNS = [
   'اجب ب|رد ب|المستخدم س|تجاهل',
 ];
 
-/** Commands to the model, and texts that pretend to be by somebody else, to end the data or to give an approval. */
+/** Commands to the model, and texts that imitate another author or the end of the data, or claim an approval. */
 const COMMAND_PATTERNS = [
   `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
   `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now (?:an?|the|dan|free|unrestricted|acting|operating|playing))\\b`,

@@ -56,8 +56,8 @@ function binsOf(sortedOutcomes: readonly ConfidenceOutcome[]): ReplyCalibration[
 }
 
 /**
- * The second test sequence starts at the first threshold that this share of the outcomes reaches. Among so many, one
- * mistake does not end it.
+ * The second test sequence starts at the first threshold that this share of the outcomes reaches. Among so many
+ * outcomes, one mistake does not end the sequence.
  */
 const MANY_OUTCOMES_SHARE = 0.5;
 

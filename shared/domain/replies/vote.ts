@@ -33,7 +33,7 @@ export const PROMPT_END_CHARS = 600;
 const TERMS_MAX = 12;
 /** Maximum number of earlier prompts that vote. */
 const NEIGHBOURS_MAX = 15;
-/** Minimum similarity of an earlier prompt that votes, as a share of the prompt's similarity to itself. */
+/** Minimum similarity of an earlier prompt that votes, as a share of the new prompt's similarity to itself. */
 const SIMILARITY_MIN = 0.2;
 /** Weight of the vote for a reply that the person has never given. */
 const NOVELTY_WEIGHT = 1;

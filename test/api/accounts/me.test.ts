@@ -92,7 +92,7 @@ describe('own account', () => {
     assert.equal(await renew(person.refresh), 200);
   });
 
-  it('a change to a password that is short or easy to guess is 422 without it, and leaves the old one valid', async () => {
+  it('a change to a short or easily guessed password is 422, the answer does not repeat the password, and the old one stays valid', async () => {
     const person = await signUp(system);
     for (const password of ['password123', 'hunter2', person.email]) {
       const { status, text } = await change(person, { password, current_password: person.password });

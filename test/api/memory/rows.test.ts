@@ -248,7 +248,7 @@ describe('memory rows', () => {
     const contents = ({ results }: Page) => results.map(({ content }) => content).join();
     const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
 
-    it('a memory list is newest first, and paging skips and repeats no row while others are added and deleted', async () => {
+    it('a memory list is newest first, and paging neither skips nor repeats a row while others are added and deleted', async () => {
       // The first two have the same time.
       const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
       const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -264,7 +264,7 @@ describe('memory rows', () => {
       assert.equal(third.next, null);
     });
 
-    it('a page of a memory list has at most 1 MiB, and paging skips and repeats no row', async () => {
+    it('a page of a memory list has at most 1 MiB, and paging neither skips nor repeats a row', async () => {
       const text = '\u0001'.repeat(8000);
       const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
       const dates = { started_at: MOMENT, ended_at: MOMENT };

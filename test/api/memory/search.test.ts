@@ -54,7 +54,7 @@ describe('memory search', () => {
     assert.deepEqual(await foundIndexes('timeout of the deployment, café'), [1, 0]);
   });
 
-  it('paging through a memory search skips and repeats no row, even while rows that do not match are added', async () => {
+  it('paging through a memory search neither skips nor repeats a row, even while rows that do not match are added', async () => {
     const reader = await signUp(system);
     const words = ['alpha beta gamma', 'alpha', 'beta gamma', 'gamma', 'gamma beta alpha', 'alpha beta'];
     await reader.request(

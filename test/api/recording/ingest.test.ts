@@ -195,10 +195,10 @@ describe('posting recording events', () => {
   });
 
   for (const [outcome, effect, expected] of [
-    ['commit', 'refuses the events', { accepted: 1, duplicates: 1 }],
-    ['rollback', 'stores the events', { accepted: 2, duplicates: 2 }],
+    ['commit', 'refused', { accepted: 1, duplicates: 1 }],
+    ['rollback', 'stored', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting events waits while another account creates their session, then ${effect} after a ${outcome}`, async () => {
+    it(`events of a session wait while the transaction of another account creates it, and are ${effect} after its ${outcome}`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();

@@ -53,7 +53,7 @@ describe('reply batches', function () {
       return job.finished_at !== null && job;
     });
 
-  it('a reply batch returns its items in order, each with the eleven fields of a prediction', async () => {
+  it('a reply batch returns its items in order, with the eleven fields of a prediction', async () => {
     const inputs = inputsOf(30);
     const { status, body } = await predictBatch(ann, inputs, { part: { k: 2, threshold: 0.3 } });
     assert.equal(status, 200);

@@ -78,7 +78,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('deleting a short reply erases the predictions that contain it, once no other raw row says the same', async () => {
+  it('deleting a short reply erases the texts of predictions that contain it, once no other raw row says the same', async () => {
     const asked = 'What is the code of the door?';
     const own = [];
     for (const place of [1, 2]) own.push(await addReply(ann, asked, 'Use 4711-Blueberry', place));

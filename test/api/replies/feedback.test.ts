@@ -132,7 +132,7 @@ describe('feedback and statistics', function () {
   });
 
   describe('confidence', () => {
-    it('confidence in predicted replies is calibrated from feedback, and is the same in every process', async () => {
+    it('confidence in predicted replies is calibrated from feedback, and is the same in another worker', async () => {
       const first = await predictSuccessfully(ann);
       for (let n = 0; n < 6; n += 1) await decide(await predictSuccessfully(ann), { status: 'rejected' });
       const [doubted, again] = [await predictSuccessfully(ann), await predictSuccessfully(ann)];

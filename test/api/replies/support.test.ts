@@ -46,7 +46,7 @@ describe('overconfident model', function () {
     assertNoneIsSure(await askAll([...IRREVERSIBLE, ...ROUTINE]));
   });
 
-  it('a predicted yes is `auto` after the person replied yes to two similar prompts, and `escalated` once one is deleted', async () => {
+  it('a predicted yes is `auto` after the person replied yes to two similar prompts, and `escalated` once a reply is deleted', async () => {
     const first = await addReply(ann, PROMPT, 'yes', 0);
     assertNoneIsSure([await ask(PROMPT)]);
     await addReply(ann, 'Shall I run the tests for the router?', 'ok, go ahead', 1);

@@ -37,7 +37,7 @@ describe('admission of a batch', () => {
     };
   }
 
-  it('an admission locks the predictions that it supersedes in the order of their ids', async () => {
+  it('an admission locks superseded predictions in the order of their ids', async () => {
     const { id: party } = await system.app();
     const [lines, ids] = [newIds(2), newIds(2)];
     const [older = '', younger = ''] = ids;

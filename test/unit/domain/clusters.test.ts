@@ -131,7 +131,7 @@ describe('settled cluster', () => {
     assert.equal(isSettled(rows, lastTimeOf(rows) + 10 * MINUTE), true);
   });
 
-  it('a cluster of fewer than 3 rows is settled after 24 hours, or after ten minutes with 200 characters by a person', () => {
+  it('a cluster of fewer than 3 rows is settled after 24 hours, or after ten minutes if a person wrote 200 characters', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
     assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR - 1), false);
     assert.equal(isSettled(small, lastTimeOf(small) + 24 * HOUR), true);

@@ -70,7 +70,7 @@ describe('load estimate', () => {
     assertCloseTo(load.answerMs(0, 0), 20 + SERVICE_MS);
   });
 
-  it('the load estimate lets a party queue exactly as much as can be answered in time', () => {
+  it('the load estimate allows a party exactly as much queued work as can be answered in time', () => {
     for (const more of [{}, { standing: 7, queues: [1, 5, 90], others: 40 }]) {
       const load = measuredEstimate(more);
       const most = load.maxQueued(7000, 1000);
@@ -232,7 +232,7 @@ describe('load shedding', () => {
     }
   });
 
-  it('load shedding refuses every call 0.4 s after the last worker ends, and ends a second after workers start', () => {
+  it('load shedding refuses every call from 0.4 s after the last worker ends, and ends within a second after workers start', () => {
     const model = new QueueModel();
     model.arrivals = { a: 100 };
     model.run(3000);

@@ -139,7 +139,7 @@ describe('leased rate limit', () => {
       },
     ));
 
-  it('a leased rate limit exceeds no window by more than the shares, and refuses no call if one window fits all', () =>
+  it('over several windows, a leased rate limit is exceeded in total by at most the shares of each, and refuses no call if all fit into one', () =>
     assertFor(
       {
         ...options,

@@ -130,7 +130,7 @@ describe('recording event schema', () => {
     ]);
   });
 
-  it('the recording event schema refuses a time before 2000 or more than 24 hours ahead', () => {
+  it('the recording event schema refuses a time before the year 2000, and one more than 24 hours in the future', () => {
     for (const occurred_at of [
       '1999-12-31T23:59:59.999Z',
       '2026-11-21T10:00:00.001Z',

@@ -6,7 +6,7 @@ const EMAIL = 'Ada.Lovelace@example.com';
 describe('new password', () => {
   const isWeak = (password: string) => weaknessOf(password, EMAIL) !== undefined;
 
-  it('a common password is refused in capitals, in full-width letters and with spaces around it, too', () => {
+  it('a common password is refused even when written in capitals or full-width letters, or with spaces around it', () => {
     for (const password of ['password123', 'PASSWORD123', ' Password123 ', '\uff50assword123', 'qwertyuiop'])
       assert.ok(isWeak(password), password);
   });

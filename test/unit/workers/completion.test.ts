@@ -55,7 +55,7 @@ describe('completions', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('a busy worker does not wait for more completions once it has one of work that was queued for only 5 ms', async () => {
+  it('a busy worker does not wait for more completions once a piece of work that was queued for only 5 ms has ended', async () => {
     const { complete, statements, woken } = start(places);
     void complete(completionOf('a', 1000));
     void complete(completionOf('b', 5));

@@ -133,7 +133,7 @@ describe('fair order', () => {
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('the fair order gives every app with queued work the same number of slots, even if a claim takes one work item', () => {
+  it('the fair order gives every app with queued work the same number of slots, even if a claim takes only one work item', () => {
     const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));

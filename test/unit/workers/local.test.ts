@@ -66,7 +66,7 @@ function predictFromMemory(draft: string, texts: readonly string[], dismissed = 
 }
 
 describe('built-in predictor: drafts', () => {
-  it("the built-in predictor completes the README's example draft as the README shows, and counts no tokens", async () => {
+  it('the built-in predictor completes the example draft of the README with "erly sales report", and counts no tokens', async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [
       messageOf(EXAMPLE),
     ]);

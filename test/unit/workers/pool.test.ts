@@ -250,7 +250,7 @@ describe('worker pool', () => {
       await pool.close();
     });
 
-    it('a worker pool claims work on its own if the statement that ends work, and also claims, may be lost', async () => {
+    it('a worker pool makes another claim if a completion with a claim may be lost', async () => {
       const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);

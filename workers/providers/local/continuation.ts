@@ -76,7 +76,7 @@ export function* continuations(
 interface Follower {
   word: string;
   places: ContinuationEvidence[];
-  /** Words of the longest match: before this word, some text has the same words as the end of the draft. */
+  /** Number of words in the longest match between the end of the draft and a text before this word. */
   depth: number;
   /** Total weight of this word, by number of preceding words that match the draft. */
   weights: number[];

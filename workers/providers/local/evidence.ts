@@ -24,13 +24,13 @@ const OTHER_MESSAGE_WEIGHT = 0.2;
 const CONTEXT_WEIGHT = 0.5;
 
 /**
- * Minimum weight of a phrase. The weight of a new phrase is 1; the part above the minimum halves every
- * `HALF_LIFE_DAYS`.
+ * Minimum weight of a phrase, for each place that it stands for (`scale`). The weight of a new phrase is 1; the part
+ * above the minimum halves every `HALF_LIFE_DAYS`.
  */
 const OLD_PHRASE_WEIGHT = 0.3;
 const HALF_LIFE_DAYS = 30;
 
-/** Excludes accepted predictions: the predictor must not learn from itself. */
+/** Excludes accepted and edited predictions: the predictor must not learn from itself. */
 export function isWrittenByPerson(message: Message): boolean {
   return message.role === 'user' && (message.origin === 'human' || message.origin === 'unknown');
 }

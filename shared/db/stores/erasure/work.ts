@@ -51,8 +51,8 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 /**
  * Revokes an account's connections and removes the account from them. First records their grants, whose predictions
  * must still be ended and erased: the user may at once connect another account and reuse the connection. Does not lock
- * the account, because a long upload may hold that lock, and predictions would have to wait as well. The account is
- * inactive by now, so it can connect nothing more.
+ * the account: a long upload may hold that lock, and meanwhile predictions would wait for the locked connections. The
+ * account is inactive by now, so it can connect nothing more.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {

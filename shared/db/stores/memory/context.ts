@@ -6,9 +6,7 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/**
- * Maximum length of the text that memory is searched for, in UTF-16 units. Of a longer question, only the end is used.
- */
+/** Maximum length of a question that memory is searched by, in UTF-16 units. Of a longer one, only the end is used. */
 const QUESTION_LENGTH_MAX = 2000;
 
 const READ_TIMEOUT_MS = 500;

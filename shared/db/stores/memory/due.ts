@@ -26,7 +26,7 @@ export interface DuePage {
   last: string | undefined;
 }
 
-/** Jumps from one account to the next in the indexes, however many rows an account has. */
+/** SQL that jumps from one account to the next in the indexes, however many rows an account has. */
 const accountsAfter = (kind: DueKind) => {
   const first =
     (after: string) =>

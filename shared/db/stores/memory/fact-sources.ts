@@ -3,7 +3,7 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Maximum number of raw rows that are read for each source: the person's own rows come first, then the oldest. */
+/** Maximum number of raw rows read for each source: the person's own rows before others, older before newer. */
 const ROWS_PER_SOURCE_MAX = 100;
 /** In code points; a person rarely types more. */
 const CONTENT_LENGTH_MAX = 4000;

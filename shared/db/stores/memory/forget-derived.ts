@@ -91,8 +91,8 @@ async function unlinkUnquotedEpisodes(tx: EntityManager, accountId: string, { fa
 
 /**
  * Postpones the beginning of facts that began when a deleted row was said. They now begin with the earliest remaining
- * row that they quote, or at their end if that is earlier. The facts that they superseded now end at that time, but not
- * before their own beginning.
+ * row that they quote, or at their end if that is earlier. The facts that they superseded now end at the new beginning,
+ * but not before they begin themselves.
  */
 async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(

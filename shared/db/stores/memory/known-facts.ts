@@ -9,6 +9,7 @@ import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 export interface RelatedFact {
   id: string;
   text: string;
+  /** Subject that has one value at a time, such as `tool.editor`; null if the fact has none. */
   slot: string | null;
 }
 

@@ -63,8 +63,8 @@ const EPISODE_IS_OF_SESSION = `exists (
      and s.account_id = r.account_id and s.session_id = ?)`;
 
 /**
- * Lists the present wordings of facts, newest first. With `supersededBy`, lists only the facts that it superseded; with
- * `revisionOf`, the former wordings of that fact.
+ * Lists the present wordings of facts, newest first. With `supersededBy`, lists only the facts that this fact
+ * superseded; with `revisionOf`, lists the former wordings of this fact instead.
  */
 export function listFacts(
   em: EntityManager,

@@ -49,7 +49,7 @@ const STORE_PHRASES = `
   select ?::uuid, p.id, p.sample, p.at, p.words, p.written
     from json_to_recordset(?::json) p (id uuid, at timestamptz, sample int, words text, written text)`;
 
-/** Returns a level from 0 to 4, each an eighth as frequent as the one before. A phrase always has the same level. */
+/** Returns a level from 0 to 4, always the same for a phrase. From each level, one phrase in eight goes on. */
 function samplingLevel(id: string, place: number): number {
   let hash = Number.parseInt(id.slice(-8), 16) ^ Math.imul(place + 1, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

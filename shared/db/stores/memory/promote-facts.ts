@@ -19,7 +19,7 @@ export interface ExtractedStatements {
   statements: readonly (readonly Statement[])[];
   /** Null if the statements were found by patterns. */
   model: string | null;
-  /** `inAll` is the maximum number of new facts; `ofSource`, of passages of one source that new facts are made from. */
+  /** `inAll` limits the new facts; `ofSource` limits the passages of one source that new facts are made from. */
   limits: { inAll: number; ofSource: number };
 }
 
@@ -152,7 +152,7 @@ class StatementStorage {
         // row.
         if (decision.fact.quotes.length === 0) return 'nothing';
         return (await addEvidence(tx, accountId, decision.fact.id, evidence))
-          ? this.#update(decision.fact.id)
+          ? this.#markUpdated(decision.fact.id)
           : 'nothing';
       case 'rewording':
         // Keeps the wording of a fact that this batch created: it comes from an earlier, and so more important,
@@ -160,7 +160,7 @@ class StatementStorage {
         if (this.#createdIds.has(decision.fact.id)) return 'nothing';
         await rewordFact(tx, accountId, decision.fact.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.fact.id, evidence);
-        return this.#update(decision.fact.id);
+        return this.#markUpdated(decision.fact.id);
       case 'new':
       case 'former': {
         if (!hasRoom) return 'nothing';
@@ -174,7 +174,7 @@ class StatementStorage {
           await supersede(tx, accountId, fact, decision.fact.id, decision.end);
         for (const { fact: old, end } of decision.supersedes) {
           await supersede(tx, accountId, old.id, fact, end);
-          this.#update(old.id);
+          this.#markUpdated(old.id);
         }
         (isRewritten ? this.#updatedIds : this.#createdIds).add(fact);
         return 'made';
@@ -182,7 +182,7 @@ class StatementStorage {
     }
   }
 
-  #update(id: string): 'changed' {
+  #markUpdated(id: string): 'changed' {
     this.#updatedIds.add(id);
     return 'changed';
   }

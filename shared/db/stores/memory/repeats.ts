@@ -87,8 +87,8 @@ function shinglesIn(text: string, { shingleLengths }: DeletedTexts): Set<string>
 }
 
 /**
- * Returns the ids of the rows that may repeat deleted texts: they share a shingle with them or are nearly a part of
- * one, and their remaining raw sources do not say the same. Rows that exceed the budget count as repeating.
+ * Returns the ids of the rows that may repeat deleted texts: those that share a shingle with a deleted text or are
+ * nearly a part of one, unless their remaining raw sources say the same. Rows over the budget count as repeating.
  */
 export async function findRepeating(
   tx: EntityManager,

@@ -64,15 +64,15 @@ export interface Position {
   relevance: number;
 }
 
-/** Condition for the rows after a position, if all rows are equally relevant. An index scan can start there. */
+/** Condition for the rows after a position, if all are equally relevant. An index scan can start at the position. */
 export function afterPosition({ time }: SearchedTier, { at, id }: Position): Condition {
   return condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, at, id);
 }
 
 /**
  * Returns a query of the rows that match a search, meet the conditions and come after a position: the latest `limit`
- * rows with the searched words (`matchCondition`), and rows about their subject. The latter are looked up among the
- * rows that meet the conditions or, if there are too many, among all rows of the account.
+ * rows with the searched words (`matchCondition`), and rows about the same subject. To find rows about a subject, looks
+ * among the rows that meet the conditions or, if those are too many, among all rows of the account.
  */
 export async function matchesOf(
   em: EntityManager,

@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 
 /*
- * `superseded_by` is the fact that has replaced a fact; `ended_by` is the fact that will replace it at a future time.
- * `forget-derived.ts` changes both when that fact is deleted.
+ * `superseded_by` is the fact that has replaced a fact; `ended_by` is the fact that replaces it at its `valid_to`, a
+ * time that was in the future when both were set. `forget-derived.ts` changes them when the replacing fact is deleted.
  */
 
 /**
@@ -58,9 +58,9 @@ export async function supersede(
 }
 
 /**
- * Call this when fact `id` begins at another time. Its predecessors that ended at the old time now end at the new time,
- * but never before they begin. If the new time is unknown, superseded facts lose their end, and facts that are still to
- * be superseded keep it.
+ * Moves the ends of the predecessors of fact `id` after its beginning has moved: those that ended at the old beginning
+ * (`from`) now end at the new one (`to`), but never before they begin. If `to` is null, superseded facts lose their
+ * end, and facts that are still to be superseded keep it.
  */
 export async function moveEnds(
   tx: EntityManager,

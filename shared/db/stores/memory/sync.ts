@@ -36,8 +36,8 @@ export function endOfPage({ session, events, last, latest }: SyncPage): SyncCurs
 }
 
 /**
- * Reads the next events that are not in memory yet, from the session whose latest event is the oldest. `after` is the
- * end of the page before, which need not be stored yet.
+ * Reads the next events that are not in memory yet, all of one session. Sessions come in the order in which their
+ * latest events arrived. `after` is the end of the page before, which need not be stored yet.
  */
 export async function readUnsyncedPage(
   em: EntityManager,

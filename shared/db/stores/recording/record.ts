@@ -17,7 +17,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
 
 /**
  * `accepted` is the number of stored events. `foreign` has the indexes of the events whose session belongs to another
- * account. All other events were duplicates.
+ * account. All other events were duplicates, of stored events or of deleted ones.
  */
 export interface RecordResult {
   accepted: number;

@@ -70,8 +70,8 @@ export async function measureReplies(
 }
 
 /**
- * `inTurn` waits for its turn, then calls `read`, which reads all rows of the account. `reserve` waits until that many
- * bytes of memory are free for the page.
+ * `inTurn` waits for the account's turn, then calls `read`, which reads all rows of the account. `reserve` waits until
+ * `bytes` of memory are free for the page.
  */
 interface PageReadLimits {
   inTurn<T>(read: () => Promise<T>): Promise<T>;

@@ -57,7 +57,7 @@ export interface AdmissionTerms {
 /**
  * `attached`: the request joined the live work of an identical request. `ended`: the history has the outcome of an
  * identical request. All other values except `admitted` are error codes of refused requests, for which nothing was
- * stored. A thrown error would fail the other requests of the batch too.
+ * stored. They are not thrown, because an error would fail the other requests of the batch too.
  */
 export type AdmissionDecision =
   | 'admitted'
@@ -173,9 +173,9 @@ export interface Detachment {
 }
 
 /**
- * Records that no caller of this ingress waits for the requests any more. Returns for each request the work to cancel,
- * if any: no ingress waits for the work, its last caller disconnected, and its latest caller asked for it to be
- * cancelled in that case.
+ * Records that no caller of this ingress waits for the requests any more. Returns, for each request, its work if that
+ * has to be cancelled: no ingress waits for it, the last caller to leave disconnected, and the last caller to join
+ * asked for the work to be cancelled in that case.
  */
 export async function detach(
   pool: Pool,

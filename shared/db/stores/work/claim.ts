@@ -27,8 +27,8 @@ export interface Claim<Facts = unknown> extends Flow {
 export interface FlowRequest extends Flow {
   readonly count: number;
   /**
-   * Searches only work queued since this time (Unix milliseconds), because older work was claimed before. Null searches
-   * back for `reachMs`.
+   * Searches only work queued since this time (Unix milliseconds), because older work was claimed before. Null: since
+   * `reachMs` ago.
    */
   readonly sinceMs: number | null;
 }
@@ -153,7 +153,7 @@ const RECLAIM_WORK = {
   text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
 };
 
-/** Claims attempts again whose claim was lost in a crash of the database. Returns the ids of their work. */
+/** Claims attempts again, after a crash of the database undid their claims. Returns the ids of their work. */
 export async function reclaim(
   pool: Pool,
   attempts: ReadonlyMap<string, number>,

@@ -60,7 +60,7 @@ export async function factsBefore(pool: Pool, key: string, attempt: number): Pro
   return row && JSON.parse(row.facts);
 }
 
-/** A piece of work as the app or account that owns it sees it. */
+/** A piece of work, as shown to the app or account that owns it. */
 export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
   kind: string;
   /** Stored by the handler while the job runs; `report` is stored by the handler when the job ends. */

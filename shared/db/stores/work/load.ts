@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { STANDING_QUEUE_WAIT_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
-/** Number of pieces read of each kind, those with the earliest deadlines. `load_v1` reads one more for each slot. */
+/** Maximum number of pieces read per kind, earliest deadlines first. `load_v1` reads one more for each slot. */
 const PIECES_MAX = 1000;
 
 export interface LoadRow {
@@ -44,7 +44,8 @@ const COUNT_WAITING_PARTIES = {
 
 /**
  * Counts the parties that have queued but no running work, once for each kind, among the `PIECES_MAX` most urgent
- * pieces of the kind. A party with running work is not counted, because most kinds run one piece of a party at a time.
+ * pieces of the kind. A party with running work is not counted, because its next piece may wait for that work, and not
+ * for a slot.
  */
 export async function countWaitingParties(pool: Pool, kinds: readonly string[]): Promise<number> {
   const [row] = await query<{ n: number }>(pool, COUNT_WAITING_PARTIES, [kinds]);

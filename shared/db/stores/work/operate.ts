@@ -36,7 +36,7 @@ export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCo
 
 const COUNTED_PIECES_MAX = 1000;
 
-/** Counts up to `COUNTED_PIECES_MAX` pieces of each kind. */
+/** Counts of a party's work, taken from at most `COUNTED_PIECES_MAX` pieces of each kind. */
 export interface PartyLoad {
   queued: number;
   running: number;
@@ -134,7 +134,7 @@ export interface DrainCounts {
   locked: number;
 }
 
-/** Ends queued work as `service_unavailable` and refunds it, if it was admitted up to `before` (Unix milliseconds). */
+/** Ends and refunds queued work that was admitted up to `before` (Unix milliseconds), as `service_unavailable`. */
 export async function drainQueued(
   pool: Pool,
   kinds: readonly string[],

@@ -20,7 +20,7 @@ export async function readProgress<Progress>(
 }
 
 /**
- * Stores progress in the caller's transaction, so that a later attempt continues from here. Throws `ClaimLost` if the
+ * Stores progress in the caller's transaction, so that a later attempt continues from it. Throws `ClaimLost` if the
  * work was cancelled, or is now run by another worker.
  */
 export async function storeProgress(tx: EntityManager, claim: ClaimHolder, progress: object): Promise<void> {

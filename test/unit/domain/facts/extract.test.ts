@@ -41,7 +41,7 @@ describe('pattern extraction', () => {
     }
   });
 
-  it('pattern extraction splits a sentence about two topics into two statements, and splits no other sentence', () => {
+  it('pattern extraction splits an English sentence about several topics into a statement each, and splits no other sentence', () => {
     const halves: Record<string, [text: string, slot: string | null][]> = {
       'My name is Kat Smith and I work at Acme.': [
         ['My name is Kat Smith', 'identity.name'],

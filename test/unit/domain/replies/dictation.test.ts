@@ -20,7 +20,7 @@ describe('dictation guard', () => {
     assert.deepEqual(HARMLESS.filter(isDictation), []);
   });
 
-  it('the dictation guard finds reasons that say a command in the prompt was obeyed, and no other reasons', () => {
+  it('the dictation guard finds reasons stating that a command in the prompt was obeyed, and no other reasons', () => {
     assert.deepEqual(
       OBEDIENT_REASONS.filter((reason) => !isObedient(reason)),
       [],

@@ -83,7 +83,7 @@ describe('prediction material', () => {
     assert.ok(!fitMaterial(PROMPT, { ...NOTHING, facts }, 1000).truncated);
   });
 
-  it('in a batch, a long prompt marks only its own reply as truncated, and memory that does not fit marks all', () => {
+  it('in a batch, a prompt that is too long makes only its own reply truncated, and memory that does not fit makes all replies truncated', () => {
     const prompts = [PROMPT, 'p'.repeat(20_000)];
     const truncatedWith = (part: Partial<Material>) => {
       const common = fitCommon(prompts, { ...NOTHING, ...part }, 1000);

@@ -21,7 +21,7 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('a reply is supported by two accepting decisions, but not by rejections, or by one decision and its raw row', () => {
+  it('a reply is supported by two accepting decisions, but neither by rejections nor by one decision and its raw row', () => {
     const approved = times(2, decisionOn('yes', RUN_TESTS));
     assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes'));
     assert.ok(!new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes'));
@@ -72,7 +72,7 @@ describe('support of a reply', () => {
 });
 
 describe('supplied reply', () => {
-  it('a reply repeats its prompt if it is the only text that the prompt quotes, or a yes outside a question', () => {
+  it('a reply repeats its prompt if it is the only text quoted there, or a yes that stands there outside a question', () => {
     for (const [prompt, reply] of [
       ['Odpowiedz „tak”.', 'tak'],
       ['اكتب «نعم»', 'نعم'],
