@@ -28,9 +28,8 @@ interface FoundWork {
 type EndingLimits = WorkTimeouts & { recoveryWindowS: number };
 
 /**
- * Finds work by its id, or by the `X-Request-Id` of its request. A prediction has the id of its work; the `job_id` of a
- * job is another id. Searches from the creation time that an id of ours contains. For any other id, searches only the
- * last hour.
+ * Finds work by the id of a prediction or job, or by the `X-Request-Id` of its request. Searches from the creation time
+ * that an id of ours contains. Any other `X-Request-Id` is searched for only in the last hour.
  */
 export async function findForTimeline(
   pool: Pool,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { signUp } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { predictionBody } from '../support/client.ts';
@@ -310,5 +311,22 @@ describe("operators' board of a pool that performs nothing", () => {
     await addIdleWorker(system);
     const [full, whySome] = await retry();
     assert.deepEqual([full, /the pool is full/.test(whySome)], ['./?did=retry-full', true]);
+  });
+});
+
+describe("operators' board of an installation that serves all pools", () => {
+  const system = useSystem({ webs: 0, workerEntry: ['workers/main.ts', 'all'] });
+
+  it('the board shows the timeline of a job by its job_id', async () => {
+    const operator = new Operator(await startBoard(system));
+    await operator.signIn(system.env['ADMIN_TOKEN'] ?? '');
+    const person = await signUp(system);
+    const sync = await until(async () => {
+      const headers = { prefer: 'respond-async' };
+      const answer = await person.request<JobReceipt>('POST', '/api/memory/sync/', {}, { headers });
+      return answer.status === 202 && answer;
+    });
+    const timeline = async () => (await operator.get(`find?id=${sync.body.job_id}`)).text();
+    await until(async () => /sync <span class="badge \w+">succeeded/.test(await timeline()));
   });
 });

@@ -44,21 +44,27 @@ export interface TracedEvent {
 const unixMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const LISTED_ROWS_MAX = 20;
 
-/** Reads all of the history in the time span, because no index has the `X-Request-Id`. */
+const ENDED_COLUMNS = `h.id, h.kind, h.party, h.state, h.code, h.source, h.attempt, h.units, null, h.facts,
+             h.admitted_at, h.started_at, h.ended_at, null, null, null`;
+
+/**
+ * Reads all of the history in the time span, because no index has the `X-Request-Id`. The id of a job is the key of its
+ * work.
+ */
 const FIND_WORK = {
-  name: 'board_find_v1',
+  name: 'board_find_v2',
   text: `
     with found as (
       select w.id, w.kind, w.party, w.state, null as code, null as source, w.attempt, 0 as units, w.worker, w.facts,
              w.admitted_at, w.started_at, null::timestamptz as ended_at, w.deadline_at,
              cardinality(w.waiters) as callers, nullif(w.detached_at, 'infinity') as left_at
-        from work w where w.id = $1::uuid or strpos(w.facts, $2) > 0
+        from work w where w.id = $1::uuid or w.key = $1::uuid or strpos(w.facts, $2) > 0
       union all
-      select h.id, h.kind, h.party, h.state, h.code, h.source, h.attempt, h.units, null, h.facts,
-             h.admitted_at, h.started_at, h.ended_at, null, null, null
-        from history h
+      select ${ENDED_COLUMNS} from history h
        where h.ended_at between to_timestamp($3::float8 / 1000) and to_timestamp($4::float8 / 1000)
          and (h.id = $1::uuid or strpos(h.facts, $2) > 0)
+      union all
+      select ${ENDED_COLUMNS} from history h where h.key = $1::uuid
     )
     select f.id, f.kind, f.party, a.name as app, f.state, f.code, f.source, f.attempt, f.units, f.worker,
            f.facts::json -> 'trace' ->> 'requestId' as "requestId", ${unixMs('f.admitted_at')} as "admittedAt",
@@ -74,7 +80,10 @@ export interface TimeSpan {
   toMs: number;
 }
 
-/** Finds work by its id or the `X-Request-Id` of its request. An attempt after a failure is a row of its own. */
+/**
+ * Finds work by its id, the id of its job or the `X-Request-Id` of its request. An attempt after a failure is a row of
+ * its own.
+ */
 export function findWork(
   pool: Pool,
   { id, trace, fromMs, toMs }: TimeSpan & { id: string | null; trace: string },
