@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Account } from '../../shared/db/entities/account.ts';
 import { issueRefreshToken } from '../../shared/db/stores/log-ins.ts';
 import { anonymously, signUp, someEmail } from '../support/account.ts';
@@ -23,7 +24,11 @@ describe('bounds', () => {
     const user = await signUp(system);
     const account = await system.em().findOneOrFail(Account, { id: user.id });
     const tokens = [user.refresh];
-    while (tokens.length < 103) tokens.push((await issueRefreshToken(system.em(), account)).token);
+    while (tokens.length < 103) {
+      // Gives each log-in a time of its own, which is stored in whole milliseconds.
+      await sleep(2);
+      tokens.push((await issueRefreshToken(system.em(), account)).token);
+    }
     const { rows } = await system.database.pool.query('select from refresh_tokens where account_id = $1', [
       user.id,
     ]);

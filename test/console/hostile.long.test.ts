@@ -105,7 +105,11 @@ describeInBrowser('hostile texts', () => {
       isOver = await page.evaluate<boolean>(`new Promise((resolve) => {
         const before = scrollY;
         scrollBy(0, 1000);
-        requestAnimationFrame(() => requestAnimationFrame(() => resolve(scrollY === before)));
+        const isLast = () => {
+          const last = document.querySelector('.long li:last-child');
+          return last !== null && last.ariaPosInSet === last.ariaSetSize;
+        };
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(scrollY === before && isLast())));
       })`);
     }
     return [...shown];
