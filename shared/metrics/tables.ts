@@ -11,7 +11,7 @@ import { gauge, onScrape, type Sample } from './registry.ts';
 const leaderGauge = gauge('forecue_housekeeping_leads', '1 on the process that leads the housekeeping.');
 const stepAgeGauge = gauge(
   'forecue_housekeeping_round_age_seconds',
-  'Seconds since a step of the housekeeping last ended.',
+  'Seconds since a step of the housekeeping last ended, or since the leader began to lead.',
   ['step'],
 );
 const queuedGauge = gauge('forecue_work_queued', 'Queued work, counted up to 1,000 pieces of a kind.', [
@@ -56,10 +56,8 @@ export interface TableSources {
   pool: Pool;
   directUrl: string;
   kinds: Kinds;
-  /**
-   * Returns when each step of the housekeeping last ended, in Unix milliseconds; undefined if another process leads.
-   */
-  rounds(): Readonly<Record<string, { last: number }>> | undefined;
+  /** Returns the milliseconds since each step of the housekeeping last ended; undefined if another process leads. */
+  roundAges(): Readonly<Record<string, number>> | undefined;
 }
 
 /** Reads the tables only while this process leads the housekeeping. */
@@ -67,7 +65,7 @@ export function watchTables(sources: TableSources): { close(): void } {
   // Two readers, so that a scrape that gives up waiting for the tables still reports the housekeeping.
   const rounds = onScrape(() => roundSamples(sources));
   const tables = onScrape(async () =>
-    sources.rounds() === undefined
+    sources.roundAges() === undefined
       ? []
       : [
           ...(await loadSamples(sources)),
@@ -84,12 +82,12 @@ export function watchTables(sources: TableSources): { close(): void } {
 }
 
 function roundSamples(sources: TableSources): Sample[] {
-  const rounds = sources.rounds();
-  if (rounds === undefined) return [];
-  const ages = Object.entries(rounds).map(
-    ([step, { last }]): Sample => [stepAgeGauge, (Date.now() - last) / 1000, { step }],
-  );
-  return [[leaderGauge, 1], ...ages];
+  const ages = sources.roundAges();
+  if (ages === undefined) return [];
+  return [
+    [leaderGauge, 1],
+    ...Object.entries(ages).map(([step, ms]): Sample => [stepAgeGauge, ms / 1000, { step }]),
+  ];
 }
 
 async function loadSamples({ pool, kinds }: TableSources): Promise<Sample[]> {

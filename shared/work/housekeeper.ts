@@ -79,6 +79,7 @@ export class Housekeeper {
   /** End of this process's lease, by its own clock; never later than the end in the database. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
+  readonly #steps: string[] = [];
   readonly #rounds: LeaseRounds = {};
   /** Running completions of stranded work, by party. */
   readonly #completions = new Map<string, Promise<unknown>>();
@@ -118,6 +119,7 @@ export class Housekeeper {
   }
 
   #every(everyMs: number, name: string, step: () => Promise<unknown>): Repetition {
+    this.#steps.push(name);
     const work = async () => {
       if (!this.#leads) return;
       await step();
@@ -133,8 +135,17 @@ export class Housekeeper {
     };
   }
 
-  rounds(): LeaseRounds | undefined {
-    return this.#leads ? this.#rounds : undefined;
+  /**
+   * Returns the milliseconds since each step last ended, or since this process began to lead if no round has ended
+   * since; undefined if another process leads.
+   */
+  roundAges(): Readonly<Record<string, number>> | undefined {
+    if (!this.#leads) return undefined;
+    const leadsForMs = performance.now() - this.#ledSince;
+    const now = Date.now();
+    return Object.fromEntries(
+      this.#steps.map((name) => [name, Math.min(now - (this.#rounds[name]?.last ?? 0), leadsForMs)]),
+    );
   }
 
   get #leads(): boolean {
@@ -232,6 +243,6 @@ export function openHousekeeper(
   const eraseAccounts = (withinMs: number, stopping: AbortSignal) =>
     finishEndings(em(), ending, withinMs, stopping);
   const housekeeper = opening.adopt(new Housekeeper({ ...options, eraseAccounts }), closePart);
-  opening.adopt(watchTables({ ...options, directUrl, rounds: () => housekeeper.rounds() }), closePart);
+  opening.adopt(watchTables({ ...options, directUrl, roundAges: () => housekeeper.roundAges() }), closePart);
   return { housekeeper, ending };
 }
