@@ -60,6 +60,7 @@ export const HASHES = [
   '2225b9b346d43c9b',
   '4b274f0198493e92',
   '32fdcaae03bfa44f',
+  '001cb7d2255f97c9',
 ];
 
 /**

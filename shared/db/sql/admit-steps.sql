@@ -87,7 +87,8 @@ begin
    order by f.place;
 end $$;
 
--- Decides a request whose work is live and locked, and adds this process to its waiters. Called for each such item.
+-- Decides a request whose work is live and locked. A request that attaches adds this process to the waiters. Called
+-- for each such item.
 create or replace function attach_v1(_item record, _process uuid) returns text
 language plpgsql as $$
 declare
