@@ -6,6 +6,7 @@ import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
 import { event, post } from '../../support/recording.ts';
+import { feedback, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { lockRow } from '../../support/row-lock.ts';
 import { rowOf } from '../../support/rows.ts';
 import { useSystem } from '../../support/system.ts';
@@ -13,7 +14,11 @@ import { until } from '../../support/until.ts';
 
 describe('erasing an account', () => {
   // Makes both ingresses issue tokens under the same URL.
-  const system = useSystem({ webs: 2, env: { PUBLIC_URL: 'http://localhost:8080' } });
+  const system = useSystem({
+    webs: 2,
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { PUBLIC_URL: 'http://localhost:8080' },
+  });
 
   beforeEach(() => system.provider.reset());
 
@@ -84,6 +89,31 @@ describe('erasing an account', () => {
     await beginErasing(person);
     const { rows } = await system.database.pool.query('select email from waitlist');
     assert.deepEqual(rows, [{ email: other }]);
+  });
+
+  it('erasing an account also erases a predicted reply on which feedback is being stored', async () => {
+    const person = await signUp(system);
+    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
+    const [first, second] = [await predictSuccessfully(person), await predictSuccessfully(person)];
+    assert.equal((await feedback(person, first, { status: 'rejected' })).status, 200);
+    const { pool } = system.database;
+    const untilWaiting = async (count: number) => {
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      await until(async () => (await pool.query(waits)).rows.length === count);
+    };
+    const labels = await lockRow(system, 'reply_calibrators', 'account_id = $1', [person.id]);
+    const decided = feedback(person, second, { status: 'edited', actual_response: 'A private answer' });
+    await untilWaiting(1);
+    const erased = beginErasing(person);
+    await untilWaiting(2);
+    await labels.release();
+    await Promise.all([decided, erased]);
+    await until(() => isGone(system, person));
+    const { rows } = await pool.query(
+      'select agent_input, actual_response from replies where account_id = $1',
+      [person.id],
+    );
+    assert.deepEqual(rows, []);
   });
 
   it('requests with the cached credentials of an erased account get 401', async () => {

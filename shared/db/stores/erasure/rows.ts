@@ -2,7 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Deletes an account's rows of a table or partition, in steps. An index must support `condition`. */
+/**
+ * Deletes an account's rows of a table or partition, in steps. An index must support `condition`. Repeats until no row is
+ * found, because a deletion by `ctid` skips a row that another transaction changes meanwhile.
+ */
 export function eraseRows(
   em: EntityManager,
   accountId: string,
@@ -10,12 +13,14 @@ export function eraseRows(
   condition = 'account_id = ?',
 ): AsyncGenerator<void> {
   return repeatStep(async () => {
-    const deletedRows = await em.execute<object[]>(
-      `delete from ${table} where ctid = any (array(select ctid from ${table} where ${condition} limit ${ROWS_AT_ONCE})) returning 1`,
+    const [page] = await em.execute<{ found: number }[]>(
+      `with page as (select ctid from ${table} where ${condition} limit ${ROWS_AT_ONCE}),
+            gone as (delete from ${table} where ctid = any (array(select ctid from page)))
+       select count(*)::int as found from page`,
       [accountId],
     );
-    return deletedRows.length;
-  });
+    return page?.found ?? 0;
+  }, 1);
 }
 
 /** Tables of memory. Derived rows come first, so that none is left without its source. */
