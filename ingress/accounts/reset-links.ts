@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../shared/domain/account.ts';
+import { networkOf } from '../http/address.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
-import { networkOf } from '../limits/network.ts';
 import type { Mail, Mailer } from './mailer.ts';
 
 const LIFETIME_HOURS = 1;

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import type { Account } from '../../shared/db/entities/account.ts';
+import { transaction } from '../../shared/db/statement.ts';
 import {
   changeAccount,
   createAccount,
@@ -12,7 +13,6 @@ import {
 } from '../../shared/db/stores/accounts.ts';
 import { isInvite, redeemInvite } from '../../shared/db/stores/invites.ts';
 import { findPasswordReset, issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/log-ins.ts';
-import { transaction } from '../../shared/db/transaction.ts';
 import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
@@ -26,8 +26,8 @@ import {
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
 import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
+import { networkOf } from '../http/address.ts';
 import type { LimiterFactory } from '../limits/limiter.ts';
-import { networkOf } from '../limits/network.ts';
 import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/password-throttle.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
 import { checkStrength, undefinedIfLinkEnded, validationErrorFor } from './errors.ts';

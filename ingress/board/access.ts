@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { deriveKey } from '../../shared/security/fingerprint.ts';
+import { networkOf } from '../http/address.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
-import { networkOf } from '../limits/network.ts';
 
 const COOKIE = 'forecue-admin';
 const LIFETIME_S = 8 * 60 * 60;

@@ -1,7 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import type { Log } from '../../shared/log.ts';
-import { type IsTrusted, unwrapIpv4 } from '../http/address.ts';
-import { networkOf } from '../limits/network.ts';
+import { type IsTrusted, networkOf, unwrapIpv4 } from '../http/address.ts';
 
 /** Maximum open connections of the process, and of one network (an IPv4 address or an IPv6 /64). */
 export interface ConnectionLimits {

@@ -213,3 +213,16 @@ export function pagesOn<S extends Surface>(surface: S) {
     serve: Page<Parts>['serve'],
   ): Page<Parts> => ({ surface, method, path, credential, serve });
 }
+
+const METHOD_SCOPES: Record<Method, Scope> = {
+  GET: 'read',
+  POST: 'write',
+  PUT: 'write',
+  PATCH: 'write',
+  DELETE: 'forget',
+};
+
+/** Returns the scopes that allow a key to call the endpoint; one of them is enough. */
+export function scopesOf({ method, scopes = [METHOD_SCOPES[method]] }: Endpoint): readonly Scope[] {
+  return scopes;
+}

@@ -12,8 +12,8 @@ import type { Credentials } from '../auth/credentials.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
 import { Bodies } from '../guards/bodies.ts';
 import { AnswerBudget } from '../guards/budgets.ts';
-import { networkOf } from '../limits/network.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
+import { networkOf } from './address.ts';
 import {
   type Answer,
   type Declaration,
@@ -21,10 +21,10 @@ import {
   isEndpoint,
   type ParamKind,
   type Route,
+  scopesOf,
 } from './endpoint.ts';
 import { toAppError } from './errors.ts';
 import { isIdentifier, type RequestState } from './request-context.ts';
-import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 

@@ -3,8 +3,8 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { sharedPause } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
+import { networkOf } from '../http/address.ts';
 import type { LeasedLimiter, LimiterFactory, Verdict } from './limiter.ts';
-import { networkOf } from './network.ts';
 
 /** The window is short, because an honest caller may share the address of somebody who guesses credentials. */
 const WRONG_CREDENTIAL_LIMIT = { name: 'credential', points: 50, windowS: 10 };

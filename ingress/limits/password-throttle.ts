@@ -5,8 +5,8 @@ import { isKnownNetwork, rememberNetwork } from '../../shared/db/stores/log-ins.
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
+import { networkOf } from '../http/address.ts';
 import type { Limiter, LimiterFactory } from './limiter.ts';
-import { networkOf } from './network.ts';
 
 const WINDOW_S = 15 * 60;
 /** Maximum wrong passwords per window for one account from one network. */

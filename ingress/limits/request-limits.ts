@@ -1,7 +1,7 @@
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { networkOf } from '../http/address.ts';
 import type { Limit, LimiterFactory } from './limiter.ts';
-import { networkOf } from './network.ts';
 
 interface CountedRequest {
   readonly state: { appId?: string; accountId?: string; address: string };

@@ -1,6 +1,6 @@
 import type { Log } from '../../shared/log.ts';
+import { networkOf } from '../http/address.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from './limiter.ts';
-import { networkOf } from './network.ts';
 
 const WINDOW_S = 60 * 60;
 /**

@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX, BODY_VALUES_MAX, KIB, MIB } from '../../shared/schemas/limits.ts';
 import type { Endpoint, ParamKind } from '../http/endpoint.ts';
-import { scopesOf } from '../http/scopes.ts';
+import { scopesOf } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
 import { errorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';

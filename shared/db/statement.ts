@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResultRow } from 'pg';
 import { retry } from '../timing/retry.ts';
 import { isAnswerLost, isUnavailable } from './faults.ts';
@@ -40,4 +41,12 @@ export async function query<Row extends QueryResultRow>(
       (isUnavailable(error) && tries === 1 && options.withinMs === undefined),
   });
   return rows;
+}
+
+/**
+ * Runs `work` in a transaction. After a conflict with another one (40001, 40P01), runs it again from the beginning, a
+ * few times at most.
+ */
+export function transaction<T>(em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
+  return retry(() => em.fork().transactional(work), RETRY_ON_CONFLICT);
 }

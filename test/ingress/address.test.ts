@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
+import { networkOf } from '../../ingress/http/address.ts';
 import { createApp } from '../../ingress/http/app.ts';
 import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
 import { type ListeningServer, listen } from '../../ingress/http/server.ts';
 import type { LimiterFactory } from '../../ingress/limits/limiter.ts';
-import { networkOf } from '../../ingress/limits/network.ts';
 import { requestLimits } from '../../ingress/limits/request-limits.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { createLog } from '../../shared/log.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { openDatabase } from '../../shared/db/orm.ts';
-import { transaction } from '../../shared/db/transaction.ts';
+import { transaction } from '../../shared/db/statement.ts';
 import { createLog } from '../../shared/log.ts';
 import { useDatabase } from '../support/database.ts';
 

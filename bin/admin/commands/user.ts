@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
+import { transaction } from '../../../shared/db/statement.ts';
 import {
   changeAccount,
   createAccount,
@@ -17,7 +18,6 @@ import {
   enableAccount,
 } from '../../../shared/db/stores/end-account.ts';
 import { issuePasswordReset } from '../../../shared/db/stores/log-ins.ts';
-import { transaction } from '../../../shared/db/transaction.ts';
 import { passwordResetLink } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { NewUser } from '../../../shared/schemas/accounts.ts';

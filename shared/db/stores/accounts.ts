@@ -5,8 +5,7 @@ import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
 import { Account, PasswordReset, RefreshToken, WebSession } from '../entities/account.ts';
 import { isUniqueViolation } from '../faults.ts';
-import { query } from '../statement.ts';
-import { transaction } from '../transaction.ts';
+import { query, transaction } from '../statement.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 const ACCOUNTS_BY_ID = {

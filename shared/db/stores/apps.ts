@@ -5,8 +5,7 @@ import type { AppPrincipal } from '../../domain/app.ts';
 import { newId } from '../../ids.ts';
 import { hashKey, newAppKey } from '../../security/keys.ts';
 import { App, AppKey } from '../entities/app.ts';
-import { query } from '../statement.ts';
-import { transaction } from '../transaction.ts';
+import { query, transaction } from '../statement.ts';
 
 const FIND_BY_KEY = {
   name: 'app_by_key_v1',

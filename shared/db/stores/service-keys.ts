@@ -7,8 +7,7 @@ import type { Scope } from '../../schemas/accounts.ts';
 import { KEYS_MAX } from '../../schemas/limits.ts';
 import { newServiceKey } from '../../security/keys.ts';
 import { ServiceKey } from '../entities/account.ts';
-import { query } from '../statement.ts';
-import { transaction } from '../transaction.ts';
+import { query, transaction } from '../statement.ts';
 
 const ACCOUNTS_BY_KEY = {
   name: 'accounts_by_key_v2',

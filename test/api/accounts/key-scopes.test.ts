@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { scopesOf } from '../../../ingress/http/scopes.ts';
+import { scopesOf } from '../../../ingress/http/endpoint.ts';
 import { exampleOf } from '../../../ingress/openapi/examples.ts';
 import { endpoints } from '../../../ingress/routes/index.ts';
 import { newId } from '../../../shared/ids.ts';

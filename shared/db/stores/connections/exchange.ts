@@ -6,7 +6,7 @@ import type { ConnectionExchangeRequest, ConnectionExchangeResponse } from '../.
 import { CONNECTIONS_MAX, EXCHANGE_MISMATCHES_MAX } from '../../../schemas/limits.ts';
 import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
-import { transaction } from '../../transaction.ts';
+import { transaction } from '../../statement.ts';
 import { endPredictionsOf } from './revoke.ts';
 
 export interface ExchangeResult {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
-import { transaction } from '../../transaction.ts';
 import { completeWithin, type WorkRef } from '../work/complete.ts';
 
 /** `ended` are ids of predictions. The caller must wake the processes that wait for them or run them. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
-import { transaction } from '../../transaction.ts';
 
 /**
  * Deletes an account's rows of a table or partition, in steps. An index must support `condition`. Repeats until no row is

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
+import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
-import { transaction } from '../../transaction.ts';
 import { endWorkUnder } from '../connections/revoke.ts';
 import { completeWithin, type WorkRef } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
-import { transaction } from '../../transaction.ts';
+import { transaction } from '../../statement.ts';
 
 /**
  * Changes an account's memory in one transaction, and adds 1 to `accounts.memory_revision` if `counts`. Locks the

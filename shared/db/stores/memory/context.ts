@@ -4,7 +4,7 @@ import type { ContextCandidates, ContextQuery } from '../../../domain/context-ro
 import { AppError } from '../../../errors/app-error.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
-import { transaction } from '../../transaction.ts';
+import { transaction } from '../../statement.ts';
 
 /** Maximum length of a question that memory is searched by, in UTF-16 units. Of a longer one, only the end is used. */
 const QUESTION_LENGTH_MAX = 2000;

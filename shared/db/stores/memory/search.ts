@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { isCancelled } from '../../faults.ts';
-import { transaction } from '../../transaction.ts';
+import { transaction } from '../../statement.ts';
 
 /** SQL for searching a tier of memory. The expressions must be those of the indexes. */
 export interface SearchedTier {

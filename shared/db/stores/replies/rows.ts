@@ -5,8 +5,7 @@ import { feedbackOf } from '../../../domain/replies/reliability.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
 import { type ListedReply, Reply } from '../../entities/reply.ts';
-import { query } from '../../statement.ts';
-import { transaction } from '../../transaction.ts';
+import { query, transaction } from '../../statement.ts';
 
 const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
 /** Columns by which the size of a listed prediction is measured; its other columns are small. */
