@@ -36,6 +36,15 @@ describe('bin/node', () => {
     assert.equal(output, `[ ${child.pid}, '${process.version}', 'a b', '*' ]`);
   });
 
+  it('bin/node finds its packages if CDPATH is set and it is called by a relative path, as npm calls it', async () => {
+    const child = spawn('sh', ['-c', 'bin/node -p "1 + 1"'], {
+      cwd: checkout,
+      env: { ...process.env, CDPATH: '.:/' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.equal((await text(child.stdout)).trimEnd(), '2');
+  });
+
   it('bin/node sets MALLOC_MMAP_THRESHOLD_, so that the C library returns large memory blocks to the system', async () => {
     const { output } = await run('-p', 'process.env.MALLOC_MMAP_THRESHOLD_');
     assert.equal(output, '1048576');
