@@ -72,13 +72,20 @@ export class Transport {
     const maxRetries = options.retries ?? this.#options.retries ?? RETRIES;
     const deadline = performance.now() + timeoutMs;
     for (let attempt = 0, isRenewed = false; ; ) {
-      const headers = { ...(await this.#credentials.headers()), ...request.headers };
+      const headers = {
+        ...(await settleInTime(this.#credentials.headers(), deadline, signal)),
+        ...request.headers,
+      };
       signal?.throwIfAborted();
       try {
         return await this.#attempt(request, headers, options, deadline, read);
       } catch (error) {
         signal?.throwIfAborted();
-        if (isUnauthorized(error) && !isRenewed && (await this.#credentials.renew?.(headers))) {
+        if (
+          isUnauthorized(error) &&
+          !isRenewed &&
+          (await settleInTime(this.#credentials.renew?.(headers), deadline, signal))
+        ) {
           isRenewed = true;
           continue;
         }
@@ -146,6 +153,20 @@ export async function readJson<T>(response: Response): Promise<T> {
       message: `answered ${status}, but not with JSON`,
     });
   }
+}
+
+/**
+ * Settles like `work`. If the signal aborts or `deadline` passes first, rejects, and lets `work` run on: a renewal of
+ * tokens also serves other calls.
+ */
+async function settleInTime<T>(work: T | Promise<T>, deadline: number, signal?: AbortSignal): Promise<T> {
+  if (!(work instanceof Promise)) return work;
+  const settled = new AbortController();
+  const timeUp = sleep(
+    Math.min(TIMER_MAX_MS, deadline - performance.now()),
+    AbortSignal.any([settled.signal, ...(signal ? [signal] : [])]),
+  ).then(() => Promise.reject(new ForecueError('timeout')));
+  return Promise.race([work, timeUp]).finally(() => settled.abort());
 }
 
 /** Rejects with the signal's reason when the signal aborts. */

@@ -151,6 +151,25 @@ describe("client's tokens", () => {
     assert.deepEqual(await client.logOut(), { status: 'logged_out' });
   });
 
+  it("the client's signal and time limit also end a call that waits for a renewal of its tokens", async () => {
+    let renewals = 0;
+    const client = createAccountClient({
+      baseUrl: 'http://127.0.0.1:1',
+      credential: { access: 'old', refresh: 'r' },
+      timeoutMs: 600_000,
+      async fetch(url, init) {
+        if (!String(url).includes('refresh'))
+          return Response.json({ detail: { code: 'token_expired', message: 'Expired.' } }, { status: 401 });
+        renewals += 1;
+        return new Promise<never>((_, reject) => init?.signal?.addEventListener('abort', reject));
+      },
+    });
+    await assert.rejects(client.listSessions({ signal: AbortSignal.timeout(50) }), { name: 'TimeoutError' });
+    await assert.rejects(client.listSessions({ timeoutMs: 50 }), { code: 'timeout' });
+    assert.equal(renewals, 1);
+    client.close();
+  });
+
   it("invalid tokens in the client's storage count as logged out", async () => {
     await using server = await startTokenServer();
     const storage = sharedStorage();
