@@ -21,7 +21,8 @@ export async function sendAll(
   const store = storeAt(connection);
   const files = await findFiles(paths);
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
+  // Uses `on`, not `once`: npx passes Ctrl-C on to a process that already got it from the terminal.
+  process.on('SIGINT', () => interrupted.abort());
   const { signal } = interrupted;
   const reports: FileReport[] = [];
   let isStopped = false;
@@ -40,7 +41,9 @@ export async function sendAll(
       isStopped = error instanceof ForecueError;
     }
   }
-  return { text: summaryOf(reports), failed: reports.some(({ failed }) => failed !== null) };
+  const note = signal.aborted ? 'interrupted; the same command continues\n' : '';
+  const failed = signal.aborted || reports.some((report) => report.failed !== null);
+  return { text: summaryOf(reports) + note, failed };
 }
 
 function summaryOf(reports: readonly FileReport[]): string {
