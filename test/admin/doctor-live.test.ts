@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { createDatabase } from '../support/database.ts';
 import { delay, ok, status } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
+import { listen } from '../support/listening.ts';
 import { useSystem } from '../support/system.ts';
 
 interface LiveFinding {
@@ -58,6 +60,18 @@ describe('`doctor --live`', function () {
       `select count(*)::int from app_keys k join apps a on a.id = k.app_id where a.name = 'Doctor'`,
     );
     assert.deepEqual(rows, [{ count: 0 }]);
+  });
+
+  it('`doctor --live` does not send its prediction through HTTPS_PROXY, which is for the provider', async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer().on('connect', ({ url }, socket) => {
+      asked.push(url);
+      setTimeout(() => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 1000);
+    });
+    await using listening = await listen(proxy);
+    const env = { HTTPS_PROXY: listening.url, OPENAI_BASE_URL: 'https://provider.invalid/v1' };
+    await runLiveDoctor(env, 'https://forecue.invalid');
+    assert.deepEqual(asked, ['provider.invalid:443']);
   });
 
   it('`doctor --live` reports the stage `provider` if the provider is too slow or refuses the API key', async () => {
