@@ -28,7 +28,12 @@ const ROW_CHARS_COMPARED = 1000;
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
   const sessions = Map.groupBy(rows.toSorted(byTime), ({ sessionId }) => sessionId);
   const clusters = [...sessions.values()].flatMap((session) => splitSession(session));
-  return clusters.sort(([one], [other]) => (one && other ? byTime(one, other) : 0));
+  return byStart(clusters);
+}
+
+/** Sorts clusters by their first rows. */
+export function byStart<Row extends ClusterRow>(clusters: readonly Row[][]): Row[][] {
+  return clusters.toSorted(([one], [other]) => (one && other ? byTime(one, other) : 0));
 }
 
 function byTime(one: ClusterRow, other: ClusterRow): number {
@@ -59,7 +64,8 @@ function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] 
   return clusters;
 }
 
-function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
+/** Reports whether `next` is too late to be in the cluster that `last` is in. */
+export function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > CLUSTER_GAP_MS;
 }
 

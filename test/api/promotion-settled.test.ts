@@ -42,4 +42,38 @@ describe('settled rows', () => {
     assert.deepEqual(await pieces(false, 4), [THREE_TEXTS]);
     assert.deepEqual(await pieces(false, 2), [['one', 'two']]);
   });
+
+  it('scheduled promotions take a settled session that comes after hundreds of small sessions of today', async () => {
+    const at = (n: number) => new Date(Date.now() - 5 * 60 * MINUTE + n * 1000).toISOString();
+    const small = Array.from({ length: 600 }, (_, n) => ({
+      kind: 'reply',
+      content: `hello ${n}`,
+      session_id: `small-${n}`,
+      occurred_at: at(n),
+    }));
+    for (const start of [0, 200, 400])
+      assert.equal(
+        (await ann.request('POST', '/api/memory/raw/', small.slice(start, start + 200))).status,
+        201,
+      );
+    await say(ann, THREE_TEXTS, { session_id: 'long', at: Date.now() - 20 * MINUTE });
+    assert.deepEqual(await pieces(true, 500), [THREE_TEXTS]);
+  });
+
+  it('a promotion takes sessions that run at the same time whole, as many as fit into `limit`', async () => {
+    const start = Date.now() - 90 * MINUTE;
+    await say(ann, ['z1', 'z2'], { session_id: 'z', at: start - 60 * MINUTE });
+    for (const n of [0, 1, 2]) {
+      await say(ann, [`a${n}`], { session_id: 'a', at: start + n * MINUTE });
+      await say(ann, [`b${n}`], { session_id: 'b', at: start + n * MINUTE + 1000 });
+    }
+    const [z, a, b] = [
+      ['z1', 'z2'],
+      ['a0', 'a1', 'a2'],
+      ['b0', 'b1', 'b2'],
+    ];
+    assert.deepEqual(await pieces(false, 8), [z, a, b]);
+    assert.deepEqual(await pieces(false, 6), [z, a]);
+    assert.deepEqual(await pieces(false, 4), [z]);
+  });
 });

@@ -21,6 +21,7 @@ import {
   type PromotionProgress,
   type PromotionSteps,
 } from './promotion.ts';
+import { findWholeClusters, firstThatFit } from './whole-clusters.ts';
 
 /**
  * Each episode is stored in one transaction with the progress, so that a later attempt continues where this attempt
@@ -106,29 +107,21 @@ export async function piecesToPromote(
   const left = limit - countRows(firstPieces);
   if (left <= 0) return firstPieces;
 
-  const foundRows = await rowsToPromote(em, accountId, {
-    since,
-    limit: left + 1,
-    promotedBefore,
-    settledOnly,
-  });
-  const rows = foundRows.slice(0, left);
-  const clusters = [false, true].flatMap((hadFailed) =>
-    clustersIn(
-      foundRows.filter(({ hasFailed }) => hasFailed === hadFailed),
-      foundRows[left],
-    ),
-  );
-  const settledClusters = settledOnly
-    ? clusters.filter((cluster) => isSettled(cluster, Date.now()))
-    : clusters;
+  const found = await findClusters(em, accountId, { since, limit: left, promotedBefore, settledOnly });
+  const fitting = firstThatFit(found, left);
+  // Cuts a cluster if there is nothing else, so that a cluster of more than `limit` rows is promoted at all.
+  const isCut = fitting.length === 0 && firstPieces.length === 0;
+  const clusters = isCut ? found.slice(0, 1).map((cluster) => cluster.slice(0, left)) : fitting;
+  const rows = clusters.flat();
   const summarisedRows = rows.filter(({ episode, isSummarised }) => isSummarised && episode === null);
   const pieces: Piece[] = [
     ...firstPieces,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
     // Rows that an episode already covers are only marked as promoted.
     ...clustersOf(summarisedRows).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
-    ...settledClusters.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
+    ...clusters
+      .filter(([row]) => row?.isSummarised === false)
+      .map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
   const failedIds = new Set(rows.flatMap(({ id, hasFailed }) => (hasFailed ? id : [])));
   const hasFailed = (piece: Piece) => piece.rows.some(({ id }) => failedIds.has(id));
@@ -142,6 +135,24 @@ export async function piecesToPromote(
       limit - countRows(pieces),
     )),
   ];
+}
+
+/** Finds clusters of at least `limit` rows, unless there are fewer. Those that failed before come last. */
+async function findClusters(
+  em: EntityManager,
+  accountId: string,
+  filter: RowFilter,
+): Promise<RowToPromote[][]> {
+  const { limit, settledOnly } = filter;
+  const find = (hasFailed: boolean) =>
+    findWholeClusters<RowToPromote>({
+      readAfter: (after, count) =>
+        rowsToPromote(em, accountId, { ...filter, limit: count, hasFailed, after }),
+      isWanted: (cluster) => !settledOnly || isSettled(cluster, Date.now()),
+      minRows: limit,
+    });
+  const found = await find(false);
+  return found.flat().length < limit ? [...found, ...(await find(true))] : found;
 }
 
 function countRows(pieces: readonly Piece[]): number {
@@ -171,17 +182,6 @@ async function piecesOf(
     count += rows.length;
   }
   return pieces;
-}
-
-/**
- * `beyond` is the first row beyond the limit. A cluster that contains it is left to the next promotion, unless it is
- * the only cluster.
- */
-function clustersIn(foundRows: readonly RowToPromote[], beyond: RowToPromote | undefined): RowToPromote[][] {
-  const clusters = clustersOf(foundRows.filter(({ isSummarised }) => !isSummarised));
-  const wholeClusters = clusters.filter((rows) => beyond === undefined || !rows.includes(beyond));
-  if (wholeClusters.length > 0 || beyond === undefined) return wholeClusters;
-  return clusters.map((rows) => rows.filter((row) => row !== beyond)).filter((rows) => rows.length > 0);
 }
 
 /**

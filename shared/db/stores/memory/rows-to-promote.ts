@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RawToPromote } from '../../../domain/episodes.ts';
+import { LOWEST_ID } from '../../../ids.ts';
 
 export interface RowFilter {
   /** In RFC 3339; takes only rows that occurred then or later. */
@@ -12,6 +13,13 @@ export interface RowFilter {
    * that may still grow.
    */
   settledOnly: boolean;
+}
+
+interface RowWindow extends RowFilter {
+  /** Takes rows whose promotion has failed before, or else the other rows. */
+  hasFailed: boolean;
+  /** Takes only rows after this one in order of time; undefined for the first window. */
+  after: Pick<RowToPromote, 'occurredAt' | 'id'> | undefined;
 }
 
 /** `version` changes when a client changes the episode, or when its text is erased or written. */
@@ -50,20 +58,20 @@ export async function databaseNowText(em: EntityManager): Promise<string> {
 const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
   and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
 
-/** Reads the rows that match the filter, oldest first. Rows whose promotion has failed before come last. */
+/** Reads the next rows that match the filter, oldest first. */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
-  { since, limit, promotedBefore, settledOnly }: RowFilter,
+  { since, limit, promotedBefore, settledOnly, hasFailed, after }: RowWindow,
 ): Promise<RowToPromote[]> {
   const filterValues = [accountId, since ?? null, promotedBefore ?? null];
+  const afterValues = [after?.occurredAt.toISOString() ?? '-infinity', after?.id ?? LOWEST_ID];
   const rows = await em.execute<(StoredRow & Omit<RowToPromote, keyof RawToPromote>)[]>(
     `with found as (
-       (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures = 0
-         order by r.occurred_at, r.id limit ?)
-       union all
-       (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures > 0 and (not ? or r.retry_at <= now())
-         order by r.occurred_at, r.id limit ?)
+       select r.* from raw_memories r
+        where ${IS_TO_PROMOTE} and r.failures ${hasFailed ? '> 0' : '= 0'}
+          and (not ? or coalesce(r.retry_at, now()) <= now()) and (r.occurred_at, r.id) > (?::timestamptz, ?::uuid)
+        order by r.occurred_at, r.id limit ?
      )
      select ${ROW_COLUMNS}, to_json(e) as episode, r.failures > 0 as "hasFailed",
             exists (select from memory_links l
@@ -73,8 +81,8 @@ export async function rowsToPromote(
          select ${VERSION_COLUMNS} from memory_links l join episodes e on e.id = l.from_id
           where ?::text is not null and l.account_id = r.account_id and l.to_id = r.id and ${IS_REWRITABLE}
           order by e.id limit 1) e on true
-      order by "hasFailed", r.occurred_at, r.id limit ?`,
-    [...filterValues, limit, ...filterValues, settledOnly, limit, promotedBefore ?? null, limit],
+      order by r.occurred_at, r.id`,
+    [...filterValues, settledOnly, ...afterValues, limit, promotedBefore ?? null],
   );
   return rows.map(({ episode, isSummarised, hasFailed, ...row }) => ({
     ...toRow(row),
