@@ -97,12 +97,18 @@ async function chooseBundle(
 }
 
 /**
- * Joins the ends of all prompts, because a prompt usually ends with its question. All ends have the same maximum
- * length.
+ * Joins the ends of all prompts, because a prompt usually ends with its question. All ends have the same maximum length.
+ * Only the last words of the text are looked up, so the prompts take turns: the last word of each prompt comes last,
+ * before these the last but one of each, and so on.
  */
 function searchTextOf(inputs: readonly string[]): string {
   const share = Math.floor(SEARCH_CHARS_MAX / inputs.length) - 1;
-  return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');
+  const ends = inputs.map((input) => input.slice(-share).toWellFormed().split(/\s+/).filter(Boolean));
+  const longest = Math.max(...ends.map((words) => words.length));
+  const inTurn = Array.from({ length: longest }, (_, place) =>
+    ends.flatMap((words) => words.at(place - longest) ?? []),
+  );
+  return inTurn.flat().join(' ');
 }
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);

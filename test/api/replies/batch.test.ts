@@ -23,6 +23,10 @@ import { until } from '../../support/until.ts';
 const FIELDS = ['failed', 'latency_ms', 'results', 'succeeded', 'usage'];
 const PREDICTION = `candidates confidence id k latency_ms model predicted_response reasoning status threshold usage`;
 
+const LONG_PROMPT = `I have refactored the payment module: extracted the currency converter, renamed the invoice builder,
+removed duplicated rounding helpers, added coverage for Swiss francs, updated snapshots, regenerated fixtures, bumped the
+linter, fixed every warning, and rewrote the migration guide for integrators. Anything left before opening the review?`;
+
 describe('reply batches', function () {
   this.timeout(60_000);
   const system = useSystem({
@@ -139,6 +143,18 @@ describe('reply batches', function () {
       inputs.map(() => [fact.id]),
     );
     assert.equal(new Set(contexts.map((context) => context?.memory_revision)).size, 1);
+  });
+
+  it('a reply batch finds the fact that its first prompt asks for, however long the other prompt is', async () => {
+    const fact = await add(ann, 'facts', { text: 'Names the staging server heron' });
+    for (let n = 0; n < 30; n += 1) await add(ann, 'facts', { text: `Likes hobby number ${n}` });
+    const asked = 'Which name shall the staging server get in the config?';
+    const { body } = await predictBatch<BatchResponse>(ann, [asked, LONG_PROMPT]);
+    const [first] = body.results;
+    assert.ok(first && 'prediction' in first);
+    const { context } = (await ann.request<ReplyDetail>('GET', `/api/predictions/${first.prediction.id}/`))
+      .body;
+    assert.ok(context?.fact_ids.includes(fact.id));
   });
 
   it('a reply batch uses no memory that is deleted or added while it runs', async () => {
