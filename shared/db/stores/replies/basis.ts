@@ -74,7 +74,10 @@ export function readPromptReplies(em: EntityManager, accountId: string): Promise
   return em.execute<PromptReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
 }
 
-/** A reply answers the prompt that it names or else the last prompt of the same agent in its session. */
+/**
+ * A reply answers the prompt that it names, or none if that one was deleted or has not arrived. A reply that names none
+ * answers the last prompt of the same agent in its session.
+ */
 const READ_PROMPT_REPLIES = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
@@ -87,7 +90,7 @@ const READ_PROMPT_REPLIES = `
       select q.id, q.content
         from (
           select * from raw_memories s
-           where named.id is null and s.account_id = r.account_id and s.session_id = r.session_id
+           where r.metadata ->> 'in_reply_to' is null and s.account_id = r.account_id and s.session_id = r.session_id
              and s.occurred_at <= r.occurred_at
            order by s.occurred_at desc, s.id desc limit ${PROMPT_SEARCH_ROWS}) q
        where q.kind = 'prompt' and q.agent is not distinct from r.agent
