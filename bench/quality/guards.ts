@@ -48,7 +48,11 @@ function measureSupport(): void {
       const random = randomOf(seedOf(`${name}, guards ${values.seed}`));
       const earlier = Array.from({ length: size }, () => next(random));
       const routine = ROUTINE.map((prompt) => ({ prompt, reply: 'yes' }));
-      const precedents = new Precedents([...earlier, ...routine, ...routine], []);
+      const own = [...earlier, ...routine, ...routine].map((turn, place) => ({
+        ...turn,
+        promptId: String(place),
+      }));
+      const precedents = new Precedents(own, []);
       const later = Array.from({ length: PROMPTS }, () => next(random));
       const again = later.filter(({ prompt, reply }) => precedents.supportFor(prompt)(reply)).length;
       const risked = IRREVERSIBLE.filter((prompt) => precedents.supportFor(prompt)('yes')).length;

@@ -77,7 +77,8 @@ export class Knowledge {
   }
 
   remember({ prompt, reply }: Turn): void {
-    this.#pairs.unshift({ id: String(this.#pairs.length).padStart(6, '0'), prompt, reply });
+    const id = String(this.#pairs.length).padStart(6, '0');
+    this.#pairs.unshift({ id, promptId: `prompt ${id}`, prompt, reply });
   }
 
   /** Lets the person decide: they accept a response that they would have sent, and edit any other. */

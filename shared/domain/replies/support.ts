@@ -17,6 +17,8 @@ export interface PersonDecision {
 export type SupportCheck = (response: string) => boolean;
 
 interface Precedent extends Omit<PersonDecision, 'isRejected'> {
+  /** Set for an own reply. Several replies to one prompt count once. */
+  promptId?: string;
   /** Own replies and decisions are counted separately, because one reply may be stored as both. */
   origin: 'own' | 'approved' | 'rejected';
   meaning: string;
@@ -37,9 +39,9 @@ export class Precedents {
   readonly #precedents: readonly Precedent[];
   readonly #prompts: TextCollection;
 
-  constructor(own: readonly Pick<PromptReply, 'prompt' | 'reply'>[], decisions: readonly PersonDecision[]) {
+  constructor(own: readonly Omit<PromptReply, 'id'>[], decisions: readonly PersonDecision[]) {
     const precedents = [
-      ...own.map(({ prompt, reply }) => ({ prompt, reply, origin: 'own' as const })),
+      ...own.map(({ promptId, prompt, reply }) => ({ promptId, prompt, reply, origin: 'own' as const })),
       ...decisions.map(({ isRejected, prompt, reply }) => ({
         prompt,
         reply,
@@ -69,12 +71,16 @@ export class Precedents {
   }
 }
 
-/** Stops at `min`, because the search for dictation is slow. */
+/** Stops at `min`, because the search for dictation is slow. Own replies and decisions are counted separately. */
 function hasEnough(precedents: readonly Precedent[], min: number): boolean {
-  const counts = { own: 0, approved: 0, rejected: 0 };
+  const repliedPrompts = new Set<string>();
+  let approved = 0;
   return precedents.some((one) => {
-    if (isOwnChoice(one)) counts[one.origin] += 1;
-    return counts.own === min || counts.approved === min;
+    const { promptId } = one;
+    if ((promptId !== undefined && repliedPrompts.has(promptId)) || !isOwnChoice(one)) return false;
+    if (promptId === undefined) approved += 1;
+    else repliedPrompts.add(promptId);
+    return repliedPrompts.size === min || approved === min;
   });
 }
 

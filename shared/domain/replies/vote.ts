@@ -7,7 +7,7 @@ export interface PromptReply {
   /** Id of the raw row with the reply. */
   id: string;
   /** Id of the raw row with the prompt. */
-  promptId?: string;
+  promptId: string;
   prompt: string;
   reply: string;
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import type { ReplyResponse } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { INJECTIONS } from '../../support/injections.ts';
-import { forget } from '../../support/memory.ts';
+import { add, forget } from '../../support/memory.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../support/questions.ts';
+import { event, post } from '../../support/recording.ts';
 import {
   addReply,
   feedback,
@@ -54,6 +56,39 @@ describe('overconfident model', function () {
     assert.deepEqual([sure.status, sure.predicted_response], ['auto', 'Yes']);
     assert.equal((await askAll([PROMPT]))[0]?.status, 'auto');
     await forget(ann, 'raw', first);
+    assertNoneIsSure([await ask(PROMPT)]);
+  });
+
+  it('a predicted yes is `escalated` if the person replied yes in two lines, but to one prompt only', async () => {
+    await addReply(ann, PROMPT, 'yes', 0);
+    await add(ann, 'raw', {
+      agent: 'coder',
+      session_id: 'session-0',
+      content: 'go ahead',
+      kind: 'reply',
+      occurred_at: '2026-02-01T12:30:00Z',
+    });
+    assertNoneIsSure([await ask(PROMPT)]);
+  });
+
+  it('a predicted yes is `escalated` if the person replied yes only to later prompts, which they have deleted', async () => {
+    const deleted = 'May I show you the summary?';
+    for (const session_id of [`${ann.id}-1`, `${ann.id}-2`]) {
+      const at = (minute: number) => ({ session_id, occurred_at: `2026-05-01T12:0${minute}:00Z` });
+      const later = event({ ...at(1), prompt: deleted });
+      const { prompt: _, ...reply } = event({ ...at(2), type: 'user.reply' });
+      const events = [
+        event({ ...at(0), prompt: PROMPT }),
+        later,
+        { ...reply, reply: 'yes', in_reply_to: later.id },
+      ];
+      assert.equal((await post(ann, events)).body.accepted, 3);
+    }
+    await ann.request('POST', '/api/memory/sync/', {});
+    const { body } = await ann.request<{ results: RawMemoryResponse[] }>('GET', '/api/memory/raw/');
+    const deletedRows = body.results.filter(({ content }) => content === deleted);
+    assert.equal(deletedRows.length, 2);
+    for (const row of deletedRows) await forget(ann, 'raw', row);
     assertNoneIsSure([await ask(PROMPT)]);
   });
 

@@ -85,7 +85,12 @@ describe('guard', () => {
 });
 
 describe('vote', () => {
-  const pair = (prompt: string, reply: string): PromptReply => ({ id: newId(), prompt, reply });
+  const pair = (prompt: string, reply: string): PromptReply => ({
+    id: newId(),
+    promptId: newId(),
+    prompt,
+    reply,
+  });
   const habit = Array.from({ length: 6 }, () => pair('Shall I run the linter now?', 'Yes please'));
 
   it('the built-in predictor repeats the reply to similar prompts, and is surer the more often the reply was given', () => {

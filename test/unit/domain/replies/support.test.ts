@@ -4,7 +4,8 @@ import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
 const RUN_TESTS = 'Shall I run the tests for the parser?';
-const repliesTo = (reply: string, ...prompts: string[]) => prompts.map((prompt) => ({ prompt, reply }));
+const repliesTo = (reply: string, ...prompts: string[]) =>
+  prompts.map((prompt, place) => ({ promptId: `${prompt} ${place}`, prompt, reply }));
 const decisionOn = (reply: string, prompt: string, isRejected = false): PersonDecision => ({
   prompt,
   reply,
@@ -29,7 +30,7 @@ describe('support of a reply', () => {
   });
 
   it('replies to routine prompts do not support replies about irreversible actions', () => {
-    const routine = ROUTINE.flatMap((prompt) => times(10, { prompt, reply: 'yes' }));
+    const routine = ROUTINE.flatMap((prompt) => repliesTo('yes', ...times(10, prompt)));
     const precedents = new Precedents(
       routine,
       routine.map(({ prompt }) => decisionOn('yes', prompt)),
