@@ -109,6 +109,24 @@ describe('provider call ledger', () => {
       assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
+  const uncounted: [outcome: string, answer: Parameters<typeof message>[0], usage: unknown][] = [
+    ['answered', { content: '{"next":"4 with care"}' }, undefined],
+    ['answered', { content: '{"next":"4 with care"}' }, null],
+    ['refused', { content: null, refusal: 'no' }, {}],
+    ['unusable', { content: { next: 'no text' } }, null],
+  ];
+  for (const [outcome, answer, usage] of uncounted)
+    it(`the provider call ledger estimates the cost of a call that is ${outcome} with the usage ${JSON.stringify(usage)}, and sets its aborted flag`, async () => {
+      const app = await system.app();
+      system.provider.respond(
+        json({ choices: [{ index: 0, message: answer, finish_reason: 'stop' }], usage }),
+      );
+      await app.predict(predictionBody());
+      const [row] = await bookedRows(app);
+      assert.deepEqual([row.outcome, row.aborted, row.output_tokens], [outcome, true, 0]);
+      assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
+    });
+
   it('the provider call ledger has a row for each call of a prediction, with estimated tokens after a timeout', async () => {
     const app = await system.app();
     system.provider.next(hang());

@@ -32,7 +32,8 @@ export interface ChatRequest extends Question, Dialect {}
 
 /** `cut_off` means that the answer reached the limit of output tokens. */
 export type Completion = {
-  usage: Usage;
+  /** Null if the server counted no tokens. */
+  usage: Usage | null;
   /** The server's name for the model that answered. */
   answeredBy?: string;
 } & ({ state: 'written'; text: string } | { state: 'refused' } | { state: 'cut_off' });

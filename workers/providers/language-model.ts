@@ -8,6 +8,7 @@ import {
   type ChatMessage,
   type Guess,
   isOutage,
+  NO_USAGE,
   type Provider,
   ProviderError,
   SHORTEST_CALL_MS,
@@ -20,7 +21,9 @@ const FAULTS_SHOWN_MAX = 3;
 /** Maximum length of the malformed answer that is quoted when the model is asked again, in UTF-16 units. */
 const QUOTED_CHARS_MAX = 20_000;
 
-type AskWithFallback = (question: Question, call: CallLimits) => Promise<Completion & { model: string }>;
+type CountedCompletion = Completion & { usage: Usage; model: string };
+
+type AskWithFallback = (question: Question, call: CallLimits) => Promise<CountedCompletion>;
 
 /**
  * Asks the requested model, then the others in order, while the provider has an outage and there is time. If no model
@@ -34,7 +37,8 @@ export function withFallback(ask: AskModel, others: readonly string[]): AskWithF
       const timeoutMs = until - performance.now();
       if (firstError !== undefined && timeoutMs < SHORTEST_CALL_MS) break;
       try {
-        return { ...(await ask(question, { ...call, model, timeoutMs })), model };
+        const completion = await ask(question, { ...call, model, timeoutMs });
+        return { ...completion, usage: completion.usage ?? NO_USAGE, model };
       } catch (error) {
         if (!isOutage(error)) throw firstError ?? error;
         firstError ??= error;

@@ -69,8 +69,8 @@ export class CallLedger {
 }
 
 /**
- * Books each request, whatever its outcome. Estimates the tokens of a request if its caller left, its time ended or its
- * answer cannot be read, since the provider may charge for them.
+ * Books each request, whatever its outcome. Estimates the tokens of a request if its caller left, its time ended, its
+ * answer cannot be read or states no count, since the provider may charge for them.
  */
 export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   const send: Chat = async (request, call) => {

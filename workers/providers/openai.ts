@@ -139,7 +139,7 @@ function readCompletion(body: unknown): Completion {
   const message = field(choice, 'message');
   const usage = readUsage(field(body, 'usage'));
   const counted = { usage, ...readModel(field(body, 'model')) };
-  if (!isRecord(message)) throw unusableAnswer('no message', isRecord(field(body, 'usage')) ? usage : null);
+  if (!isRecord(message)) throw unusableAnswer('no message', usage);
   const { content, refusal } = message;
   const finish = field(choice, 'finish_reason');
   if (finish === 'length') return { state: 'cut_off', ...counted };
@@ -160,14 +160,13 @@ function readModel(model: unknown): { answeredBy?: string } {
   return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
 }
 
-function readUsage(usage: unknown): Usage {
+/** Returns null without a plausible count. Zeros are no count: every request has a prompt. */
+function readUsage(usage: unknown): Usage | null {
   const inputTokens = tokenCount(field(usage, 'prompt_tokens'));
+  const outputTokens = tokenCount(field(usage, 'completion_tokens'));
+  if (inputTokens + outputTokens === 0) return null;
   const cached = field(field(usage, 'prompt_tokens_details'), 'cached_tokens');
-  return {
-    inputTokens,
-    cachedTokens: Math.min(tokenCount(cached), inputTokens),
-    outputTokens: tokenCount(field(usage, 'completion_tokens')),
-  };
+  return { inputTokens, cachedTokens: Math.min(tokenCount(cached), inputTokens), outputTokens };
 }
 
 function tokenCount(value: unknown): number {

@@ -40,6 +40,11 @@ function answer(outcome: string, message: object, finish = 'stop'): (n: number) 
   });
 }
 
+function uncountedAnswer(outcome: string, message: object, usage: unknown): () => ScriptedAnswer {
+  const step = fake.json({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage });
+  return () => ({ outcome, counted: null, step });
+}
+
 const ANSWERS: ((n: number) => ScriptedAnswer)[] = [
   answer('answered', { content: '{"name":"red"}' }),
   answer('answered', { content: '{"name":7}' }),
@@ -47,6 +52,10 @@ const ANSWERS: ((n: number) => ScriptedAnswer)[] = [
   answer('refused', { content: null, refusal: 'no' }),
   answer('cut_off', { content: '{"na' }, 'length'),
   answer('unusable', { content: 7 }),
+  uncountedAnswer('answered', { content: '{"name":"red"}' }, undefined),
+  uncountedAnswer('answered', { content: 'red' }, null),
+  uncountedAnswer('refused', { content: null, refusal: 'no' }, {}),
+  uncountedAnswer('unusable', { content: 7 }, { prompt_tokens: '12', completion_tokens: -1 }),
   () => ({ outcome: 'unusable', counted: null, step: fake.truncatedJson() }),
   () => ({ outcome: 'unusable', counted: null, step: fake.reset() }),
   () => ({ outcome: 'timeout', counted: null, step: fake.hang() }),
@@ -97,9 +106,11 @@ describe('ledger', () => {
         const tokens = { inputTokens: row.input_tokens, outputTokens: row.output_tokens };
         assert.equal(row.cost_microcents, costOf(PRICES.get(row.model), tokens), seen);
       }
-      // The usage includes the tokens of a malformed first answer, but not those of failed calls.
+      // The usage includes the tokens of a malformed first answer, but not those of failed calls, and no estimates.
       if (answered === undefined) continue;
-      const used = rows.filter(({ outcome }) => outcome === 'answered' || outcome === 'refused');
+      const used = rows.filter(
+        ({ outcome, aborted }) => (outcome === 'answered' || outcome === 'refused') && !aborted,
+      );
       assert.equal(answered.usage.inputTokens, sum(used.map((row) => row.input_tokens)), seen);
       assert.equal(answered.usage.outputTokens, sum(used.map((row) => row.output_tokens)), seen);
     }
