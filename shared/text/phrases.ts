@@ -84,6 +84,11 @@ export function isWordStart(lines: string, at: number): boolean {
   return WORD_START.test(lines);
 }
 
+/** Returns true unless the characters before and after a place belong to the same word. */
+export function isWordBoundary(lines: string, at: number): boolean {
+  return isWordStart(lines, at) || !/^[\p{L}\p{M}\p{N}_]/u.test(lines.slice(at, at + 2));
+}
+
 export interface Phrase {
   offset: number;
   /** In lower case. */

@@ -4,6 +4,7 @@ import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../shared/domain/likel
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { closedObject } from '../../shared/schemas/build.ts';
 import { compile } from '../../shared/schemas/validator.ts';
+import { isWordBoundary } from '../../shared/text/phrases.ts';
 import { encloseInTag, extractJson, OUTPUT_TOKENS, THOUGHT_TOKENS } from '../providers/answer.ts';
 import type { Question } from '../providers/chat.ts';
 
@@ -78,9 +79,12 @@ export function readAnswer(
 /** Removes the draft, or its last `REPEATED_CHARS_MAX` code points, if the continuation begins by repeating it. */
 function withoutDraft(draft: string, continuation: string): string {
   const trimmedText = continuation.trimStart();
-  const repeatedText = [draft, [...draft].slice(-REPEATED_CHARS_MAX).join('')].find(
-    (text) => text.trim() !== '' && trimmedText.startsWith(text),
-  );
+  const beginsNewWord = trimmedText !== continuation;
+  const repeatedText = [draft, [...draft].slice(-REPEATED_CHARS_MAX).join('')].find((text) => {
+    if (text.trim() === '' || !trimmedText.startsWith(text)) return false;
+    // The next word may begin like a draft of one word: `we`, ` were`.
+    return !beginsNewWord || /\S\s+\S/.test(text) || isWordBoundary(trimmedText, text.length);
+  });
   return repeatedText === undefined ? continuation : trimmedText.slice(repeatedText.length);
 }
 

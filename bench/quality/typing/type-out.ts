@@ -1,4 +1,4 @@
-import { isWordStart } from '../../../shared/text/phrases.ts';
+import { isWordBoundary } from '../../../shared/text/phrases.ts';
 
 /** Completes what has been typed so far; returns an empty text for no completion. */
 export type Complete = (draft: string) => Promise<string>;
@@ -40,9 +40,7 @@ export async function typeOut(text: string, complete: Complete): Promise<TypingR
 
 /** Reports whether a text begins with `beginning`, and the beginning does not end inside a word. */
 export function isTyped(text: string, beginning: string): boolean {
-  const { length } = beginning;
-  const endsWord = !/^[\p{L}\p{M}\p{N}_]/u.test(text.slice(length)) || isWordStart(text, length);
-  return text.startsWith(beginning) && endsWord;
+  return text.startsWith(beginning) && isWordBoundary(text, beginning.length);
 }
 
 export function total(all: readonly TypingResult[]): TypingResult {

@@ -108,6 +108,32 @@ describe('prediction answer', () => {
     assert.equal(completionOf(draft, `${draft.slice(-24)} today`), ' today');
   });
 
+  it('reading a prediction answer keeps a next word that only begins with the letters of a draft of one word', () => {
+    for (const [draft, continuation] of [
+      ['we', ' were thinking about it'],
+      ['i', ' installed the package'],
+      ['a', ' app that counts'],
+      ['use', '\nuser_id as the key'],
+      ['v1', ' v12 is out'],
+      ['가', ' 가방을 샀어요'],
+    ] as const)
+      assert.equal(completionOf(draft, continuation), continuation);
+    assert.equal(completionOf('so', ' some people say', { mode: 'next_prompt' }), 'so some people say');
+  });
+
+  it('reading a prediction answer removes a repeated draft after a space, if no other word can be meant', () => {
+    for (const [draft, continuation, completion] of [
+      ['we', ' we were thinking', ' were thinking'],
+      ['We', ' We’re thinking', '’re thinking'],
+      ['Hello,', ' Hello, world', ' world'],
+      ['Please se', ' Please send it', 'nd it'],
+      ['我们', ' 我们明天去', '明天去'],
+      ['ก', ' กำลังไป', 'ำลังไป'],
+    ] as const)
+      assert.equal(completionOf(draft, continuation), completion);
+    assert.equal(completionOf('we', 'were thinking'), 're thinking');
+  });
+
   it('a prediction answer that is blank or only repeats the draft is an abstention', () => {
     for (const continuation of ['', '  ', '\n', 'Please send'])
       assert.deepEqual(readAnswer(answer(`4${continuation}`), base), { completion: '', confidence: 0 });
