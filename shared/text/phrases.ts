@@ -99,6 +99,8 @@ export interface Phrase {
 
 /** Maximum length of a phrase in UTF-16 units: enough for the words that are looked up and for a completion. */
 const PHRASE_CHARS_MAX = 64;
+/** Reports whether a phrase of this length may end inside a word. One that would split a surrogate pair is shorter. */
+export const isCutPhrase = (length: number) => length >= PHRASE_CHARS_MAX - 1;
 /** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
 const TYPED_CHARS_MAX = 2000;
 /** Maximum number of phrases per text. In most languages with spaces, `TYPED_CHARS_MAX` units contain fewer words. */

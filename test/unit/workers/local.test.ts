@@ -249,6 +249,50 @@ describe('built-in predictor: recall', () => {
     });
 });
 
+describe('built-in predictor: long lines', () => {
+  const lines = [
+    'Please run the integration tests again and report every failing assertion with its complete stack trace',
+    'Write comprehensive documentation for the configuration parameters and environment variables',
+    "Refactor whatever authentication middleware the administrators haven't documented, which doesn't terminate",
+    'Bitte die Benutzerverwaltungsoberfläche und die Zugriffsberechtigungsprüfung überarbeiten, dann ausliefern',
+    `Summarise ${Array.from('𐐨𐐩𐐪𐐫𐐬𐐭', (letter) => letter.repeat(9)).join(' ')} afterwards`,
+    `Summarise ${Array.from('abcdefgh', (letter) => `${letter}👩‍👩‍👧‍👦🇩🇪`).join(' ')} afterwards`,
+  ];
+  const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+  const sources = {
+    memory: (draft: string, line: string) => predictFromMemory(draft, [line, line, line]),
+    messages: (draft: string, line: string) =>
+      predict(draft, Array(20).fill(messageOf(line)), {
+        local: { phrases: [], minConfidence: 0, taken: 0, dismissed: 0 },
+      }),
+  };
+  for (const [name, predictAfter] of Object.entries(sources))
+    it(`the built-in predictor completes words of a long line from ${name} as a whole`, async () => {
+      for (const line of lines) {
+        const ends = new Set([...segmenter.segment(line)].map(({ index }) => index)).add(line.length);
+        for (const { index } of line.matchAll(/(?<=.{3})./gu)) {
+          const draft = line.slice(0, index);
+          const { completion } = await predictAfter(draft, line);
+          const text = draft + completion;
+          assert.ok(completion.isWellFormed() && line.startsWith(text), text);
+          assert.ok(completion === '' || ends.has(text.length), text);
+        }
+      }
+    });
+
+  it('the built-in predictor completes a long line of a script without spaces', async () => {
+    const chinese =
+      '请总结这份季度销售报告给董事会并且把所有的数字与去年同期进行比较然后用简单的语言解释为什么利润下降以及我们下一步应该做什么来改善目前的情况谢谢大家的努力';
+    const thai =
+      'กรุณาสรุปรายงานยอดขายประจำไตรมาสนี้ให้คณะกรรมการแล้วเปรียบเทียบตัวเลขทั้งหมดกับปีที่แล้วและอธิบายด้วยภาษาที่เข้าใจง่าย';
+    for (const line of [chinese, thai])
+      for (const predictAfter of Object.values(sources)) {
+        const { completion } = await predictAfter(line.slice(0, 6), line);
+        assert.ok(completion !== '' && line.slice(6).startsWith(completion), completion);
+      }
+  });
+});
+
 describe('built-in predictor: next prompts', () => {
   it("the built-in predictor returns a next prompt that begins with the person's draft", async () => {
     const { completion, confidence } = await next([messageOf(EXAMPLE)], 'Please summarise the quart');

@@ -98,6 +98,8 @@ function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boole
   const followerCounts: number[] = [];
   for (const place of places) {
     const word = nextWord(place.following, begun);
+    // Half a word, or the end of a cut text, says nothing about the next word.
+    if (place.isCut && (word === '' || word === place.following)) continue;
     const key = lowerCaseInPlace(word);
     const follower = followers.get(key) ?? { word, places: [], depth: 0, weights: [] };
     followers.set(key, follower);

@@ -1,10 +1,18 @@
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
-import { type DraftEnd, isWordStart, lowerCaseInPlace, phraseLinesOf } from '../../../shared/text/phrases.ts';
+import {
+  type DraftEnd,
+  isCutPhrase,
+  isWordStart,
+  lowerCaseInPlace,
+  phraseLinesOf,
+} from '../../../shared/text/phrases.ts';
 
 /** A place in a text where the draft's last words occur, and the text that follows them. */
 export interface ContinuationEvidence {
   following: string;
+  /** True if more text may follow, so that the last word of `following` may be half a word. */
+  isCut: boolean;
   /** The place counts for contexts of at least `minWords` and at most `maxWords` of the draft's last words. */
   minWords: number;
   maxWords: number;
@@ -37,7 +45,7 @@ export function isWrittenByPerson(message: Message): boolean {
 
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const evidence = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
-    following,
+    ...cutFollowing(following, isCutPhrase((end.tails[words]?.length ?? 0) + following.length)),
     minWords: words,
     maxWords: words,
     weight: scale * (OLD_PHRASE_WEIGHT + (1 - OLD_PHRASE_WEIGHT) * 0.5 ** (days / HALF_LIFE_DAYS)),
@@ -60,6 +68,13 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
     );
   }
   return evidence;
+}
+
+/** Matches what may be half a character, or join two parts of a word, at the end of a cut text. */
+const HALF_END = /(?:['’]|\u200d|[\ud800-\udbff])$/;
+
+function cutFollowing(following: string, isCut: boolean): Pick<ContinuationEvidence, 'following' | 'isCut'> {
+  return { following: isCut ? following.replace(HALF_END, '') : following, isCut };
 }
 
 interface WeightedText {
@@ -127,8 +142,10 @@ function findContinuations(
     const end = at + nearest.length;
     let maxWords = minWords;
     while (maxWords + 1 < tails.length && endsWith(lower, tails[maxWords + 1] ?? '', end)) maxWords += 1;
-    const following = lines.slice(end, Math.min(lines.indexOf('\n', end), end + FOLLOWING_CHARS_MAX));
-    places.push({ following, minWords, maxWords, ...origin });
+    const restOfLine = lines.slice(end, lines.indexOf('\n', end));
+    const isCut = restOfLine.length > FOLLOWING_CHARS_MAX;
+    const following = cutFollowing(restOfLine.slice(0, FOLLOWING_CHARS_MAX), isCut);
+    places.push({ ...following, minWords, maxWords, ...origin });
   }
   return places;
 }
