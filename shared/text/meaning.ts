@@ -62,9 +62,17 @@ const POLITE_PHRASES = phrasesIn(
 );
 const PHRASE_WORDS_MAX = 3;
 
-/** Returns `yes` or `no` for the known ways to say so; for any other reply, its normalized words. */
+/** Maximum length of a reply that is compared by its words, in UTF-16 units. */
+const WORDS_COMPARED_MAX = 400;
+
+/**
+ * Returns `yes` or `no` for the known ways to say so; for any other reply, its normalized words. A long reply stays as
+ * it is: it recurs only as a copy, and normalizing hundreds of long replies would hold up the process.
+ */
 export function meaningOf(reply: string): string {
-  const text = normalizeReply(reply).replaceAll(/\p{P}+/gu, '');
+  const trimmed = reply.trim();
+  if (trimmed.length > WORDS_COMPARED_MAX) return trimmed;
+  const text = normalizeReply(trimmed).replaceAll(/\p{P}+/gu, '');
   if (text === '') return text;
   const words = text.split(' ').filter((word) => word !== '');
   if (consistsOf(words, ASSENTS)) return 'yes';

@@ -2,13 +2,22 @@
 const LONG_MARK_RUN = /\p{M}{30}(?=\p{M})/gu;
 /** Combining grapheme joiner. Normalization does not reorder marks across it. */
 const GRAPHEME_JOINER = '\u034f';
+/**
+ * Matches all but the characters that normalization makes more than four times as long: whole words or phrases in one
+ * character, such as U+FDFA.
+ */
+const NO_LONG_LIGATURE =
+  /[^\u321d\u321e\u327c\u3300\u3302\u3304\u3307\u3313\u3315-\u3317\u3319\u331a\u3320\u3321\u332b\u332d\u332e\u3332\u3334\u3336\u333b\u333d\u3340\u3347\u334a\u334c\u3354\u3356\u33ae\u33af\ufdfa\ufdfb]+/g;
 
 /**
- * Normalizes a text. Breaks up long runs of combining marks first, as in the Stream-Safe Text Format (Unicode Standard
- * Annex 15, 13), because normalizing a run takes quadratic time.
+ * Normalizes a text, which becomes at most four times as long: a few ligatures stay as they are. Breaks up long runs of
+ * combining marks first, as in the Stream-Safe Text Format (Unicode Standard Annex 15, 13), because normalizing a run
+ * takes quadratic time.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
-  return text.replaceAll(LONG_MARK_RUN, `$&${GRAPHEME_JOINER}`).normalize(form);
+  return text
+    .replaceAll(LONG_MARK_RUN, `$&${GRAPHEME_JOINER}`)
+    .replaceAll(NO_LONG_LIGATURE, (part) => part.normalize(form));
 }
 
 /** Scripts without spaces between words, for a character class. Each of their characters counts as a word. */

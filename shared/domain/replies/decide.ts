@@ -130,16 +130,34 @@ const COPIED_RAW_PROBABILITY_MAX = 0.25;
 /** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;
 
-/** Recognises replies with eight consecutive words from the prompt that are in none of the `history` texts. */
+/** Maximum number of UTF-16 units and words, together, of the history that is searched for copied words. */
+const SEARCHED_HISTORY_MAX = 200_000;
+
+/**
+ * Recognises replies with eight consecutive words from the prompt that are in none of the `history` texts. Pass the
+ * latest text first: only the latest texts are searched if there is too much, because the search holds up the process.
+ */
 export function createCopyCheck(prompt: string, history: readonly string[]): (reply: string) => boolean {
   const promptRuns = copyableRuns(prompt);
   let ownRuns: Set<string> | undefined;
   return (reply) => {
     const copiedRuns = copyableRuns(reply).intersection(promptRuns);
     if (copiedRuns.size === 0) return false;
-    ownRuns ??= new Set(history.flatMap((text) => [...copyableRuns(text).intersection(promptRuns)]));
+    ownRuns ??= ownRunsIn(history, promptRuns);
     return copiedRuns.difference(ownRuns).size > 0;
   };
+}
+
+function ownRunsIn(history: readonly string[], promptRuns: ReadonlySet<string>): Set<string> {
+  const ownRuns = new Set<string>();
+  let left = SEARCHED_HISTORY_MAX;
+  for (const text of history) {
+    const words = wordsOf(text);
+    left -= text.length + words.length;
+    if (left < 0) break;
+    for (const run of wordNgrams(words, COPIED_WORDS)) if (promptRuns.has(run)) ownRuns.add(run);
+  }
+  return ownRuns;
 }
 
 const copyableRuns = (text: string) => new Set(wordNgrams(wordsOf(text), COPIED_WORDS));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { codePointsIn, truncate, truncateMiddle, truncateWithEllipsis } from '../../../shared/text/cut.ts';
 import { similarity } from '../../../shared/text/similarity.ts';
 import { estimateTokens, TokenBudget } from '../../../shared/text/tokens.ts';
-import { positionedWords, wordsOf } from '../../../shared/text/words.ts';
+import { normalForm, positionedWords, wordsOf } from '../../../shared/text/words.ts';
 
 const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
 
@@ -22,6 +22,16 @@ describe('words of a text', () => {
 
   it('words of a text are single characters in scripts without spaces, and whole words in others', () => {
     assert.deepEqual(wordsOf('我用pnpm。ขา မြ'), ['我', '用', 'pnpm', 'ข', 'า', 'မ']);
+  });
+
+  it('no character becomes more than four times as long by normalization', () => {
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      // Composed forms are never longer than decomposed ones.
+      if (character.normalize('NFKD').length <= 4 * character.length) continue;
+      for (const form of ['NFKC', 'NFKD'] as const)
+        assert.equal(normalForm(character, form), character, `U+${code.toString(16)}`);
+    }
   });
 
   it('words of a text have the correct start and end positions', () => {

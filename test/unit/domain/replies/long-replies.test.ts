@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { createCopyCheck } from '../../../../shared/domain/replies/decide.ts';
+import { Precedents } from '../../../../shared/domain/replies/support.ts';
+import { createVoter } from '../../../../shared/domain/replies/vote.ts';
+
+const PROMPT = 'Shall I run the nightly import of the orders now, or wait for the report?';
+const REPLIES = 500;
+const REPLY_CHARS = 8000;
+/** Characters of which normalization makes one, four, six and 18. */
+const CHARACTERS = ['a', '\u3309', '\u3316', '\ufdfa'];
+
+/** Counts the characters that normalization gets and returns while `call` runs. */
+function charactersNormalizedBy(call: () => void): number {
+  const { normalize } = String.prototype;
+  let count = 0;
+  String.prototype.normalize = function (form?: string) {
+    const normal = normalize.call(this, form);
+    count += this.length + normal.length;
+    return normal;
+  };
+  try {
+    call();
+  } finally {
+    String.prototype.normalize = normalize;
+  }
+  return count;
+}
+
+const repliesTo = (reply: string, count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    id: String(n),
+    promptId: `prompt ${n}`,
+    prompt: PROMPT,
+    reply,
+  }));
+
+describe('long replies', () => {
+  it('comparing hundreds of replies of maximum length normalizes none of them', () => {
+    for (const character of CHARACTERS) {
+      const pairs = repliesTo(character.repeat(REPLY_CHARS), REPLIES);
+      const count = charactersNormalizedBy(() => {
+        createVoter(pairs);
+        new Precedents(pairs, []).supportFor(PROMPT);
+      });
+      assert.ok(count < REPLY_CHARS, `${count} for ${character}`);
+    }
+  });
+
+  it('a long reply is supported by its copies, but not by a reply that differs in a comma', () => {
+    const reply = 'Take the second list, sort it, and write the sum to the report. '.repeat(8);
+    const isSupported = new Precedents(repliesTo(reply, 2), []).supportFor(PROMPT);
+    assert.ok(isSupported(`\n${reply}`));
+    assert.ok(!isSupported(reply.replace(',', '')));
+  });
+
+  it('the search of the history for copied words stops after the latest replies if there is too much text', () => {
+    const copy = 'run the nightly import of the orders now, or wait';
+    const short = Array.from({ length: REPLIES }, () => 'yes, and then show me what has changed');
+    assert.ok(!createCopyCheck(PROMPT, [...short, copy])(copy));
+    for (const character of CHARACTERS) {
+      const long = Array.from({ length: REPLIES }, () => character.repeat(REPLY_CHARS));
+      assert.ok(!createCopyCheck(PROMPT, [copy, ...long])(copy));
+      const count = charactersNormalizedBy(() => assert.ok(createCopyCheck(PROMPT, [...long, copy])(copy)));
+      assert.ok(count < 1_000_000, `${count} for ${character}`);
+    }
+  });
+});
