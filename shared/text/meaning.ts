@@ -2,16 +2,32 @@ import { detailsOf } from './details.ts';
 import { jaccard, trigramsOf } from './similarity.ts';
 import { normalForm } from './words.ts';
 
-/** Unifies compatibility forms, case and white space, and removes the punctuation at the beginning and the end. */
+/** Punctuation that is a part of names, paths, options and numbers, for a pattern. */
+const MEANINGFUL_PUNCTUATION = [
+  // `C#`, `5%`, `src/*`, `my_name`
+  String.raw`[#%‰٪&*@/\\_]`,
+  // `1.5`, `1,2`, `3:30`, and `v-2`
+  String.raw`(?<=\p{N})\p{P}+(?=\p{N})|\p{Pd}(?=\p{N})`,
+  // `.NET`, `../x`, `--force`, `-$5`, `!ready`, but not the dash of a list, nor an ellipsis
+  String.raw`(?<![\p{L}\p{M}\p{N}.!-])[.!-]{1,2}(?=[\p{L}\p{N}\p{S}*@/\\_])`,
+].join('|');
+const PUNCTUATION = new RegExp(String.raw`(${MEANINGFUL_PUNCTUATION})|\p{P}`, 'gu');
+const APOSTROPHES = new Set("'’");
+
+/**
+ * Unifies compatibility forms, case and white space. Removes apostrophes, and replaces other punctuation by a space
+ * unless it is `MEANINGFUL_PUNCTUATION`.
+ */
 export function normalizeReply(text: string): string {
-  const characters = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
-  // A pattern with `+$` would take quadratic time on a run of punctuation.
-  const from = characters.findIndex((character) => !EDGE_CHARACTER.test(character));
-  const to = characters.findLastIndex((character) => !EDGE_CHARACTER.test(character));
-  return characters.slice(Math.max(0, from), to + 1).join('');
+  return normalForm(text, 'NFKC')
+    .toLowerCase()
+    .replaceAll(PUNCTUATION, (sign, meaningful?: string) => meaningful ?? (APOSTROPHES.has(sign) ? '' : ' '))
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
 }
 
-const EDGE_CHARACTER = /[\s\p{P}]/u;
+/** Matches a number with its sign, unit and separators. The marks before it are limited to keep matching linear. */
+const MARKED_NUMBER = /[^\s\p{L}\p{N}]{0,3}\p{N}[^\s\p{L}]*/gu;
 
 /** Minimum trigram similarity of two replies that count as the same. */
 const SAME_MEANING_SIMILARITY_MIN = 0.9;
@@ -30,7 +46,8 @@ export class ComparableReply {
   constructor(reply: string) {
     this.#text = normalizeReply(reply);
     this.#trigrams = trigramsOf([this.#text]);
-    this.#details = [...detailsOf(this.#text)].join(' ');
+    const numbers = new Set(this.#text.match(MARKED_NUMBER));
+    this.#details = [...detailsOf(this.#text).union(numbers)].join(' ');
   }
 
   get isEmpty(): boolean {
@@ -50,7 +67,7 @@ const phrasesIn = (phrases: string) => new Set(phrases.split('|').map((one) => o
 
 /** Ways to say yes or no, normalized. */
 const ASSENTS = phrasesIn(
-  `yes|y|yep|yeah|yup|ok|okay|sure|sure thing|go|go ahead|go on|go for it|proceed|do it|do that|please do|continue|sounds good|
+  `yes|y|yep|yeah|yup|ok|o k|okay|sure|sure thing|go|go ahead|go on|go for it|proceed|do it|do that|please do|continue|sounds good|
   looks good|lgtm|fine|agreed|approved|of course|absolutely|right|correct|k|ja|klar|gerne|oui|daccord|si|sí|sim|да|так|давай|ок|
   tak|ano|igen|kyllä|joo|evet|tamam|ναι|כן|نعم|हाँ|जी|có|vâng|ya|iya|ใช่|是|是的|好|好的|可以|同意|行|はい|うん|お願いします|네|예|응`,
 );
@@ -72,11 +89,10 @@ const WORDS_COMPARED_MAX = 400;
 export function meaningOf(reply: string): string {
   const trimmed = reply.trim();
   if (trimmed.length > WORDS_COMPARED_MAX) return trimmed;
-  const text = normalizeReply(trimmed).replaceAll(/\p{P}+/gu, '');
-  if (text === '') return text;
-  const words = text.split(' ').filter((word) => word !== '');
+  const text = normalizeReply(trimmed);
+  const words = text.split(' ');
   if (consistsOf(words, ASSENTS)) return 'yes';
-  return consistsOf(words, DENIALS) ? 'no' : words.join(' ');
+  return consistsOf(words, DENIALS) ? 'no' : text;
 }
 
 /** Reports whether the words consist of `phrases` and polite phrases, with at least one of `phrases`. */

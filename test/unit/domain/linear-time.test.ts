@@ -6,6 +6,7 @@ import { QuotedText } from '../../../shared/domain/facts/passage.ts';
 import { pastedParts, spokenParts } from '../../../shared/domain/facts/source.ts';
 import { isInstruction } from '../../../shared/domain/facts/statement.ts';
 import { slotOf } from '../../../shared/domain/facts/topics.ts';
+import { normalizeReply } from '../../../shared/text/meaning.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
 
 const extract = (content: string) =>
@@ -23,6 +24,7 @@ const READERS: Record<string, (text: string) => unknown> = {
     isOtherValue(`${text} npm`, `${text} pnpm`, 'tool.a'),
   'deciding whether a fact is an instruction': isInstruction,
   'finding the slot of a fact': slotOf,
+  'normalizing a reply': normalizeReply,
   'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
 };
 

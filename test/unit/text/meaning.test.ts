@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { haveSameMeaning } from '../../../shared/text/meaning.ts';
+import { haveSameMeaning, meaningOf } from '../../../shared/text/meaning.ts';
 
 const REPLY =
   'Please restart the staging server on port 8080 and tell me when the checks of the new release have passed';
@@ -23,5 +23,98 @@ describe('meaning of replies', () => {
     const move = (from: number, to: number) =>
       `Move the requests of all of the customers in Europe from port ${from} to port ${to} during this night, please`;
     assert.ok(!haveSameMeaning(move(8080, 8081), move(8081, 8080)));
+  });
+
+  it('replies that differ in the punctuation of a number, name, path or option do not have the same meaning', () => {
+    for (const [one, ...others] of [
+      ['12', '1,2', '1-2', '1.2', '1/2', '1:2', '1–2'],
+      ['15', '1.5', '-15', '–15', '15%', '15‰', '#15', '$15', '-$15', '.15', '-.15', '+15', '15+'],
+      ['v12', 'v1.2', 'v-12', 'v1-2'],
+      [
+        'c',
+        'C#',
+        'C++',
+        'C*',
+        '&c',
+        '@c',
+        '-c',
+        '--c',
+        '.c',
+        '!c',
+        '/c',
+        './c',
+        '../c',
+        '~/c',
+        'c/',
+        '*.c',
+        '\\c',
+      ],
+      ['50 50', '50/50', '5050', '50%/50%', '50-50'],
+      ['NET', '.NET'],
+      ['force', '--force'],
+      ['my var', 'my_var', 'myvar', 'my/var', 'my\\var', 'my@var'],
+      ['src main.ts', 'src/main.ts', '/src/main.ts', '../src/main.ts', 'src\\main.ts'],
+      ['use port 80', 'use port -80', 'use port 8.0', 'use port 80%'],
+      ['a b', 'ab', 'a*b', 'a&b', 'a/b'],
+    ] as const) {
+      const all = [one, ...others];
+      assert.equal(new Set(all.map(meaningOf)).size, all.length, all.map(meaningOf).join(' | '));
+      for (const other of others) assert.ok(!haveSameMeaning(one, other), `${one} and ${other}`);
+    }
+    for (const port of ['-8080', '80.80', '8080%', '$8080', '#8080'])
+      assert.ok(!keepsMeaning('8080', port), port);
+  });
+
+  it('replies that differ only in the punctuation of sentences have the same meaning', () => {
+    for (const [one, ...others] of [
+      [
+        'yes',
+        'Yes!',
+        'yes.',
+        '"yes"',
+        '“yes”',
+        '«yes»',
+        '(yes)',
+        "'yes'",
+        'yes…',
+        '…yes',
+        '- yes',
+        '– yes',
+        '• yes',
+      ],
+      ['don’t', "don't", 'dont', 'Don’t!'],
+      ['15', '15.', '15)', '(15)', '"15"', '- 15', '15!', '15,'],
+      ['-15', '(-15)', '-15.'],
+      ['C#', 'c#.', '"C#"', '(C#)'],
+      ['--force', '"--force"', '(--force).'],
+      ['.NET', '“.NET”', '.net,'],
+      [
+        'pnpm, then vitest',
+        'pnpm then vitest.',
+        'pnpm - then: vitest',
+        'pnpm—then vitest',
+        'pnpm,then vitest',
+      ],
+      ['well known', 'well-known'],
+      ['用 pnpm', '用 pnpm。', '「用 pnpm」'],
+    ] as const)
+      for (const other of others) {
+        assert.equal(meaningOf(other), meaningOf(one));
+        assert.ok(haveSameMeaning(one, other), `${one} and ${other}`);
+      }
+    for (const yes of [
+      'OK.',
+      'O.K.',
+      'yes, please!',
+      'Yes—go ahead…',
+      'ok,go ahead',
+      "d'accord",
+      'да!',
+      'जी!हाँ',
+      '好的，谢谢。',
+      'نعم،',
+    ])
+      assert.equal(meaningOf(yes), 'yes', yes);
+    for (const nothing of ['', '?', '…', '- ', '"()"']) assert.equal(meaningOf(nothing), '');
   });
 });

@@ -22,6 +22,20 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
+  it('a reply is not supported by a reply that differs from it in the punctuation of a number or a name', () => {
+    const prompt = 'Which of the lists shall I sort?';
+    for (const [one, other] of [
+      ['1,2', '12'],
+      ['-5', '5'],
+      ['C#', 'C'],
+    ] as const) {
+      assert.ok(
+        !new Precedents(repliesTo(one, prompt).concat(repliesTo(other, prompt)), []).supportFor(prompt)(one),
+      );
+      assert.ok(new Precedents(repliesTo(one, prompt, prompt), []).supportFor(prompt)(one));
+    }
+  });
+
   it('a reply is supported by two accepting decisions, but neither by rejections nor by one decision and its raw row', () => {
     const approved = times(2, decisionOn('yes', RUN_TESTS));
     assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes'));
