@@ -61,6 +61,7 @@ export const HASHES = [
   '4b274f0198493e92',
   '32fdcaae03bfa44f',
   '001cb7d2255f97c9',
+  '5a6bac6bc97acd67',
 ];
 
 /**

@@ -95,10 +95,13 @@ export class LoadEstimate {
 
   /**
    * Returns the smallest number of queued pieces at which a party's next piece would be answered later than `withinMs`;
-   * Infinity if there is none.
+   * Infinity if there is none. Zero still lets a piece take the place of a queued one; without a worker, nothing may
+   * enter the queue, so the number is negative.
    */
   maxQueued(withinMs: number, now: number): number {
-    if (this.answerMs(0, now) > withinMs) return 0;
+    const firstMs = this.answerMs(0, now);
+    if (firstMs === Number.POSITIVE_INFINITY) return -1;
+    if (firstMs > withinMs) return 0;
     const latest = this.#latest;
     if (latest === undefined || this.answerMs(Number.MAX_SAFE_INTEGER, now) <= withinMs)
       return Number.POSITIVE_INFINITY;

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin, measureNoise } from '../support/noise.ts';
-import { useProcesses } from '../support/system.ts';
+import { rowOf } from '../support/rows.ts';
+import { useProcesses, useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
@@ -89,6 +91,34 @@ describe('with no worker left alive', function () {
   function ask(signal?: AbortSignal) {
     return app.predict(predictionBody({ draft: { text: `Draft ${marker} `, revision: 1 } }), { signal });
   }
+});
+
+describe('with a draft in the queue when the last worker dies', function () {
+  this.timeout(60_000);
+  const system = useSystem({ apart: true, env: { ...env, WORKER_CONCURRENCY: '1' } });
+
+  it('a person who types on while no worker is alive is soon refused, too, instead of waiting until the deadline', async () => {
+    const app = await system.app();
+    const type = (revision: number) => {
+      const body = predictionBody({ session_id: 'typing', draft: { text: `Draft ${revision} `, revision } });
+      const reply = app.predict(body);
+      reply.catch(() => {});
+      return { body, reply };
+    };
+    system.provider.respond(hang());
+    app.predict(predictionBody()).catch(() => {});
+    await system.provider.called(1);
+    const { body } = type(1);
+    await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
+    await system.workers[0]?.kill();
+    let revision = 1;
+    const refused = await until(() => {
+      revision += 1;
+      // Types on before the deadline, so that each draft finds an earlier one in the queue.
+      return Promise.race([type(revision).reply, sleep(1000, undefined)]);
+    });
+    assert.deepEqual([refused.status, refused.code], [503, 'overloaded']);
+  });
 });
 
 /** Waits until the ingress knows that no worker is alive, and asserts that calls are refused at once. */

@@ -6,7 +6,7 @@ language sql as $$
   select pg_advisory_xact_lock(hashtextextended('admissions of ' || _party, 0))
 $$;
 
--- Counts a party's queued work of a kind, up to `_most`.
+-- Counts a party's queued work of a kind, up to `_most`; none if that is negative.
 create or replace function count_queued_v1(_kind text, _party uuid, _timeout_ms int, _most int) returns int
 language plpgsql as $$
 begin
@@ -16,7 +16,7 @@ begin
         select from work w
          where w.kind = _kind and w.party = _party and is_claimable(w)
            and w.queued_at > now() - make_interval(secs => 2 * _timeout_ms / 1000.0)
-         order by w.queued_at limit _most) q);
+         order by w.queued_at limit greatest(_most, 0)) q);
 end $$;
 
 -- Returns the items of a batch, each with what is known about it: whether its connection refuses it, the live work or

@@ -7,8 +7,8 @@
 -- nothing. Work that outlives its callers has `detached_at` infinity from its admission on: it is never abandoned,
 -- however long nobody waits for it.
 --
--- A request is `overloaded` when `_most_queued` pieces of its party and kind wait already; null: never. A party's
--- admissions come one at a time.
+-- A request is `overloaded` when `_most_queued` pieces of its party and kind wait already, not counting work that it
+-- supersedes; null: never; negative: always. A party's admissions come one at a time.
 --
 -- Lock order, here and everywhere: connections by id, the party's admissions, usage by month, work by id.
 create or replace function admit_v1(
@@ -109,7 +109,7 @@ begin
         when item.revision < item.known_revision
           or (item.revision = item.known_revision and item.text_hash <> item.known_text_hash)
         then 'context_revision_conflict'
-        when queued - victims.queued >= _most_queued then 'overloaded'
+        when _most_queued < 0 or queued - victims.queued >= _most_queued then 'overloaded'
         when app.plan = 'sandbox'
          and used.reserved + used.settled - used.paid_reserved - used.paid_settled
              - (victims.units - victims.paid_units) >= _sandbox_units then 'sandbox_exhausted'

@@ -96,6 +96,14 @@ describe('admission of a batch', () => {
     );
   });
 
+  it('a negative queue limit, as without a worker, admits not even a new revision of a queued draft', async () => {
+    const { id: party } = await system.app();
+    const line = newId();
+    await admitAs('predict', 1, [requestOf(party, line, 1)]);
+    const [newer] = await admitAs('predict', 1, [requestOf(party, line, 2)], -1);
+    assert.equal(newer?.decision, 'overloaded');
+  });
+
   it('no work is admitted for an account that does not exist', async () => {
     const [refused] = await admitAs('draft', null, [requestOf(newId())]);
     assert.equal(refused?.decision, 'not_authenticated');

@@ -128,7 +128,7 @@ describe('load estimate', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { ...idle, workers: 0, slots: 0 }));
     assert.equal(load.answerMs(0, 0), Number.POSITIVE_INFINITY);
-    assert.equal(load.maxQueued(7000, 0), 0);
+    assert.equal(load.maxQueued(7000, 0), -1);
     assert.equal(load.isStrained, true);
     load.observe(loadAt(200, idle));
     assert.equal(load.answerMs(0, 200), 0);

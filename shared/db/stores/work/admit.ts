@@ -103,8 +103,9 @@ type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 
 /**
  * Admits one party's requests in the given order, in one transaction. Returns the results in the same order. Refuses a
- * request as `overloaded` if the party already has `maxQueued` queued pieces of this kind. Never exceeds a monthly cap,
- * and never lets a request run twice at the same time.
+ * request as `overloaded` if the party already has `maxQueued` queued pieces of this kind besides those that the request
+ * supersedes; a negative number refuses every request. Never exceeds a monthly cap, and never lets a request run twice
+ * at the same time.
  */
 export async function admit(
   pool: Pool,
