@@ -62,6 +62,7 @@ export const HASHES = [
   '32fdcaae03bfa44f',
   '001cb7d2255f97c9',
   '5a6bac6bc97acd67',
+  '9d39ca82b861d897',
 ];
 
 /**

@@ -111,7 +111,7 @@ begin
 end $$;
 
 -- Locks the work that a request supersedes: live work of its line with an older revision. Counts the units of this
--- month only. Called for each item that supersedes something.
+-- month only, and as queued what `count_queued_v1` counts. Called for each item that supersedes something.
 create or replace function lock_victims_v1(_line uuid, _revision bigint, _month text)
 returns table (ids uuid[], units int, paid_units int, paid_microcents numeric, queued int, queued_at timestamptz)
 language plpgsql as $$
@@ -122,10 +122,10 @@ begin
          (count(*) filter (where v.month = _month))::int,
          (count(*) filter (where v.month = _month and v.plan = 'paid'))::int,
          coalesce(sum(v.price_microcents) filter (where v.month = _month and v.plan = 'paid'), 0),
-         (count(*) filter (where v.state = 'queued'))::int,
+         (count(*) filter (where v.is_claimable))::int,
          (min(v.queued_at) filter (where v.state = 'queued'))::timestamptz
     from (
-      select w.* from work w
+      select w.*, is_claimable(w) as is_claimable from work w
        where w.line = _line and w.supersedable and w.revision < _revision
        order by w.id for update) v;
 end $$;

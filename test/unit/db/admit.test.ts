@@ -104,6 +104,17 @@ describe('admission of a batch', () => {
     assert.equal(newer?.decision, 'overloaded');
   });
 
+  it('a full queue admits no new revision of a queued draft whose callers have left, which takes up no place', async () => {
+    const { id: party } = await system.app();
+    const line = newId();
+    const earlier = requestOf(party, line, 1);
+    await admitAs('predict', 1, [earlier]);
+    await detach(system.database.pool, [{ party, key: earlier.key, disconnected: true }], TERMS.process);
+    await admitAs('predict', 1, [requestOf(party)], 1);
+    const [newer] = await admitAs('predict', 1, [requestOf(party, line, 2)], 1);
+    assert.equal(newer?.decision, 'overloaded');
+  });
+
   it('no work is admitted for an account that does not exist', async () => {
     const [refused] = await admitAs('draft', null, [requestOf(newId())]);
     assert.equal(refused?.decision, 'not_authenticated');
