@@ -7,6 +7,7 @@ export interface ClaimRequest extends FlowRequest {
    * unused.
    */
   readonly reserved: number;
+  /** Value of `FairOrder.#seq` at the ask. */
   readonly seq: number;
 }
 
@@ -50,7 +51,10 @@ export class FairOrder {
   /** Flows with queued work, by number of held slots. In each set, the flow that has waited longest comes first. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #heldSlots = { apps: 0, accounts: 0 };
+  /** Number of announcements and refreshes so far. */
   #seq = 0;
+  /** Value of `#seq` after the latest `refresh` call. */
+  #refreshSeq = 0;
   /** Number of spare flows in the next claim. It grows while claims find less work than expected. */
   #spareCount = 0;
 
@@ -86,6 +90,8 @@ export class FairOrder {
    * flows.
    */
   refresh(): void {
+    this.#seq += 1;
+    this.#refreshSeq = this.#seq;
     for (const [name, flow] of this.#flows) {
       flow.sinceMs = null;
       if (!flow.isReady && flow.held === 0) this.#flows.delete(name);
@@ -126,8 +132,10 @@ export class FairOrder {
       // `refresh` may have removed the flow meanwhile.
       const flow = this.#flows.get(name) ?? this.#addFlow(name, ask.kind, ask.party);
       const claimedPieces = pieces.get(name) ?? [];
-      for (const { queuedAtMs } of claimedPieces)
-        flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
+      // A claim from before a refresh may have skipped released work, so the next one still searches the whole queue.
+      if (ask.seq >= this.#refreshSeq)
+        for (const { queuedAtMs } of claimedPieces)
+          flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
       // Some flows run only one row at a time. `left` omits such a flow while a row runs, though its next row may be
       // queued.
       const mayHaveNext = flow.declaration.oneAtATime && claimedPieces.length > 0;

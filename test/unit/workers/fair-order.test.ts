@@ -278,6 +278,18 @@ describe('fair order', () => {
     );
   });
 
+  it('after a refresh, the fair order searches the whole queue of an app, even if a claim was under way during the refresh', () => {
+    const order = new FairOrder(16, PREDICT);
+    order.noteQueued(appFlow('a'));
+    const asks = order.ask(1);
+    order.refresh();
+    order.noteAnswer(asks, [{ ...appFlow('a'), queuedAtMs: 7000 }], [appFlow('a')]);
+    assert.deepEqual(
+      order.ask(1).map(({ sinceMs }) => sinceMs),
+      [null],
+    );
+  });
+
   it('the fair order ignores announced work of other pools and of unknown kinds', () => {
     const order = new FairOrder(16, PREDICT);
     for (const kind of ['sync', 'unheard-of', 'toString']) order.noteQueued({ kind, party: 'a' });
