@@ -63,6 +63,7 @@ export const HASHES = [
   '001cb7d2255f97c9',
   '5a6bac6bc97acd67',
   '9d39ca82b861d897',
+  '29a35820167453a6',
 ];
 
 /**

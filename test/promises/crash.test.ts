@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { predictionBody } from '../support/client.ts';
-import { delay, ok } from '../support/fake-provider.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay, hang, ok } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { assertUnits } from '../support/units.ts';
 import { until } from '../support/until.ts';
 
+type Body = ReturnType<typeof predictionBody>;
+
 describe('dead worker', () => {
   const system = useSystem({
     apart: true,
     workers: 0,
-    env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000', PROVIDER_TIMEOUT_MS: '20000' },
+    env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' },
   });
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.kill())));
@@ -31,6 +33,57 @@ describe('dead worker', () => {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('idempotency-replayed'), null);
     assert.equal(system.provider.calls.length, 2);
+    await assertUnits(app, 1);
+  });
+
+  /** Sends a call that the provider leaves without an answer, and that can be aborted with `leave`. */
+  const runWithoutAnswer = async (app: AppClient, calls: number, headers: Record<string, string> = {}) => {
+    const controller = new AbortController();
+    const body = predictionBody();
+    app.predict(body, { headers, signal: controller.signal }).catch(() => {});
+    await system.provider.called(calls);
+    return { body, leave: () => controller.abort() };
+  };
+  const endOf = (body: Body) =>
+    until(async () => {
+      const row = await rowOf(system, body);
+      return row.ended_at !== null && row;
+    }, 40_000);
+
+  it('when a worker dies, another takes over a prediction whose caller has disconnected, and a repeat gets the result', async () => {
+    const app = await system.app();
+    const victim = await system.startWorker();
+    system.provider.next(hang());
+    const { body, leave } = await runWithoutAnswer(app, 1);
+    leave();
+    await until(async () => (await rowOf(system, body)).detached_at);
+    await system.startWorker();
+    await victim.kill();
+    const { state, code, attempt } = await endOf(body);
+    assert.deepEqual([state, code, attempt], ['suggested', null, 2]);
+    const reply = await app.predict(body);
+    assert.deepEqual([reply.status, reply.headers.get('idempotency-replayed')], [200, 'true']);
+    assert.equal(system.provider.calls.length, 2);
+    await assertUnits(app, 1);
+  });
+
+  it('a prediction that waits again after the death of its worker runs even if its caller leaves, or is cancelled if asked', async () => {
+    const app = await system.app();
+    const victim = await system.startWorker();
+    system.provider.next(hang(), hang());
+    const kept = await runWithoutAnswer(app, 1);
+    const cancelled = await runWithoutAnswer(app, 2, { 'x-on-disconnect': 'cancel' });
+    await victim.kill();
+    for (const { body, leave } of [kept, cancelled]) {
+      await until(async () => (await rowOf(system, body)).state === 'queued');
+      leave();
+    }
+    assert.equal((await endOf(cancelled.body)).code, 'prediction_cancelled');
+    await until(async () => (await rowOf(system, kept.body)).waiters.length === 0);
+    await system.startWorker();
+    const { state, code, attempt } = await endOf(kept.body);
+    assert.deepEqual([state, code, attempt], ['suggested', null, 2]);
+    assert.equal(system.provider.calls.length, 3);
     await assertUnits(app, 1);
   });
 

@@ -5,6 +5,7 @@ import { hang, ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { useProcesses } from '../support/system.ts';
 import { assertUnits } from '../support/units.ts';
+import { until } from '../support/until.ts';
 
 const STOPPED_WITHIN_MS = STOP_LIMITS.process;
 
@@ -13,22 +14,27 @@ describe('unfinished work', function () {
   const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
   const system = useProcesses({ webs: 2, env });
 
-  it('a caller whose ingress and worker shut down gets 503; its work runs elsewhere as the same attempt, and a retry gets the result', async () => {
+  it('a caller whose ingress and worker shut down gets 503; its work, like that of a caller who left before, runs elsewhere as the same attempt, and a retry gets the result', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;
     assert.ok(web && other && worker);
-    // One caller waits at the ingress that stops, the other at the one that stays. Both first provider calls hang.
-    const [cutOff, patient] = [predictionBody(), predictionBody()];
+    // One caller waits at the ingress that stops, one at the ingress that stays, and one has left. All first provider
+    // calls hang.
+    const [cutOff, patient, left] = [predictionBody(), predictionBody(), predictionBody()];
     const answer = Promise.withResolvers<void>();
-    system.provider.next(hang(), hang());
+    system.provider.next(hang(), hang(), hang());
     system.provider.respond(async (response, call) => {
       if (call.record.draft === cutOff.draft.text) await answer.promise;
       await ok()(response, call);
     });
     const waiting = app.predict(cutOff, { at: web, headers: { 'x-on-disconnect': 'cancel' } });
     const waitingOn = app.predict(patient, { at: other });
-    await system.provider.called(2);
+    const leaving = new AbortController();
+    app.predict(left, { at: other, signal: leaving.signal }).catch(() => {});
+    await system.provider.called(3);
+    leaving.abort();
+    await until(async () => (await rowOf(system, left)).detached_at);
     const since = performance.now();
     for (const process of [web, worker]) process.kill('SIGTERM');
     await system.startWorker();
@@ -44,12 +50,14 @@ describe('unfinished work', function () {
     assert.ok(tookMs < STOPPED_WITHIN_MS, `stopped after ${tookMs} ms`);
     assert.deepEqual([web.child.exitCode, worker.child.exitCode], [0, 0]);
 
+    await until(async () => (await rowOf(system, left)).state === 'suggested');
+    assert.equal((await rowOf(system, left)).attempt, 1);
     const again = app.predict(cutOff, { at: other, headers: { prefer: 'wait' } });
     answer.resolve();
     const { status, headers } = await again;
     assert.deepEqual([status, headers.get('idempotency-replayed')], [200, 'true']);
     assert.equal((await rowOf(system, cutOff)).attempt, 1);
-    assert.equal(system.provider.calls.length, 4);
-    await assertUnits(app, 2);
+    assert.equal(system.provider.calls.length, 6);
+    await assertUnits(app, 3);
   });
 });

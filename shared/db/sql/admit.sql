@@ -4,8 +4,8 @@
 --
 -- Outcomes: `admitted` (also if this very call admitted it before: the statement is safe to repeat), `attached` (waits
 -- for the same request's live work), `ended` (its history has the answer), or the code of a refusal, which stores
--- nothing. Work that outlives its callers has `detached_at` infinity from its admission on: it is never abandoned,
--- however long nobody waits for it.
+-- nothing. Work that outlives its callers has `detached_at` infinity, by its kind from its admission on, or once it has
+-- begun and is queued again: it is never abandoned, however long nobody waits for it.
 --
 -- A request is `overloaded` when `_most_queued` pieces of its party and kind wait already, not counting work that it
 -- supersedes; null: never; negative: always. A party's admissions come one at a time.

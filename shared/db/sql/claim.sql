@@ -1,6 +1,6 @@
--- Checks whether a worker may claim a piece of work. A piece whose callers have all left waits until one comes back or
--- it is abandoned. The deadline is compared in a form that no index on deadlines serves: such an index would make the
--- planner read other parties' work.
+-- Checks whether a worker may claim a piece of work. A piece whose callers all left before it began waits until one
+-- comes back or it is abandoned. The deadline is compared in a form that no index on deadlines serves: such an index
+-- would make the planner read other parties' work.
 create or replace function is_claimable(_work work) returns boolean
 language sql stable as $$
   select _work.state = 'queued' and _work.deadline_at - now() > interval '0'

@@ -73,12 +73,13 @@ begin
    order by s.deadline_at, s.id;
 end $$;
 
--- Queues orphaned work again, as a new attempt: if the process that ran it comes back, its answer is refused.
+-- Queues orphaned work again, as a new attempt: if the process that ran it comes back, its answer is refused. Work that
+-- has begun outlives its callers: only work that never ran is abandoned.
 create or replace function take_over_v1(_ids uuid[]) returns table (kind text, party uuid)
 language sql
 as $$
   update work w
-     set state = 'queued', attempt = w.attempt + 1, worker = null, started_at = null
+     set state = 'queued', attempt = w.attempt + 1, worker = null, started_at = null, detached_at = 'infinity'
    where w.id = any (_ids) and w.id in (
      select o.id from work o
       where o.id = any (_ids) and o.state = 'running'
