@@ -2,10 +2,7 @@ import type { Claim, Flow, FlowRequest } from '../../shared/db/stores/work/claim
 import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/work/kind.ts';
 
 export interface ClaimRequest extends FlowRequest {
-  /**
-   * Number of slots set aside for the rows to claim. The claim may take more rows if other requests leave their slots
-   * unused.
-   */
+  /** Number of slots set aside. The claim may take more rows if other requests leave their slots unused. */
   readonly reserved: number;
   /** Value of `FairOrder.#seq` at the ask. */
   readonly seq: number;
@@ -13,6 +10,7 @@ export interface ClaimRequest extends FlowRequest {
 
 interface KnownFlow extends Flow {
   readonly declaration: Kind;
+  readonly owner: KnownParty;
   /** Number of slots that run work of this kind and party in this process, or are set aside for it. */
   held: number;
   /** True if work of this kind and party is known to be queued. */
@@ -23,32 +21,36 @@ interface KnownFlow extends Flow {
   sinceMs: number | null;
 }
 
+interface KnownParty {
+  /** Number of slots that the party's flows hold. */
+  held: number;
+  /** Flows of the party, in the order of their turns. */
+  readonly flows: KnownFlow[];
+}
+
 /**
- * A flow (the work of one kind for one app or account) may hold at most this many slots per free slot: a dynamic
- * threshold (Choudhury and Hahne 1998). Alone, it gets all slots except a sixteenth, rounded up.
+ * A party may hold at most this many slots per free slot: a dynamic threshold (Choudhury and Hahne 1998). Alone, it
+ * gets all slots except a sixteenth, rounded up.
  */
 const HELD_PER_FREE_MAX = 15;
-/** In a pool with fewer slots than this, one flow may hold all of them. */
+/** In a pool with fewer slots than this, one party may hold all of them. */
 const SHARED_SLOTS_MIN = 4;
-/**
- * Maximum number of spare flows in a claim. A flow is the work of one kind for one app or account. Spare flows get only
- * slots that other flows leave unused.
- */
+/** Maximum number of spare flows in a claim. Spare flows get only slots that other flows leave unused. */
 const SPARE_FLOWS_MAX = 256;
 /** A row may become visible up to this much later than rows queued after it, because its transaction commits late. */
 const LATE_COMMIT_MS = 1000;
 
 /**
- * Decides which flow gets the next free slot of a pool. A flow is the queued work of one kind for one app or account.
- * Apps are one group, accounts another. The group that holds fewer slots goes first; within it, the flow that holds the
- * fewest slots; among equals, the flow that has waited longest. A flow may be empty, because other workers may have
- * claimed its work.
+ * Decides which flow gets the next free slot of a pool. A flow is the queued work of one kind for one party, an app or
+ * an account. Apps are one group, accounts another. The group that holds fewer slots goes first; within it, the party
+ * that holds the fewest slots; among equals, the one that has waited longest; of its flows, the one that holds the
+ * fewest. A flow may be empty, because other workers may have claimed its work.
  */
 export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
-  readonly #flows = new Map<string, KnownFlow>();
-  /** Flows with queued work, by number of held slots. In each set, the flow that has waited longest comes first. */
+  readonly #parties = new Map<string, KnownParty>();
+  /** Flows with queued work, by number of slots that their party holds. In each set, the next flow comes first. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #heldSlots = { apps: 0, accounts: 0 };
   /** Number of announcements and refreshes so far. */
@@ -78,23 +80,19 @@ export class FairOrder {
   /** Ignores work of other pools. */
   noteQueued({ kind, party }: Flow): void {
     if (!Object.hasOwn(this.#kinds, kind)) return;
-    const name = flowKey({ kind, party });
-    const flow = this.#flows.get(name) ?? this.#addFlow(name, kind, party);
+    const flow = this.#flowOf({ kind, party });
     this.#seq += 1;
     flow.seq = this.#seq;
     this.#setReady(flow, true);
   }
 
-  /**
-   * Makes the next claims search the whole queue of each flow again, so that they find released work. Forgets idle
-   * flows.
-   */
+  /** Makes the next claims search the whole queue of each flow, to find released work. Forgets idle parties. */
   refresh(): void {
     this.#seq += 1;
     this.#refreshSeq = this.#seq;
-    for (const [name, flow] of this.#flows) {
-      flow.sinceMs = null;
-      if (!flow.isReady && flow.held === 0) this.#flows.delete(name);
+    for (const [name, { held, flows }] of this.#parties) {
+      for (const flow of flows) flow.sinceMs = null;
+      if (held === 0 && !flows.some(({ isReady }) => isReady)) this.#parties.delete(name);
     }
   }
 
@@ -111,7 +109,7 @@ export class FairOrder {
     }
     if (counts.size === 0) return [];
     const asks = [...counts].map(([flow, count]) => this.#askFor(flow, count, count));
-    for (const flow of this.#spareFlows(counts)) asks.push(this.#askFor(flow, 1, 0));
+    for (const flow of this.#spareFlows()) asks.push(this.#askFor(flow, 1, 0));
     return asks;
   }
 
@@ -129,15 +127,13 @@ export class FairOrder {
     const blockedFlows: Flow[] = [];
     for (const ask of asks) {
       const name = flowKey(ask);
-      // `refresh` may have removed the flow meanwhile.
-      const flow = this.#flows.get(name) ?? this.#addFlow(name, ask.kind, ask.party);
+      const flow = this.#flowOf(ask);
       const claimedPieces = pieces.get(name) ?? [];
       // A claim from before a refresh may have skipped released work, so the next one still searches the whole queue.
       if (ask.seq >= this.#refreshSeq)
         for (const { queuedAtMs } of claimedPieces)
           flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
-      // Some flows run only one row at a time. `left` omits such a flow while a row runs, though its next row may be
-      // queued.
+      // While a row of a one-at-a-time flow runs, `left` omits the flow, though its next row may be queued.
       const mayHaveNext = flow.declaration.oneAtATime && claimedPieces.length > 0;
       if (!leftNames.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
@@ -146,23 +142,26 @@ export class FairOrder {
       }
       this.#hold(flow, claimedPieces.length - ask.reserved);
     }
-    const reservedSlots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
-    const claimedTooFew = claimed.length < reservedSlots;
-    this.#spareCount = claimedTooFew
-      ? Math.min(2 * this.#spareCount + 8, SPARE_FLOWS_MAX)
-      : this.#spareCount >> 1;
+    const hasSlotsLeft = claimed.length < asks.reduce((sum, { reserved }) => sum + reserved, 0);
+    const spareCount = hasSlotsLeft ? 2 * this.#spareCount + 8 : this.#spareCount >> 1;
+    this.#spareCount = Math.min(spareCount, SPARE_FLOWS_MAX);
     return blockedFlows;
   }
 
   release(flow: Flow): void {
-    const known = this.#flows.get(flowKey(flow));
-    if (known !== undefined) this.#hold(known, -1);
+    this.#hold(this.#flowOf(flow), -1);
   }
 
-  #addFlow(name: string, kind: string, party: string): KnownFlow {
+  /** Returns the flow, which is new if `refresh` has forgotten its party meanwhile. */
+  #flowOf({ kind, party }: Flow): KnownFlow {
     const declaration = kindNamed(this.#kinds, kind);
-    const flow = { kind, party, declaration, held: 0, isReady: false, seq: 0, sinceMs: null };
-    this.#flows.set(name, flow);
+    const name = `${declaration.parties}:${party}`;
+    const owner = this.#parties.get(name) ?? { held: 0, flows: [] };
+    const known = owner.flows.find((one) => one.kind === kind);
+    if (known !== undefined) return known;
+    const flow = { kind, party, declaration, owner, held: 0, isReady: false, seq: 0, sinceMs: null };
+    owner.flows.push(flow);
+    this.#parties.set(name, owner);
     return flow;
   }
 
@@ -173,15 +172,15 @@ export class FairOrder {
   #nextFlow(): KnownFlow | undefined {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
-    const firsts = classes.flatMap((partyClass) => this.#flowWithFewestSlots(partyClass) ?? []);
-    // The first flow gets the free slot if any of these flows is below its limit, even if the first one is not.
-    return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
+    const firsts = classes.flatMap((partyClass) => this.#firstFlow(partyClass) ?? []);
+    // The first flow gets the free slot if any of these parties is below its limit, even if its own is not.
+    return firsts.some(({ owner }) => this.#mayHoldMore(owner.held)) ? firsts[0] : undefined;
   }
 
   #slotsAtOnce(flow: KnownFlow, max: number): number {
     let more = 1;
     if (!this.#isOnlyReady || flow.declaration.oneAtATime) return more;
-    while (more < max && this.#mayHoldMore(flow.held + more, this.free - more)) more += 1;
+    while (more < max && this.#mayHoldMore(flow.owner.held + more, this.free - more)) more += 1;
     return more;
   }
 
@@ -190,19 +189,19 @@ export class FairOrder {
     return level?.size === 1 && another === undefined;
   }
 
-  #flowWithFewestSlots(partyClass: PartyClass): KnownFlow | undefined {
+  #firstFlow(partyClass: PartyClass): KnownFlow | undefined {
     const levels = this.#ready[partyClass];
     for (const held of [...levels.keys()].sort((a, b) => a - b))
-      for (const flow of levels.get(held) ?? []) if (mayRunAnother(flow)) return flow;
+      for (const flow of levels.get(held) ?? [])
+        if (!flow.declaration.oneAtATime || flow.held === 0) return flow;
     return undefined;
   }
 
-  *#spareFlows(asked: ReadonlyMap<KnownFlow, number>): Generator<KnownFlow> {
+  *#spareFlows(): Generator<KnownFlow> {
     let spare = this.#spareCount;
     for (const levels of Object.values(this.#ready))
       for (const flow of levels.get(0) ?? []) {
         if (spare <= 0) return;
-        if (asked.has(flow)) continue;
         spare -= 1;
         yield flow;
       }
@@ -215,10 +214,13 @@ export class FairOrder {
 
   #hold(flow: KnownFlow, more: number): void {
     if (more === 0) return;
-    this.#leave(flow);
+    const { owner } = flow;
+    for (const one of owner.flows) this.#leave(one);
     flow.held += more;
+    owner.held += more;
     this.#heldSlots[flow.declaration.parties] += more;
-    this.#enter(flow);
+    owner.flows.sort((a, b) => a.held - b.held);
+    for (const one of owner.flows) this.#enter(one);
   }
 
   #setReady(flow: KnownFlow, isReady: boolean): void {
@@ -231,20 +233,16 @@ export class FairOrder {
   #enter(flow: KnownFlow): void {
     if (!flow.isReady) return;
     const levels = this.#ready[flow.declaration.parties];
-    const level = levels.get(flow.held) ?? new Set();
-    levels.set(flow.held, level.add(flow));
+    const level = levels.get(flow.owner.held) ?? new Set();
+    levels.set(flow.owner.held, level.add(flow));
   }
 
   #leave(flow: KnownFlow): void {
     const levels = this.#ready[flow.declaration.parties];
-    const level = levels.get(flow.held);
+    const level = levels.get(flow.owner.held);
     level?.delete(flow);
-    if (level?.size === 0) levels.delete(flow.held);
+    if (level?.size === 0) levels.delete(flow.owner.held);
   }
-}
-
-function mayRunAnother({ declaration, held }: KnownFlow): boolean {
-  return !declaration.oneAtATime || held === 0;
 }
 
 function flowKey({ kind, party }: Flow): string {

@@ -11,10 +11,12 @@ const PLENTY = 1000;
 
 const appFlow = (party: string): Flow => ({ kind: 'predict', party });
 const accountFlow = (party: string): Flow => ({ kind: 'reply', party });
+const draftFlow = (party: string): Flow => ({ kind: 'draft', party });
 const oneAtATimeFlow = (party: string): Flow => ({ kind: 'sync', party });
 const manyFlows = (count: number, flow: (party: string) => Flow) =>
   Array.from({ length: count }, (_, n) => flow(`${n}`));
 const nameOf = ({ kind, party }: Flow) => `${kind}:${party}`;
+const partyOf = ({ kind, party }: Flow) => `${kinds[kind as keyof typeof kinds].parties}:${party}`;
 
 type ClaimedPiece = Pick<Claim, keyof Flow | 'queuedAtMs'>;
 
@@ -108,6 +110,10 @@ class Worker {
   heldOf(flow: Flow): number {
     return this.running.filter((one) => nameOf(one) === nameOf(flow)).length;
   }
+
+  heldByPartyOf(flow: Flow): number {
+    return this.running.filter((one) => partyOf(one) === partyOf(flow)).length;
+  }
 }
 
 /** Makes a worker that knows the flows, with `count` pieces queued for each, and has claimed all that it may. */
@@ -161,6 +167,42 @@ describe('fair order', () => {
       worker.fill();
     }
     assert.deepEqual([worker.heldOf(slow), worker.heldOf(quick)], [8, 7]);
+  });
+
+  it('the fair order gives an account with two kinds of work as many slots as others, and divides them evenly', () => {
+    const [replies, drafts] = [accountFlow('busy'), draftFlow('busy')];
+    const worker = filledWorker(64, PREDICT, [replies, drafts, ...manyFlows(6, accountFlow)]);
+    const held = [replies, ...manyFlows(6, accountFlow)].map((flow) => worker.heldByPartyOf(flow));
+    assert.deepEqual(held, Array(7).fill(9));
+    assert.deepEqual([worker.heldOf(replies), worker.heldOf(drafts)].sort(), [4, 5]);
+  });
+
+  it('the fair order serves accounts in turn, and the two kinds of work of an account in turn', () => {
+    const flows = [accountFlow('a'), draftFlow('a'), accountFlow('b')];
+    const worker = filledWorker(1, PREDICT, flows);
+    const served: string[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      served.push(...worker.running.map(nameOf));
+      worker.end();
+      worker.fill();
+    }
+    const turns = ['reply:a', 'reply:b', 'draft:a', 'reply:b'];
+    assert.deepEqual(served, [...turns, ...turns]);
+  });
+
+  it("the fair order gives an account's slow work at most half of the account's slots, beside its quick work", () => {
+    const [slow, quick, other] = [accountFlow('mine'), draftFlow('mine'), accountFlow('other')];
+    const worker = filledWorker(16, PREDICT, [slow, quick, other]);
+    for (let n = 0; n < 100; n += 1) {
+      worker.end(worker.running.findIndex((one) => nameOf(one) === nameOf(quick)));
+      worker.fill();
+    }
+    assert.deepEqual([worker.heldOf(slow), worker.heldByPartyOf(slow)], [4, 7]);
+  });
+
+  it('the fair order leaves a slot free beside an account with two kinds of work', () => {
+    const worker = filledWorker(16, PREDICT, [accountFlow('lone'), draftFlow('lone')]);
+    assert.equal(worker.running.length, 15);
   });
 
   it('the fair order gives one app half of the slots beside 60 accounts, and one account half beside 60 apps', () => {
@@ -325,7 +367,7 @@ describe('fair order', () => {
   });
 
   it('the fair order of two workers serves all announced work, and leaves no slot free that waiting work may take', () => {
-    const flows = [...manyFlows(3, appFlow), ...manyFlows(2, accountFlow)];
+    const flows = [...manyFlows(3, appFlow), ...manyFlows(2, accountFlow), ...manyFlows(2, draftFlow)];
     const flow = fc.constantFrom(...flows);
     const worker = fc.nat({ max: 1 });
     const steps = fc.array(
@@ -368,9 +410,12 @@ describe('fair order', () => {
           const { free } = one.order;
           assert.equal(free, slots - one.running.length);
           for (const known of heard) {
-            const held = one.heldOf(known);
+            const held = one.heldByPartyOf(known);
             const mayHoldMore = free > 0 && (held === 0 || slots < 4 || held + 1 <= 15 * (free - 1));
-            assert.ok(queue.waitingOf(known) === 0 || !mayHoldMore, `${nameOf(known)} holds ${held}`);
+            assert.ok(
+              queue.waitingOf(known) === 0 || !mayHoldMore,
+              `${nameOf(known)} waits, its party holds ${held}`,
+            );
           }
         }
         while (workers.some(({ worker: one }) => one.running.length > 0))
