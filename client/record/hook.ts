@@ -68,7 +68,8 @@ async function record(path: string, isOver: boolean): Promise<void> {
     if (recorder.isFull) await recorder.flush();
   }
   await recorder.flush();
-  const last = rows.at(-1);
+  // Skips the ends of sessions: when the file grows, new events of other sessions come before them.
+  const last = rows.findLast(({ event }) => event.type !== 'session.stopped');
   if (last !== undefined) await setBookmark(path, last.event.id);
   if (report.invalid > 0) throw new Error(report.problems.join('; '));
 }

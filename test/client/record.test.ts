@@ -38,7 +38,8 @@ describe('npx forecue record', function () {
     home = await mkdtemp(join(tmpdir(), 'forecue-home-'));
     await mkdir(join(home, '.claude/projects/engine'), { recursive: true });
   });
-  afterEach(() => rm(home, { recursive: true }));
+  // Retries, because a recording may still be writing its bookmark.
+  afterEach(() => rm(home, { recursive: true, maxRetries: 5 }));
 
   const run = async (command: string, args: string[], env: Record<string, string> = {}, input = '') => {
     const child = spawn(command, args, {
@@ -73,10 +74,10 @@ describe('npx forecue record', function () {
     await writeFile(path, content(session));
     return { path, session };
   };
-  const line = (session: string, number: number, type: string, message: object) =>
-    `${JSON.stringify(claudeRecord(session, number, { type, message, timestamp: new Date().toISOString() }))}\n`;
-  const userLine = (session: string, number: number, content: string) =>
-    line(session, number, 'user', { role: 'user', content });
+  const line = (session: string, number: number, type: string, message: object, at = new Date()) =>
+    `${JSON.stringify(claudeRecord(session, number, { type, message, timestamp: at.toISOString() }))}\n`;
+  const userLine = (session: string, number: number, content: string, at?: Date) =>
+    line(session, number, 'user', { role: 'user', content }, at);
   const agentLine = (session: string, number: number, text: string) =>
     line(session, number, 'assistant', {
       role: 'assistant',
@@ -127,6 +128,17 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 6, ids: 6 });
     const { body } = await recording.event(ann, `claude-code:${session}-1`);
     assert.equal(body['text'], 'go on with [masked key]');
+  });
+
+  it('`forecue record` records each turn of a session in a file that also has an older session', async () => {
+    await record(['--yes']);
+    const older = userLine(`older-${process.pid}`, 1, 'hello', new Date('2026-01-01'));
+    const { path, session } = await transcript((one) => older + userLine(one, 1, 'go on'));
+    await triggerHook('Stop', path);
+    await until(async () => (await readdir(join(home, '.forecue/bookmarks'))).length === 1);
+    await appendFile(path, userLine(session, 2, 'and on'));
+    await triggerHook('Stop', path);
+    await until(async () => (await typesOf(session)).length === 3);
   });
 
   it('`forecue record` reports a failed recording at the next turn of any session, and then records what was missed', async () => {
