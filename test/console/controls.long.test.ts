@@ -115,6 +115,30 @@ describeInBrowser('controls of the console', () => {
     await page.unrouteAll();
   });
 
+  it('sessions that a person chooses in the console while it learns from earlier ones can be sent next', async () => {
+    const choose = async (name: string) => {
+      const buffer = Buffer.from(claudeCodeFile(name));
+      await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles({ ...session, buffer });
+    };
+    const chosen = Promise.withResolvers<void>();
+    await page.route('**/api/memory/sync/**', (route) => chosen.promise.then(() => route.continue()));
+    const learning = page.waitForRequest('**/api/memory/sync/**');
+    await page.reload();
+    await choose('controls-now');
+    await press(page, 'Send and learn from them');
+    await learning;
+    await choose('controls-later');
+    chosen.resolve();
+    await page.getByText(/^New: /).waitFor();
+    await press(page, 'Send and learn from them');
+    await page.getByRole('button', { name: 'Send and learn from them' }).waitFor({ state: 'detached' });
+    const { rows } = await at.system.database.pool.query(
+      "select count(*)::int from recording_sessions where id = 'claude-code:controls-later'",
+    );
+    assert.deepEqual(rows, [{ count: 1 }]);
+    await page.unrouteAll();
+  });
+
   it('the console shows an error if a dropped file cannot be read', async () => {
     await page.reload();
     await page.locator('.drop').waitFor();

@@ -31,7 +31,8 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
       const { invalid } = await sendEvents(client, found?.events ?? [], say);
       setRefusedCount(invalid);
       result = await learn(client, (step) => setProgress(t.memory.learning(step)));
-      setFound(undefined);
+      // Keeps sessions that were chosen meanwhile.
+      setFound((latest) => (latest === found ? undefined : latest));
       onLearnt();
     } finally {
       setProgress(result);
