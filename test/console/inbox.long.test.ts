@@ -93,6 +93,21 @@ describeInBrowser('console inbox', () => {
     assert.equal(await page.locator('.waiting li').count(), 3);
   });
 
+  it("a double click in the console's inbox accepts one prediction only", async () => {
+    await page
+      .getByRole('button', { name: /^That is my reply/ })
+      .first()
+      .click();
+    await question(1).waitFor();
+    await page.locator('[aria-keyshortcuts="1"]').waitFor();
+    // Clicks again where the pointer is, within the time of a double click.
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await page.keyboard.press('u');
+    await question(0).waitFor();
+    assert.equal(await page.locator('.waiting li').count(), 3);
+  });
+
   it("predictions in the console's inbox can be accepted, edited and rejected by keyboard", async () => {
     await page.keyboard.press('1');
     await question(1).waitFor();

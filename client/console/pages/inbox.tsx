@@ -140,6 +140,13 @@ function pressByKey(event: KeyboardEvent): void {
   button.click();
 }
 
+/** Drops all clicks of a double click but the first, for the same reason as the repetitions of a key. */
+function dropRepeatedClick(event: MouseEvent): void {
+  if (event.detail <= 1) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 interface WaitingListProps {
   waiting: readonly ReplySummary[];
   current: string;
@@ -173,7 +180,7 @@ function WaitingReply({
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readReply(id), []);
   return (
-    <div>
+    <div onClickCapture={dropRepeatedClick}>
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value && (
