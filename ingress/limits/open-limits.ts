@@ -129,7 +129,8 @@ export class MemoryCounts {
 
 /**
  * Takes three arguments per key: the points to add, the length of a new window in ms, and the end of the window in
- * which the points count (0 for the current window).
+ * which the points count (0 for the current window). A window that ends later than a new one would counts as ended,
+ * since the clock was set back.
  */
 const COUNT_SCRIPT = `
   local time = redis.call('time')
@@ -139,7 +140,7 @@ const COUNT_SCRIPT = `
     local window = tonumber(ARGV[3 * i])
     local stored = redis.call('hmget', key, 'points', 'end')
     local points, ends = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0
-    if ends <= now then points, ends = 0, 0 end
+    if ends <= now or ends > now + ARGV[3 * i - 1] then points, ends = 0, 0 end
     if window == 0 or window == ends then
       if ends == 0 then ends = now + ARGV[3 * i - 1] end
       points = points + ARGV[3 * i - 2]

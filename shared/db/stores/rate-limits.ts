@@ -3,13 +3,18 @@ import { query } from '../statement.ts';
 
 /** The database's time in Unix milliseconds. The clocks of the ingresses may differ from each other. */
 const NOW_MS_SQL = '(extract(epoch from now()) * 1000)::bigint';
+/** `now()` may be earlier: the statement may have waited for a lock while another one opened a window. */
+const CLOCK_MS_SQL = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 /**
  * Locks the rows in key order, as every statement on this table must, so that no two deadlock. Points for a window that
  * has ended are not counted. If their key has no row, a row with 0 points is inserted, which expires at once.
+ *
+ * A window that ends later than a new one would counts as ended, since the clock was set back. Otherwise, its points
+ * would have to last until the clock has caught up.
  */
 const COUNT_POINTS = {
-  name: 'count_points_v2',
+  name: 'count_points_v3',
   text: `
     with given as (
       select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[])
@@ -22,11 +27,12 @@ const COUNT_POINTS = {
       from given g
      group by g.key order by g.key
     on conflict (key) do update
-       set points = case when l.expire > ${NOW_MS_SQL}
-             then l.points + (select coalesce(sum(g.points), 0) from given g
-                               where g.key = l.key and coalesce(g.window_end, l.expire) = l.expire)
-             else excluded.points end,
-           expire = case when l.expire > ${NOW_MS_SQL} then l.expire else excluded.expire end
+       set (points, expire) = (
+         select case when c.goes_on then l.points + c.added else excluded.points end,
+                case when c.goes_on then l.expire else excluded.expire end
+           from (select l.expire > ${NOW_MS_SQL} and l.expire <= ${CLOCK_MS_SQL} + max(g.window_ms) as goes_on,
+                        coalesce(sum(g.points) filter (where coalesce(g.window_end, l.expire) = l.expire), 0) as added
+                   from given g where g.key = l.key) c)
     returning key, points, (expire - ${NOW_MS_SQL})::int as "leftMs", expire::float8 as window`,
 };
 

@@ -9,6 +9,7 @@ import { describeWithRedis, useRedisServer } from '../../support/redis-server.ts
 import { until } from '../../support/until.ts';
 
 const WINDOW_MS = 600_000;
+const HOUR_MS = 60 * 60 * 1000;
 
 /** Defines the tests that every store of counts passes. */
 function itCounts(where: string, store: () => CountPoints): void {
@@ -64,6 +65,25 @@ function itCounts(where: string, store: () => CountPoints): void {
   });
 }
 
+/** `postpone` moves the end of a key's window, as if the store's clock had been set back by `ms` meanwhile. */
+function itSurvivesClockChanges(
+  where: string,
+  store: () => CountPoints,
+  postpone: (key: string, ms: number) => Promise<unknown>,
+): void {
+  it(`after the clock is set back an hour, the rate limiter ${where} opens a new window of the usual length`, async () => {
+    const count = () => store()({ key: 'clock', points: 1, windowMs: WINDOW_MS });
+    const { window } = await count();
+    await postpone('clock', HOUR_MS);
+    const stale = await store()({ key: 'clock', points: 5, windowMs: WINDOW_MS, window: window + HOUR_MS });
+    assert.ok(stale.leftMs <= WINDOW_MS && stale.window !== window + HOUR_MS);
+    const next = await count();
+    assert.equal(next.points, 1);
+    assert.ok(next.leftMs > WINDOW_MS - 60_000 && next.leftMs <= WINDOW_MS);
+    assert.equal((await count()).points, 2);
+  });
+}
+
 describe('counts in memory', () => {
   const memory = new MemoryCounts();
   itCounts('in memory', () => async (points) => memory.count(points));
@@ -72,9 +92,11 @@ describe('counts in memory', () => {
 describe('counts in PostgreSQL', () => {
   const database = useDatabase();
 
-  itCounts(
-    'in PostgreSQL',
-    () => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })),
+  const store = (): CountPoints => async (points) =>
+    first(await countPoints(database.pool, [points], { withinMs: 5000 }));
+  itCounts('in PostgreSQL', store);
+  itSurvivesClockChanges('in PostgreSQL', store, (key, ms) =>
+    database.pool.query('update rate_limits set expire = expire + $2 where key = $1', [key, ms]),
   );
 });
 
@@ -87,7 +109,10 @@ describeWithRedis('counts in Redis', () => {
   });
   after(() => redis?.disconnect());
 
-  itCounts('in Redis', () => async (points) => first(await countInRedis(redis, '{test}:limit', [points])));
+  const store = (): CountPoints => async (points) =>
+    first(await countInRedis(redis, '{test}:limit', [points]));
+  itCounts('in Redis', store);
+  itSurvivesClockChanges('in Redis', store, (key, ms) => redis.hincrby(`{test}:limit:${key}`, 'end', ms));
 });
 
 function first<T>([one]: T[]): T {
