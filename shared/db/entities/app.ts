@@ -103,6 +103,8 @@ export const PredictionEvent = defineEntity({
     requestId: p.string().length(80),
     userId: p.text(),
     kind: p.enum([...EVENT_KINDS]),
+    /** False if the prediction suggested nothing. Null in rows that are older than this column. */
+    suggested: p.boolean().nullable(),
     recordedAt: p.datetime(3),
   },
   indexes: [

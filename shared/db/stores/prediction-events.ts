@@ -10,13 +10,14 @@ import { query } from '../statement.ts';
 const PREDICTION_EVENTS_MAX = 100;
 
 const RECORD_EVENT = {
-  name: 'record_event_v4',
+  name: 'record_event_v5',
   text: `
     with prior as (
       select e.request_id = $3 and e.user_id = $4 and e.kind = $5 as same
         from prediction_events e where e.app_id = $1::uuid and e.event_id = $2
     ), shown as (
-      select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live
+      select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live,
+             f.state = 'suggested' as suggested
         from find_v1(array[$6::uuid], tombstone_age(), false) f where f.id is not null
     ), others as (
       select count(*) >= ${PREDICTION_EVENTS_MAX} as are_enough,
@@ -24,8 +25,8 @@ const RECORD_EVENT = {
         from (select e.recorded_at from shown s join prediction_events e on e.prediction_id = s.id
                limit ${PREDICTION_EVENTS_MAX}) o
     ), stored as (
-      insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, recorded_at)
-      select $1::uuid, $2, s.id, $3, $4, $5, now() from shown s, others o
+      insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, suggested, recorded_at)
+      select $1::uuid, $2, s.id, $3, $4, $5, s.suggested, now() from shown s, others o
        where s.own and not s.live and not o.are_enough and not exists (select from prior)
       on conflict do nothing
       returning event_id
@@ -86,12 +87,12 @@ const VERDICTS_MAX = 200;
 const DISMISSED_MAX = 20;
 
 const VERDICTS = {
-  name: 'verdicts_v2',
+  name: 'verdicts_v3',
   text: `
     select kind, request_id as "requestId" from (
-      select kind, request_id, recorded_at from prediction_events
+      select kind, request_id, suggested, recorded_at from prediction_events
        where app_id = $1::uuid and user_id = $2 order by recorded_at desc limit ${LATEST_EVENTS_MAX}) e
-     where kind in ('accepted', 'edited', 'dismissed')
+     where kind in ('accepted', 'edited', 'dismissed') and suggested is not false
      order by recorded_at desc limit ${VERDICTS_MAX}`,
 };
 
@@ -103,7 +104,7 @@ const DISMISSED_ANSWERS = {
        and h.facts::json ->> 'contextRevision' = $3`,
 };
 
-/** Reads a person's verdicts. Session and context revision identify the message being typed. */
+/** Reads a person's verdicts on suggestions. Session and context revision identify the message being typed. */
 export async function verdictsFor(
   pool: Pool,
   appId: string,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { newId } from '../../../shared/ids.ts';
 import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { type AppClient, predictionBody } from '../../support/client.ts';
@@ -150,6 +151,26 @@ describe('phrases', () => {
     assert.match((await ask('c-1', DRAFT.slice(0, -1))).completion, /^rterly/);
     await assertAbstained();
     assert.match((await ask('c-2')).completion, /^terly/);
+  });
+
+  it('dismissals of suggestions hold back later ones; dismissals reported of abstained predictions do not', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    const askAndDismiss = async (text = DRAFT) => {
+      const fields = { user_id: 'u-1', session_id: newId(), connection_id, messages: [], artifact: null };
+      const { body } = await app.predict(predictionBody({ ...fields, draft: { text, revision: 1 } }));
+      const { request_id, status } = body;
+      for (let n = 0; n < 80; n += 1) {
+        const dismissal = { event_id: newId(), request_id, user_id: 'u-1', kind: 'dismissed' };
+        assert.equal((await app.request('POST', '/v1/prediction-events', dismissal)).status, 200);
+      }
+      return status;
+    };
+    await addSentence(person);
+    assert.equal(await askAndDismiss(' '), 'abstained');
+    assert.equal(await askAndDismiss(), 'suggested');
+    assert.equal(await askAndDismiss(), 'abstained');
   });
 
   it('deleting raw rows leaves the same phrases and completions as if the rows had never been recorded', async () => {
