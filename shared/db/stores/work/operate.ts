@@ -34,9 +34,7 @@ export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCo
   return query<KindCounts>(pool, COUNT_KINDS, [kinds]);
 }
 
-const COUNTED_PIECES_MAX = 1000;
-
-/** Counts of a party's work, taken from at most `COUNTED_PIECES_MAX` pieces of each kind. */
+/** Counts of a party's work. */
 export interface PartyLoad {
   queued: number;
   running: number;
@@ -44,15 +42,15 @@ export interface PartyLoad {
   oldestS: number | null;
 }
 
+/** Counts without a limit: a limit would cut off the queued pieces of a party that has many running. */
 const PARTY_LOAD = {
-  name: 'party_load_v1',
+  name: 'party_load_v2',
   text: `
     select count(*) filter (where state = 'queued')::int as queued,
            count(*) filter (where state = 'running')::int as running,
-           round(extract(epoch from clock_timestamp() - min(queued_at) filter (where state = 'queued')), 1)::float8 as "oldestS"
-      from unnest($1::text[]) k (kind)
-     cross join lateral (
-       select state, queued_at from work where work.kind = k.kind and party = $2::uuid order by queued_at limit ${COUNTED_PIECES_MAX}) w`,
+           round(extract(epoch from clock_timestamp() - min(queued_at) filter (where state = 'queued')), 1)::float8
+             as "oldestS"
+      from work where kind = any ($1::text[]) and party = $2::uuid`,
 };
 
 export async function readPartyLoad(pool: Pool, kinds: readonly string[], party: string): Promise<PartyLoad> {
