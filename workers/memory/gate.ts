@@ -1,5 +1,5 @@
 import { COMMON_WORDS, stemOf } from '../../shared/domain/facts/compare.ts';
-import { QuotedText } from '../../shared/domain/facts/passage.ts';
+import { QuotedTexts } from '../../shared/domain/facts/passage.ts';
 import { pastedParts, spokenParts } from '../../shared/domain/facts/source.ts';
 import {
   asStatement,
@@ -133,7 +133,7 @@ interface AnalysedRow {
   id: string;
   at: number;
   own: boolean;
-  passages: readonly QuotedText[];
+  passages: QuotedTexts;
   stems: ReadonlySet<string>;
 }
 
@@ -198,14 +198,14 @@ function analyseRow(row: SourceRow): AnalysedRow {
     id: row.id,
     at: row.occurredAt.getTime(),
     own: isEvidence(row),
-    passages: texts.map((text) => new QuotedText(text)),
+    passages: new QuotedTexts(texts),
     stems: stemsOf(texts),
   };
 }
 
 /** Returns the quoted passage in the spelling of the row, cut to `QUOTE_CHARS_MAX`. */
 function quotedIn({ passages }: AnalysedRow, quote: string): string | undefined {
-  const [found] = passages.flatMap((text) => text.passageOf(quote) ?? []);
+  const found = passages.passageOf(quote);
   return found && truncate(found, QUOTE_CHARS_MAX);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createContext, Script } from 'node:vm';
 import { questionOf } from '../../../shared/domain/context-envelope.ts';
 import { isNearDuplicate, isOtherValue, isSameValue } from '../../../shared/domain/facts/compare.ts';
-import { QuotedText } from '../../../shared/domain/facts/passage.ts';
+import { QuotedTexts } from '../../../shared/domain/facts/passage.ts';
 import { pastedParts, spokenParts } from '../../../shared/domain/facts/source.ts';
 import { isInstruction } from '../../../shared/domain/facts/statement.ts';
 import { slotOf } from '../../../shared/domain/facts/topics.ts';
@@ -16,7 +16,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   'finding statements in a row': extract,
   'finding what a person says in a row': spokenParts,
   'finding what is pasted into a row': pastedParts,
-  'finding a quote in a row': (text) => new QuotedText(text).passageOf(text),
+  'finding a quote in a row': (text) => new QuotedTexts([text]).passageOf(text),
   'deciding whether two facts are the same': (text) => isNearDuplicate(text, `${text} `),
   'deciding whether two facts give the same value': (text) =>
     isSameValue(`tea ${text}`, `${text} tea`, 'own.drink'),
