@@ -80,7 +80,7 @@ export const RULES: Record<string, Rule> = {
     packages: ['ajv', 'ajv-formats', 'typebox: Static TObject TSchema'],
   },
   'shared/transcripts/': { rooms: ['shared/domain/moment.ts', 'shared/text/', ...LEAF_ROOMS] },
-  'shared/domain/': { rooms: ['shared/text/', ...LEAF_ROOMS] },
+  'shared/domain/': { rooms: ['shared/text/', 'shared/timing/', ...LEAF_ROOMS] },
   'shared/security/': { rooms: LEAF_ROOMS },
   'shared/config/': { rooms: LEAF_ROOMS },
   'shared/config/recurrence.ts': { rooms: [], packages: ['bullmq: getNextMillis'] },

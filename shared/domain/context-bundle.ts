@@ -1,6 +1,7 @@
 import type { ContextMeta } from '../schemas/memory-context.ts';
 import { maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
+import { mapInSlices } from '../timing/slices.ts';
 import { chooseBest, type Merits, RANKING_VERSION, worthOf } from './context-ranking.ts';
 import type {
   ContextCandidates,
@@ -56,18 +57,22 @@ export async function bundleOf(candidates: ContextCandidates, query: ContextQuer
     salience: isEvidence(row) ? RAW_SALIENCE.own : RAW_SALIENCE.other,
     sources: 0,
   }));
+  // In slices, because masking 4 MiB of each tier takes more than a second.
   const chosenRows = {
     profile: candidates.profile && withoutSecrets(candidates.profile),
-    facts: facts.map(withoutSecrets).toSorted(pinnedFirst),
-    episodes: episodes
-      .map(withoutSecrets)
-      .toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || newestFirst(a, b)),
-    raw: raw
-      .map(withoutSecrets)
-      .toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || newestFirst(a, b)),
+    facts: await mapInSlices(facts.toSorted(pinnedFirst), withoutSecrets),
+    episodes: await mapInSlices(
+      episodes.toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || newestFirst(a, b)),
+      withoutSecrets,
+    ),
+    raw: await mapInSlices(
+      raw.toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || newestFirst(a, b)),
+      withoutSecrets,
+    ),
   };
   const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
-  const lasting = candidates.facts.rows.toSorted(pinnedFirst).slice(0, query.maxFacts).map(withoutSecrets);
+  const lastingRows: FactRow[] = candidates.facts.rows.toSorted(pinnedFirst).slice(0, query.maxFacts);
+  const lasting = await mapInSlices(lastingRows, withoutSecrets);
   return { ...chosenRows, byWorth, lasting, meta: metaOf(candidates, query, chosenRows) };
 }
 

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jaccard } from '../text/similarity.ts';
 import { wordsOf } from '../text/words.ts';
+import { Slices } from '../timing/slices.ts';
 
 /** Reported in `meta.ranking`. Any change to the ranking needs a new version. */
 export const RANKING_VERSION = 'v2';
@@ -51,12 +51,9 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number)
   const chosenRows: Row[] = [];
   const repeats: Row[] = [];
   const comparedTexts: ComparedText[] = [];
-  let sliceStart = performance.now();
+  const slices = new Slices();
   for (const { row, text } of orderedRows) {
-    if (performance.now() - sliceStart > SLICE_MS) {
-      await nextTurn();
-      sliceStart = performance.now();
-    }
+    await slices.pause();
     if (chosenRows.length === max) break;
     const next = comparedTextOf(text);
     if (comparedTexts.some((one) => isSameText(one, next))) repeats.push(row);
@@ -70,7 +67,6 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], max: number)
 
 /** A row is compared with at most this many chosen rows, to bound the time. */
 const COMPARED_ROWS_MAX = 100;
-const SLICE_MS = 5;
 
 interface ComparedText {
   bigrams: Set<string>;

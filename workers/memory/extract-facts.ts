@@ -11,6 +11,7 @@ import { slotOf, topicOf } from '../../shared/domain/facts/topics.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
 import { normalForm } from '../../shared/text/words.ts';
+import { Slices } from '../../shared/timing/slices.ts';
 import { lastingKindOf } from './lasting.ts';
 
 const PATTERN_CONFIDENCE = 0.6;
@@ -31,6 +32,18 @@ const ESCAPED_CHARACTER = /\\[nrt"]/;
  */
 const SENSITIVE_WORDS =
   /(?<!\p{L})(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/iu;
+
+/** Returns at most `max` statements. Reads the rows in slices, because 100 long rows take more than a second. */
+export async function firstStatementsIn(rows: readonly SourceRow[], max: number): Promise<Statement[]> {
+  const slices = new Slices();
+  const statements: Statement[] = [];
+  for (const row of rows) {
+    await slices.pause();
+    statements.push(...statementsIn(row));
+    if (statements.length >= max) break;
+  }
+  return statements.slice(0, max);
+}
 
 /**
  * Finds a person's statements about themselves by patterns, without a model. Covers English, German, French and

@@ -16,7 +16,7 @@ import { isEvidence, type Statement } from '../../shared/domain/facts/statement.
 import { promoteFacts } from '../../shared/work/kinds.ts';
 import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.ts';
 import type { Handler } from '../work/handler.ts';
-import { statementsIn } from './extract-facts.ts';
+import { firstStatementsIn } from './extract-facts.ts';
 import { FACTS_MAX, factsQuestion } from './facts-prompt.ts';
 import { checkProposals } from './gate.ts';
 import {
@@ -157,7 +157,7 @@ async function extractStatements(
   promotion: Promotion,
 ): Promise<{ extraction: ExtractedStatements; usage: Usage | null }> {
   const { ask, model, accountId } = promotion;
-  if (ask === null) return { extraction: extractByPatterns(sources), usage: null };
+  if (ask === null) return { extraction: await extractByPatterns(sources), usage: null };
   const limits = FACTS_MAX;
   const shownSources = fitSources(sources.filter(hasEvidence), ROWS_CHARS_MAX);
   if (shownSources.length === 0)
@@ -181,8 +181,8 @@ async function extractStatements(
   return { extraction, usage: answer.usage };
 }
 
-function extractByPatterns([first]: readonly FactSource[]): ExtractedStatements {
-  const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_FACTS_MAX) ?? [];
+async function extractByPatterns([first]: readonly FactSource[]): Promise<ExtractedStatements> {
+  const statements = await firstStatementsIn(first?.rows ?? [], EXTRACTED_FACTS_MAX);
   const limits = { inAll: EXTRACTED_FACTS_MAX, ofSource: EXTRACTED_FACTS_MAX };
   return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
 }

@@ -165,6 +165,14 @@ describe('context bundle', () => {
     );
   });
 
+  it('a context bundle yields to other requests while it masks the secrets of long rows', async () => {
+    const text = 'the build of the second region is green and nobody waits for it '.repeat(120);
+    const offer = makeOffer(Array.from({ length: 500 }, () => fact(1, { text })));
+    const { turns, result } = await loopTurnsDuring(bundleOf(offer, { ...LIMITS, maxFacts: 500 }));
+    assert.equal(result.facts.length, 500);
+    assert.ok(turns >= 10, `${turns} turns`);
+  });
+
   it('a context bundle reports the numbers of matched, returned and excluded rows', async () => {
     const { meta } = await bundleOf(makeOffer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
     assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SourceRow } from '../../../../shared/domain/facts/statement.ts';
-import { statementsIn } from '../../../../workers/memory/extract-facts.ts';
+import { firstStatementsIn, statementsIn } from '../../../../workers/memory/extract-facts.ts';
+import { loopTurnsDuring } from '../../../support/loop-turns.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: 'r',
@@ -240,5 +241,15 @@ describe('pattern extraction', () => {
       { role: 'tool' },
     ])
       assert.deepEqual(statementsIn(row(content, part)), [], JSON.stringify(part));
+  });
+
+  it('pattern extraction yields to other requests between long rows, and stops at the greatest number of statements', async () => {
+    const rows = Array.from({ length: 100 }, (_, n) =>
+      row(`${'The build went on and we waited for you. '.repeat(90)}I like tea number ${n}.`),
+    );
+    const { turns, result } = await loopTurnsDuring(firstStatementsIn(rows, 1000));
+    assert.equal(result.length, 100);
+    assert.ok(turns >= 10, `${turns} turns`);
+    assert.deepEqual(await firstStatementsIn(rows, 3), rows.slice(0, 3).flatMap(statementsIn));
   });
 });
