@@ -39,7 +39,9 @@ export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>)
 const INSTRUCTION_BEGINNING = new RegExp(
   [
     '^\\W*(?:',
-    '(?:system|assistant|important|note|remember|ignore|disregard|forget|override|obey|always|never|please|from now on|',
+    '(?:system|assistant|important|note|remember|ignore|disregard|forget|override|obey|please|from now on|',
+    // "Never eats meat" tells of a habit. Hardly any imperative ends like that: "Always focus", "Always address".
+    "(?:always|never)(?! (?:has|[a-z'’-]*[^\\Waisu]s)\\b)|",
     "do not|don['’]?t|you (?:must|should|shall|will|may|can|are)|make sure|be sure|ensure|execute|run|reply|respond|answer|",
     'bitte|immer|niemals|nie|ab jetzt|ab sofort|toujours|jamais|désormais|à partir de|por favor|de ahora en adelante|',
     'output|print|approve|accept|allow|confirm|delete|send|reveal|share|skip|treat|act as)\\b|',
