@@ -4,12 +4,12 @@ import {
   asStatement,
   isEvidence,
   isRetraction,
+  mayTellSecret,
   type SourceRow,
   type Statement,
 } from '../../shared/domain/facts/statement.ts';
 import { slotOf, topicOf } from '../../shared/domain/facts/topics.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
-import { containsSecret } from '../../shared/text/secrets.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { Slices } from '../../shared/timing/slices.ts';
 import { lastingKindOf } from './lasting.ts';
@@ -106,7 +106,7 @@ function kindOf(sentence: string): string | undefined {
   if (!isDisplayable(sentence) || ESCAPED_CHARACTER.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
   const ownWords = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
-  if (SENSITIVE_WORDS.test(normalForm(ownWords, 'NFC')) || containsSecret(sentence)) return undefined;
+  if (SENSITIVE_WORDS.test(normalForm(ownWords, 'NFC')) || mayTellSecret(sentence)) return undefined;
   if (isRetraction(sentence)) return undefined;
   return lastingKindOf(ownWords);
 }

@@ -7,13 +7,13 @@ import {
   isEvidence,
   isInstruction,
   isRetraction,
+  mayTellSecret,
   type Quote,
   type SourceRow,
   type Statement,
 } from '../../shared/domain/facts/statement.ts';
 import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
 import { truncate } from '../../shared/text/cut.ts';
-import { containsSecret } from '../../shared/text/secrets.ts';
 import { UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
 
 export const FACT_KINDS = [
@@ -80,8 +80,8 @@ function checkProposal(
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_CHARS_MAX) return undefined;
   const quotes = record.checkQuotes(evidence.slice(0, EVIDENCE_MAX));
-  if (quotes === undefined || record.isBorrowed(text, quotes) || containsSecret(text)) return undefined;
-  if (quotes.some(({ words }) => containsSecret(words))) return undefined;
+  if (quotes === undefined || record.isBorrowed(text, quotes) || mayTellSecret(text)) return undefined;
+  if (quotes.some(({ words }) => mayTellSecret(words))) return undefined;
   if (isRetraction(text) || (isInstruction(text) && !record.isStated(text, quotes))) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
   const toMs = timeOf(proposal.valid_to);

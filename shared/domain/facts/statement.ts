@@ -1,3 +1,4 @@
+import { containsSecret } from '../../text/secrets.ts';
 import type { RawRow } from '../context-rows.ts';
 
 export type SourceRow = Pick<RawRow, 'id' | 'content' | 'role' | 'origin' | 'occurredAt'>;
@@ -34,6 +35,16 @@ export interface Statement {
 /** Reports whether a row is the person's own words. An accepted prediction is not: Forecue wrote it. */
 export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>): boolean {
   return role === 'human' && origin === 'human';
+}
+
+/** Matches a word for a password. "Password manager" is none. */
+const PASSWORD_WORD =
+  /(?<!\p{L})(?:pass(?:word|wort|phrase|[ -]?code)|kennwort|mots? de passe|contraseña)s?(?![\p{L}-]| managers?)/iu;
+const PIN = /(?<!\p{L})PIN(?!\p{L})/u;
+
+/** Reports whether a sentence may tell a secret: a password may stand anywhere beside a word for one. */
+export function mayTellSecret(sentence: string): boolean {
+  return containsSecret(sentence) || PASSWORD_WORD.test(sentence) || PIN.test(sentence);
 }
 
 const INSTRUCTION_BEGINNING = new RegExp(
