@@ -73,6 +73,13 @@ const entities = [account, app, connection, memory, processes, provider, recordi
 /** Tables that no entity describes, such as those of the hot path, which are partitioned or tuned. */
 const PLAIN_SQL_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
+/** Tells our tables from those of others in the same schema. The queue's tables are in a schema of their own. */
+export function isOurTable(name: string): boolean {
+  return (
+    entities.some(({ meta }) => meta.tableName === name) || PLAIN_SQL_TABLES.some((one) => one.test(name))
+  );
+}
+
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** Returns the options that the processes and the migrator share, so that both see the same schema. */

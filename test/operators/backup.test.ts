@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { createGunzip, gunzipSync, gzipSync } from 'node:zlib';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
+import { decodeFrames, encodeFrames, type Frame } from '../../bin/admin/archive/frames.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
 import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
 import { newId } from '../../shared/ids.ts';
@@ -139,6 +142,30 @@ describe('backup', function () {
       `select tgname from pg_trigger where not tgisinternal and tgenabled = 'D'`,
     );
     assert.deepEqual(rows, []);
+  });
+
+  it('tables of others in the database are not backed up, and neither their rows nor those of the target hinder a restore', async () => {
+    const { pool } = system.database;
+    await pool.query(`create table notes (text text); insert into notes values ('not ours')`);
+    const file = await backUp().finally(() => pool.query('drop table notes'));
+    assert.ok(!gunzipSync(await readFile(file)).includes('not ours'));
+
+    // Earlier releases backed up such a table.
+    async function* olderFrames(): AsyncGenerator<Frame> {
+      yield* decodeFrames(createReadStream(file).pipe(createGunzip()));
+      yield { type: 'T', body: Buffer.from('{"name": "notes", "columns": ["text"]}') };
+      yield { type: 'D', body: Buffer.from('not ours\n') };
+    }
+    const olderFile = newFile();
+    await writeFile(olderFile, gzipSync(Buffer.concat(await Array.fromAsync(encodeFrames(olderFrames())))));
+    await elsewhere.pool.query(
+      `create table places (name text); insert into places values ('not ours either')`,
+    );
+    const { code, stderr } = await restore(olderFile);
+    assert.deepEqual([code, stderr], [0, '']);
+    for (const table of ['apps', 'history'])
+      assert.equal(await countIn(elsewhere, table), await countIn(system.database, table), table);
+    assert.equal(await countIn(elsewhere, 'places'), 1);
   });
 
   it('an event recorded after a restore gets a higher arrival number than every event of the backup', async () => {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isOurTable } from '../../../shared/db/orm.ts';
 
 export interface Table {
   name: string;
@@ -21,11 +22,14 @@ const TABLES_QUERY = `
      and c.relpersistence = 'p' and c.relname <> all ($1)
    order by c.relname`;
 
-/** Orders the tables so that each comes after those that its foreign keys reference. */
+/**
+ * Orders the tables so that each comes after those that its foreign keys reference. Leaves out tables that others made,
+ * such as an extension or the operator: a restore would find no such table, or find rows in it.
+ */
 export async function ourTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table & { parents: string[] }>(TABLES_QUERY, [SKIPPED_TABLES]);
   const orderedTables: Table[] = [];
-  for (let left = rows; left.length > 0; ) {
+  for (let left = rows.filter(({ name }) => isOurTable(name)); left.length > 0; ) {
     const next = left.filter(({ parents }) => !left.some(({ name }) => parents.includes(name)));
     if (next.length === 0) throw new Error('tables refer to each other in a circle');
     orderedTables.push(...next.map(({ name, columns }) => ({ name, columns })));
