@@ -8,15 +8,19 @@ interface SecretPattern {
 
 /** Words that may follow a label without being a secret: "the password is long", `secret: string`. */
 const NON_SECRET_WORDS =
-  '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
-  'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
+  '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|jetzt|long|missing|needed|no|' +
+  'none|not|now|null|on|optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|' +
+  'valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
 /** Matches a quoted value with its quotation marks, or an unquoted value up to the next space. */
 const VALUE = `(?!\\[masked )(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
 
-/** Matches `password: x`, `PASSWORD=x`, `"password": "x"` and `my password is x`. */
+/** Matches `:`, `=`, or the arrow of `'password' => 'x'`, but not of a function, `password => check(password)`. */
+const ASSIGNMENT = `(?:[:=]{1,3}(?!(?<==)>)|(?<=["'\\]][ \\t]{0,4})=>|=>(?=\\S|[ \\t]{1,8}["']))`;
+
+/** Matches `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x` and `my password is: x`. */
 function labelledSecret(label: string): RegExp {
-  const assigned = '[^\\w\\s:=]{0,4}[ \\t]{0,4}[:=]{1,3}[ \\t*`]{0,8}';
-  const named = '[ \\t]{1,4}(?:is|was|ist|est|es|è)[ \\t]{1,4}';
+  const assigned = `[^\\w\\s:=]{0,4}[ \\t]{0,4}${ASSIGNMENT}[ \\t*\`]{0,8}`;
+  const named = '[ \\t]{1,4}(?:is|was|ist|est|es|è)(?:[ \\t]{1,4}(?:now|jetzt))?(?::[ \\t]{0,4}|[ \\t]{1,4})';
   return new RegExp(
     `(${label}(?<!\\[masked (?:password|private key)(?=\\]))(?:${assigned}|${named}))${VALUE}`,
     'gi',
@@ -110,7 +114,7 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
   },
   {
     name: 'password',
-    pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:is|ist|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
+    pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:(?:is|ist):?|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
   },
   { name: 'account number', pattern: ibanPattern(), isSecret: isIban },
   { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!-?\w)/g, isSecret: isCardNumber },

@@ -56,9 +56,28 @@ describe('masking credentials', () => {
       ['{"user":"ada","password":"correct horse"}', '{"user":"ada","password":[masked password]}'],
       ["passwd = 'correct horse';", 'passwd = [masked password];'],
       ['**Passwort:** geheim', '**Passwort:** [masked password]'],
+      ['my password is: hunter2, mine', 'my password is: [masked password] mine'],
+      ['mein Passwort ist jetzt hunter2', 'mein Passwort ist jetzt [masked password]'],
+      ['the password is now required', 'the password is now required'],
+      ['the PIN is: 4711', 'the PIN is: [masked password]'],
       [`password: sk-proj-A1${random(40)}`, 'password: [masked key]'],
     ];
     for (const [text, expected] of texts) assert.equal(maskSecrets(text), expected);
+  });
+
+  it('masking credentials replaces a value that an arrow assigns to a password, and leaves arrow functions unchanged', () => {
+    const texts: [string, string][] = [
+      ["'password' => 'correct horse',", "'password' => [masked password],"],
+      [':api_key => "zanzibar"', ':api_key => [masked key]'],
+      ['{"password"=>"hunter2"}', '{"password"=>[masked password]}'],
+      ['[password] => hunter2', '[password] => [masked password]'],
+      ['(password) => { check(password) }', '(password) => { check(password) }'],
+      ['const f = secret => sign(secret)', 'const f = secret => sign(secret)'],
+    ];
+    for (const [text, expected] of texts) {
+      assert.equal(maskSecrets(text), expected);
+      assert.equal(maskSecrets(expected), expected);
+    }
   });
 
   it('masking credentials replaces every IBAN whose length and check digits are right, however the IBAN is grouped', () => {
