@@ -12,7 +12,12 @@ import {
   findPasswordHash,
 } from '../../shared/db/stores/accounts.ts';
 import { isInvite, redeemInvite } from '../../shared/db/stores/invites.ts';
-import { findPasswordReset, issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/log-ins.ts';
+import {
+  findPasswordReset,
+  issueRefreshToken,
+  type LinkOwner,
+  ownerOfRefreshToken,
+} from '../../shared/db/stores/log-ins.ts';
 import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
@@ -64,8 +69,6 @@ interface AccountChange {
   revokeKeys: boolean;
   address: string;
 }
-
-type LinkOwner = NonNullable<Awaited<ReturnType<typeof findPasswordReset>>>;
 
 interface PasswordReset {
   password: string;
@@ -208,19 +211,20 @@ export class AccountService {
   }
 
   /**
-   * Ends all log-ins and reset links of the account too. Returns undefined if another new password came first, or the
-   * account was disabled. Throws a `ValidationError` for a password that is too easy to guess.
+   * Ends all log-ins and reset links of the account too. Returns undefined if something else ended the link meanwhile.
+   * Throws a `ValidationError` for a password that is too easy to guess.
    */
   async resetPassword(
-    { id, email, passwordHash: from }: LinkOwner,
+    { id, email, generation }: LinkOwner,
     { password, revokeKeys, address }: PasswordReset,
     gone?: AbortSignal,
   ): Promise<Account | undefined> {
     checkStrength(password, email);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    const passwordHash = { from, to };
     const changedAccount = await this.#takeTurn({ party: logInParty(id), gone }, () =>
-      changeAccount(this.#em(), id, { passwordHash, revokeKeys }).catch(undefinedIfLinkEnded),
+      changeAccount(this.#em(), id, { passwordHash: { to }, generation, revokeKeys }).catch(
+        undefinedIfLinkEnded,
+      ),
     );
     if (changedAccount !== undefined) await this.#networks.remember(changedAccount, address);
     return changedAccount;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { anonymously, signUp, someEmail, type UserClient } from '../support/account.ts';
 import { duringSuite } from '../support/during-suite.ts';
 import { startMailServer } from '../support/mail-server.ts';
+import { lockRow } from '../support/row-lock.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { getAtHost, type ReceivedPage, Visitor } from './visitor.ts';
@@ -148,6 +149,28 @@ describe('forgotten password', () => {
     const left = await open(await mailedLink());
     await gone.request('DELETE', '/api/auth/me/');
     assert.equal((await save(left, { password: NEW_PASSWORD })).status, 410);
+  });
+
+  it('logging out everywhere ends a password reset link even while the link is being used', async () => {
+    const person = await signUp(system);
+    await ask(person.email);
+    const opened = await open(await mailedLink());
+    const { pool } = system.database;
+    const waiting = (count: number) =>
+      until(async () => {
+        const { rowCount } = await pool.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rowCount === count;
+      });
+    const locked = await lockRow(system, 'accounts', 'id = $1', [person.id]);
+    const loggedOut = person.request('POST', '/api/auth/logout/', { all: true });
+    await waiting(1);
+    const saved = save(opened, { password: NEW_PASSWORD });
+    await waiting(2);
+    await locked.release();
+    assert.deepEqual([(await loggedOut).status, (await saved).status], [200, 410]);
+    assert.equal(await logIn(person.email, person.password), 200);
   });
 
   it("replacing a forgotten password keeps the account's keys, unless the person chooses to revoke the keys", async () => {

@@ -114,24 +114,27 @@ interface AccountChanges {
   precisionTarget?: number | null | undefined;
   /** `to` is the new hash. `from`, if given, must be the account's hash. */
   passwordHash?: { from?: string; to: string } | undefined;
+  /** If given, must be the account's generation of log-ins. */
+  generation?: number | undefined;
   revokeKeys?: boolean | undefined;
 }
 
 /**
- * Changes the given fields; a new password ends all log-ins. Throws `access_denied` if `passwordHash.from` is not the
- * account's hash, or the account is gone or disabled.
+ * Changes the given fields; a new password ends all log-ins. Throws `access_denied` if `passwordHash.from` or
+ * `generation` is not the account's, or the account is gone or disabled.
  */
 export function changeAccount(
   em: EntityManager,
   id: string,
-  { name, precisionTarget, passwordHash, revokeKeys = false }: AccountChanges,
+  { name, precisionTarget, passwordHash, generation, revokeKeys = false }: AccountChanges,
 ): Promise<Account> {
   return transaction(em, async (tx) => {
     const [changedRow] = await tx.execute<object[]>(
       `update accounts
           set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now(),
               precision_target = case when ? then ?::float8 else precision_target end
-        where id = ? and active and password_hash = coalesce(?, password_hash) returning id`,
+        where id = ? and active and password_hash = coalesce(?, password_hash)
+          and login_generation = coalesce(?, login_generation) returning id`,
       [
         name ?? null,
         passwordHash?.to ?? null,
@@ -139,6 +142,7 @@ export function changeAccount(
         precisionTarget ?? null,
         id,
         passwordHash?.from ?? null,
+        generation ?? null,
       ],
     );
     if (changedRow === undefined) throw new AppError('access_denied');

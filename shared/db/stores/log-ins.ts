@@ -122,17 +122,16 @@ export async function issuePasswordReset(
   return loginToken?.token;
 }
 
+export type LinkOwner = Pick<Account, 'id' | 'email'> & { generation: number };
+
 /**
  * Finds the account of a valid password reset link; undefined if the account is disabled. Reads the link and the
- * password hash in one statement: between two statements, the link could be used, and the hash would already be that of
- * the new password.
+ * generation of log-ins in one statement: whatever ends the link later begins a new generation.
  */
-export async function findPasswordReset(
-  em: EntityManager,
-  token: string,
-): Promise<Pick<Account, 'id' | 'email' | 'passwordHash'> | undefined> {
-  const [found] = await em.execute<Pick<Account, 'id' | 'email' | 'passwordHash'>[]>(
-    `select a.id, a.email, a.password_hash as "passwordHash" from password_resets r join accounts a on a.id = r.account_id
+export async function findPasswordReset(em: EntityManager, token: string): Promise<LinkOwner | undefined> {
+  const [found] = await em.execute<LinkOwner[]>(
+    `select a.id, a.email, a.login_generation as generation
+       from password_resets r join accounts a on a.id = r.account_id
       where r.hash = ? and r.expires_at > now() and a.active`,
     [hashKey(token)],
   );
