@@ -12,7 +12,7 @@ import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { hashKey, looksLikeServiceKey, startsLikeServiceKey } from '../../shared/security/keys.ts';
 import { Bodies } from '../guards/bodies.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { Session, Sessions } from './sessions.ts';
+import { endCancelled, type Session, type Sessions } from './sessions.ts';
 import { createToolServer, type ToolServerParts } from './tool-server.ts';
 import { accountClientAt, type Caller, checkCredential } from './upstream.ts';
 
@@ -24,9 +24,6 @@ const BATCH_REVISION = '2025-03-26';
 const BATCH_MESSAGES_MAX = 20;
 /** Maximum bytes of the message that opens a session. The session keeps the texts of that message. */
 const INITIALIZE_BYTES_MAX = 16 * KIB;
-
-/** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
-const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
 
 interface Message {
   id?: unknown;
@@ -86,7 +83,8 @@ export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts
       session.isRefused = true;
     };
     const response = await session.transport.handleRequest(request, options(onRefused));
-    if (isCancellation(message)) await endCancelled(session, message.params.requestId);
+    for (const one of [message].flat())
+      if (isCancellation(one)) await endCancelled(session, one.params.requestId);
     return response;
   };
 
@@ -158,16 +156,6 @@ function isInitialize(message: unknown): message is Message {
 function isCancellation(message: unknown): message is { params: { requestId: string | number } } {
   const { method, params }: Message = message ?? {};
   return method === 'notifications/cancelled' && ['string', 'number'].includes(typeof params?.requestId);
-}
-
-/**
- * Ends a cancelled request, which the SDK leaves open: closes its stream, or answers with an error if it was in a
- * batch.
- */
-async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
-  if (!batched.has(id)) transport.closeSSEStream(id);
-  // Fails if the whole batch is answered by now.
-  else await transport.send({ jsonrpc: '2.0', id, error: CANCELLED_ERROR }).catch(() => {});
 }
 
 /** Returns the ids of a batch's messages. Throws `invalid_request` for a batch that is not allowed. */

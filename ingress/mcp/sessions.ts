@@ -11,6 +11,9 @@ const SESSIONS_PER_CREDENTIAL_MAX = 100;
 const SWEEP_EVERY_MS = 1000;
 const RETRY_WHEN_FULL_S = 30;
 
+/** Error of a cancelled request, as in the Language Server Protocol; JSON-RPC has no code for it. */
+const CANCELLED_ERROR = { code: -32800, message: 'Request cancelled' };
+
 export interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly credentialHash: string;
@@ -119,4 +122,14 @@ export class Sessions {
     const idle = [...this.#byId.values()].filter(({ running, usedAt }) => running === 0 && usedAt < since);
     await Promise.all(idle.map((session) => this.end(session)));
   }
+}
+
+/**
+ * Ends a cancelled request, which the SDK leaves open: closes its stream without an answer, or answers with an error if
+ * it was in a batch.
+ */
+export async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
+  if (!batched.has(id)) transport.closeSSEStream(id);
+  // Makes the transport forget the request, even if its stream is closed. Fails if the request is forgotten already.
+  await transport.send({ jsonrpc: '2.0', id, error: CANCELLED_ERROR }).catch(() => {});
 }

@@ -353,6 +353,20 @@ describe('tool server sessions', function () {
       assert.equal(second.result.structuredContent.predicted_response, 'Blue');
     });
 
+    it('a call is cancelled at the tool server by a message in a JSON-RPC batch, too', async () => {
+      const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
+      const { session } = await post(older, bearer(keys.ann));
+      const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
+      system.provider.reset();
+      system.provider.respond(fake.hang());
+      const params = { name: 'predict_reply', arguments: { agent_input: 'In a batch?' } };
+      const calling = post({ jsonrpc: '2.0', id: 9, method: 'tools/call', params }, headers);
+      await system.provider.called(1);
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9 } };
+      assert.equal((await post([cancelled], headers)).status, 202);
+      assert.equal((await calling).text, '');
+    });
+
     it('the tool server answers 403 to pages of other origins, except those of this machine and of CORS_ORIGINS', async () => {
       const origin = 'https://app.example';
       const strict = await startToolServer(upstream.url, { CORS_ORIGINS: origin });
