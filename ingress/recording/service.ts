@@ -27,6 +27,12 @@ interface RecordingParts {
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
 }
 
+interface Reader {
+  reserve: ReserveAnswerMemory;
+  /** Aborted when the caller disconnects. */
+  signal: AbortSignal;
+}
+
 /** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is alone on its page. */
 const PAGE_BYTES_MAX = 4 * MIB;
 
@@ -61,26 +67,27 @@ export class RecordingService {
   }
 
   /** Returns JSON. Throws `not_found`, and `overloaded` when there is no memory for a large event. */
-  async readEvent(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<string> {
+  async readEvent(accountId: string, id: string, reader: Reader): Promise<string> {
     const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED_BYTES);
-    const json = event && (await this.render(accountId, event, reserve));
+    const json = event && (await this.render(accountId, event, reader));
     if (json === undefined) throw new AppError('not_found');
     return json;
   }
 
   /**
-   * Returns JSON; undefined if a large event, whose body is not in the row, was erased meanwhile. Reads such a body once
-   * there is memory for it, or throws `overloaded`.
+   * Returns JSON; undefined if a large event, whose body is not in the row, was erased meanwhile. Reads such a body
+   * once there is memory for it. Throws `overloaded` if there is none, or if the caller leaves before its turn, because
+   * its memory is free then.
    */
   async render(
     accountId: string,
     { id, size, body, receivedAt }: EventRow,
-    reserve: ReserveAnswerMemory,
+    { reserve, signal }: Reader,
   ): Promise<string | undefined> {
     if (body !== undefined) return storedEventJson({ body, receivedAt });
     await reserve(size);
     const read = () => readBody(this.#parts.em(), accountId, id);
-    const storedBody = await this.#largeReadLimiter.run(read, { party: accountId });
+    const storedBody = await this.#largeReadLimiter.run(read, { party: accountId, gone: signal });
     return storedBody === undefined ? undefined : storedEventJson({ body: storedBody, receivedAt });
   }
 
@@ -89,18 +96,18 @@ export class RecordingService {
     accountId: string,
     id: string,
     { limit, after }: SessionEventsQuery,
-    reserve: ReserveAnswerMemory,
+    reader: Reader,
   ): Promise<string> {
     const { em } = this.#parts;
     const session = await findSession(em(), accountId, id);
     if (session === undefined) throw new AppError('not_found');
-    await reserve(PAGE_BYTES_MAX);
+    await reader.reserve(PAGE_BYTES_MAX);
     const { events, next } = await pageOfEvents(em(), session, {
       limit,
       sizeMax: PAGE_BYTES_MAX,
       after: after === undefined ? undefined : cursorOf(after),
     });
-    const renderedEvents = await Promise.all(events.map((event) => this.render(accountId, event, reserve)));
+    const renderedEvents = await Promise.all(events.map((event) => this.render(accountId, event, reader)));
     const renderedSession = JSON.stringify(sessionAnswer(session));
     const token = JSON.stringify(next && tokenOf(next));
     const results = renderedEvents.filter((json) => json !== undefined).join();

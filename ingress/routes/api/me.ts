@@ -70,9 +70,9 @@ export const exportAccountLines = endpoint('user', {
   status: 200,
   response: ExportLine,
   responseType: 'application/x-ndjson',
-}).handle(async ({ user, reserve }, { em, recording }: Parts) => {
+}).handle(async ({ user, reserve, signal }, { em, recording }: Parts) => {
   const account = await findOwnAccount(em(), user.id);
-  const renderEvent = (event: EventRow) => recording.render(user.id, event, reserve);
+  const renderEvent = (event: EventRow) => recording.render(user.id, event, { reserve, signal });
   return { body: Readable.from(await exportAccount({ em, renderEvent, reserve }, account)) };
 });
 

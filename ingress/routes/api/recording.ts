@@ -46,8 +46,8 @@ export const readEvent = endpoint('user', {
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: StoredEvent,
-}).handle(async ({ user, params, reserve }, { recording }: Parts) => ({
-  body: await recording.readEvent(user.id, params.id, reserve),
+}).handle(async ({ user, params, reserve, signal }, { recording }: Parts) => ({
+  body: await recording.readEvent(user.id, params.id, { reserve, signal }),
 }));
 
 export const listSessions = endpoint('user', {
@@ -71,6 +71,6 @@ export const listSessionEvents = endpoint('user', {
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: SessionEvents,
-}).handle(async ({ user, params, query, reserve }, { recording }: Parts) => ({
-  body: await recording.readSession(user.id, params.id, query, reserve),
+}).handle(async ({ user, params, query, reserve, signal }, { recording }: Parts) => ({
+  body: await recording.readSession(user.id, params.id, query, { reserve, signal }),
 }));

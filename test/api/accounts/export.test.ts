@@ -173,7 +173,7 @@ describe('account export', () => {
         'delete from recording_events where account_id = $1 and id = $2',
         erased,
       );
-      return recording.render(person.id, event, reserve);
+      return recording.render(person.id, event, { reserve, signal: new AbortController().signal });
     };
     const account = await em().findOneOrFail(Account, person.id);
     const chunks = await Array.fromAsync(await exportAccount({ em, renderEvent, reserve }, account));
