@@ -8,7 +8,7 @@ import {
   findAbandonedWork,
   findOverdueWork,
   findWorkOfDeadProcesses,
-  hasProcessDiedWithin,
+  mayHaveDiedWithin,
   type StrandedWork,
   takeOver,
 } from '../db/stores/work/repair.ts';
@@ -39,7 +39,7 @@ const ERASE_ANSWERS_EVERY_MS = 5000;
 const DELETE_HISTORY_EVERY_MS = 60_000;
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
 const ERASE_ACCOUNTS_FOR_MS = 3700;
-/** After a process has died, leaders search for its work for this time plus a lease and the callers' grace period. */
+/** After a death or a gap in its own heartbeats, a leader searches for this time, a lease and the callers' grace. */
 const SWEEP_AFTER_DEATH_MS = 10_000;
 const LOGGED_IDS_MAX = 20;
 /** A new leader searches for this time, plus a lease, for the work of processes that died while there was no leader. */
@@ -191,7 +191,7 @@ export class Housekeeper {
     const forMs = SWEEP_AFTER_DEATH_MS + leaseMs + ABANDON_AFTER_MS;
     // `findWorkOfDeadProcesses` finds nothing until this process has sent heartbeats without a gap for `leaseMs`.
     const isNewLeader = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_SWEEP_MS;
-    if (!isNewLeader && !(await hasProcessDiedWithin(pool, forMs))) return;
+    if (!isNewLeader && !(await mayHaveDiedWithin(pool, forMs, judge))) return;
     for (const kind of Object.keys(kinds))
       for await (const page of findWorkOfDeadProcesses(pool, kind, { judge, leaseMs })) {
         const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);

@@ -106,6 +106,30 @@ describe('repair', () => {
       await housekeeper.close();
     }
   });
+
+  it("a dead worker's work is taken over even if nobody could judge when the worker died, for lack of heartbeats", async () => {
+    const [leader, party] = [newId(), newId()];
+    // Heartbeats that begin when the search of a new leader is over.
+    await database.pool.query(
+      `insert into processes (id, kind, alive_until, since)
+       values ($1, 'web', now() + interval '1 hour', now() + make_interval(secs => 3))`,
+      [leader],
+    );
+    await addWork('predict', party, {});
+    const housekeeper = new Housekeeper({
+      ...{ pool: database.pool, kinds, process: leader, leaseMs: LEASE_MS, recoveryWindowS: 600 },
+      complete: async () => true,
+      wakeUps: { announceAdmitted() {} },
+      eraseAccounts: async () => {},
+      log: createLog('test', 'silent'),
+    });
+    try {
+      const taken = `select from work where party = $1 and state = 'queued' and attempt = 2`;
+      await until(async () => (await database.pool.query(taken, [party])).rowCount === 1);
+    } finally {
+      await housekeeper.close();
+    }
+  });
 });
 
 async function foundIn(pages: AsyncIterable<StrandedWork[]>): Promise<StrandedWork[]> {

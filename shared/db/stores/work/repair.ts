@@ -90,14 +90,18 @@ export async function findAbandonedWork(
 }
 
 const RECENT_DEATHS = {
-  name: 'deaths_v1',
+  name: 'deaths_v2',
   text: `select exists (select from processes
-                         where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
+                         where case when id = $2::uuid then since when alive_until <= now() then alive_until end
+                               > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
-/** Also true if a process has stopped in an orderly way. */
-export async function hasProcessDiedWithin(pool: Pool, ms: number): Promise<boolean> {
-  const [row] = await query<{ died: boolean }>(pool, RECENT_DEATHS, [ms]);
+/**
+ * Checks whether a process has died or stopped within the last `ms`. Also true if the heartbeats of `judge` have been
+ * unbroken for less than `ms`, since it could not judge the processes that died before.
+ */
+export async function mayHaveDiedWithin(pool: Pool, ms: number, judge: string): Promise<boolean> {
+  const [row] = await query<{ died: boolean }>(pool, RECENT_DEATHS, [ms, judge]);
   return row?.died ?? false;
 }
 
