@@ -9,16 +9,16 @@ import { query } from './statement.ts';
 /**
  * `since` is the time since which the process's heartbeats have had no gap of half a lease or more. Only a process
  * without such a gap for at least a lease may declare others dead: just after an outage, other processes may not have
- * had time for a heartbeat yet.
+ * had time for a heartbeat yet. If the clock was set back to before `since`, the time begins anew.
  */
 const STORE_HEARTBEAT = {
-  name: 'beat_v6',
+  name: 'beat_v7',
   text: `insert into processes (id, kind, alive_until, since, pools, settings)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb, $5::jsonb)
          on conflict (id) do update
             set alive_until = excluded.alive_until, pools = excluded.pools, settings = excluded.settings,
                 since = case when processes.alive_until > excluded.since + make_interval(secs => $3 / 2000.0)
-                             then processes.since else excluded.since end
+                             then least(processes.since, excluded.since) else excluded.since end
          returning array(select pool from paused_pools) as paused,
                    (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
 };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { takeLease } from '../../shared/db/stores/lease.ts';
 import { findJobs, findRequest, outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { newId, newIds } from '../../shared/ids.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
@@ -41,6 +42,23 @@ describe('clock set back', () => {
       assert.deepEqual([found?.id, found?.attempt], [present, 2]);
       assert.deepEqual(outcome === 'gone' ? outcome : outcome?.attempt, 2);
       assert.equal(job?.state, 'succeeded');
+    });
+  });
+
+  describe('lead', () => {
+    const database = useDatabase();
+
+    it('after the database clock is set back an hour, another process leads within a minute of the death of the leader', async () => {
+      const take = (holder: string) =>
+        takeLease(database.pool, 'lead', { holder, ms: 3000, rounds: {}, renews: false });
+      const leaderEndsIn = (time: string) =>
+        database.pool.query(`update leases set until = now() + $1::interval where name = 'lead'`, [time]);
+      assert.equal(await take(newId()), true);
+      await leaderEndsIn('50 seconds');
+      assert.equal(await take(newId()), false);
+      await leaderEndsIn('1 hour');
+      assert.equal(await take(newId()), true);
+      assert.equal(await take(newId()), false);
     });
   });
 

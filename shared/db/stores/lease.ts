@@ -1,18 +1,21 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
+/** SQL that checks whether a lease is over: one that ends in over a minute was taken before the clock was set back. */
+const IS_OVER = '(l.until <= now() or l.until > now() + clock_slack())';
+
 const READ_LEASE = {
-  name: 'lease_look_v1',
-  text: 'select holder, until <= now() as over from leases where name = $1',
+  name: 'lease_look_v2',
+  text: `select holder, ${IS_OVER} as over from leases l where name = $1`,
 };
 
 const TAKE_LEASE = {
-  name: 'lease_take_v2',
+  name: 'lease_take_v3',
   text: `insert into leases as l (name, holder, until, rounds)
          values ($1, $2::uuid, now() + make_interval(secs => $3 / 1000.0), $4::jsonb)
          on conflict (name) do update
             set holder = excluded.holder, until = excluded.until, rounds = coalesce(l.rounds, '{}') || excluded.rounds
-          where l.holder = excluded.holder or l.until <= now()
+          where l.holder = excluded.holder or ${IS_OVER}
          returning holder`,
 };
 
@@ -23,9 +26,10 @@ const TAKE_LEASE = {
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**
- * Takes or renews a lease for `ms`, and stores the times of the holder's recurring tasks (`rounds`). Returns false
- * while another process holds the lease. `renews` says that this process has just held it. A lease is a row rather than
- * an advisory lock, because such a lock belongs to a session, which a pooler shares among clients.
+ * Takes or renews a lease for `ms`, less than a minute, and stores the times of the holder's recurring tasks
+ * (`rounds`). Returns false while another process holds the lease. `renews` says that this process has just held it. A
+ * lease is a row rather than an advisory lock, because such a lock belongs to a session, which a pooler shares among
+ * clients.
  */
 export async function takeLease(
   pool: Pool,
