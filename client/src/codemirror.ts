@@ -14,6 +14,8 @@ export type { CompleterOptions } from './completer.ts';
 
 /** Effect that changes nothing, but makes the editor draw again. */
 const redraw = StateEffect.define();
+/** Time after which the editor has surely read what a composition has changed. */
+const COMPOSITION_END_MS = 50;
 
 /**
  * Shows suggestions in CodeMirror 6 while the caret is at the end of a line. Tab accepts the suggestion, Ctrl+→ (on a
@@ -22,6 +24,11 @@ const redraw = StateEffect.define();
 export function inlineSuggestions(client: CompleterClient, options: CompleterOptions): Extension {
   const plugin = ViewPlugin.define((view) => new Suggestions(view, client, options), {
     decorations: (suggestions) => suggestions.decorations,
+    eventHandlers: {
+      // Without this, the editor draws again only if the end of the composition has changed the text.
+      compositionend: (_, view) =>
+        void setTimeout(() => view.dispatch({ effects: redraw.of(null) }), COMPOSITION_END_MS),
+    },
   });
   const press = (take: (completer: Completer) => string) => (view: EditorView) => {
     const { completer } = view.plugin(plugin) ?? {};
@@ -48,6 +55,7 @@ class Suggestions {
   readonly completer: Completer;
   decorations: DecorationSet = Decoration.none;
   #isUpdating = false;
+  #isComposing = false;
 
   constructor(view: EditorView, client: CompleterClient, options: CompleterOptions) {
     this.completer = createCompleter(client, {
@@ -62,8 +70,10 @@ class Suggestions {
 
   update({ view, docChanged, selectionSet, focusChanged }: ViewUpdate): void {
     this.#isUpdating = true;
-    if ((docChanged || selectionSet || focusChanged) && !view.composing)
-      this.completer.update(view.hasFocus ? textBefore(view) : null);
+    const { composing, hasFocus } = view;
+    if (docChanged || selectionSet || focusChanged || composing !== this.#isComposing)
+      this.completer.update(hasFocus && !composing ? textBefore(view) : null);
+    this.#isComposing = composing;
     this.#isUpdating = false;
     const { suggestion } = this.completer;
     const widget = Decoration.widget({ widget: new Ghost(suggestion), side: 1 });

@@ -137,6 +137,21 @@ describeInBrowser('suggestion in Chromium', () => {
       });
     });
 
+  it('a suggestion in CodeMirror is hidden while an input method composes, and then continues the composed text', async () => {
+    const page = await open(FIELDS.CodeMirror);
+    await page.keyboard.type('Tea');
+    await waitForSuggestion(page, ', and so on.');
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('Input.imeSetComposition', { text: '茶', selectionStart: 1, selectionEnd: 1 });
+    await waitUntilHidden(page);
+    await devTools.send('Input.insertText', { text: '茶' });
+    await waitForSuggestion(page, ', and so on.');
+    assert.equal(await page.evaluate('drafts.at(-1)'), 'Tea茶');
+    await page.keyboard.press('Tab');
+    await page.waitForFunction("typed() === 'Tea茶, and so on.'");
+    await page.close();
+  });
+
   it('a suggestion in a textarea follows the text, and is shown only while the caret is at the end', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
