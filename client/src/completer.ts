@@ -82,6 +82,8 @@ class PausingCompleter implements Completer {
   readonly #options: CompleterOptions;
   readonly #sessionId: string;
   #text: string | null = null;
+  /** Latest text other than null. With it `submit` judges a text whose field the person has left, to click a button. */
+  #latestText = '';
   #shownSuggestion: ShownSuggestion | undefined;
   #acceptedSuggestion: ShownSuggestion | undefined;
   #runningCall: RunningCall | undefined;
@@ -103,6 +105,7 @@ class PausingCompleter implements Completer {
   update(text: string | null): void {
     if (text === this.#text) return;
     this.#text = text;
+    this.#latestText = text ?? this.#latestText;
     clearTimeout(this.#timer);
     if (text !== null && this.#shownSuggestion && continues(this.#shownSuggestion, text)) {
       this.#announce();
@@ -131,7 +134,7 @@ class PausingCompleter implements Completer {
 
   submit(): void {
     const { whole } = this.#acceptedSuggestion ?? {};
-    if (whole !== undefined && !this.#text?.startsWith(whole))
+    if (whole !== undefined && !this.#latestText.startsWith(whole))
       this.#report(this.#acceptedSuggestion, 'edited');
     this.#report(this.#acceptedSuggestion, 'submitted');
     this.#acceptedSuggestion = undefined;
@@ -148,8 +151,9 @@ class PausingCompleter implements Completer {
     const suggestion = this.#shownSuggestion;
     if (suggestion === undefined || part === '') return '';
     suggestion.isTaken = true;
-    this.#text += part;
-    if (!continues(suggestion, this.#text ?? '')) {
+    this.#latestText += part;
+    this.#text = this.#latestText;
+    if (!continues(suggestion, this.#text)) {
       this.#shownSuggestion = undefined;
       this.#noteAccepted(suggestion);
       this.#schedule();

@@ -37,7 +37,9 @@ export function attachCompleter(
     },
   });
   const read = () => {
-    completer.update(isAtEnd(field) ? textOf(field) : null);
+    // Passes the text on even if nothing should be suggested: `submit` compares it with the accepted suggestion.
+    completer.update(textOf(field));
+    if (!isAtEnd(field)) completer.update(null);
     ghost.show(textOf(field), completer.suggestion);
   };
   const press = (event: KeyboardEvent) => {

@@ -167,6 +167,19 @@ describeInBrowser('suggestion in Chromium', () => {
     await page.close();
   });
 
+  it('an accepted suggestion in a textarea is reported as edited if the person changes the middle of the text', async () => {
+    const page = await open(FIELDS['a textarea']);
+    await page.keyboard.type('Tea');
+    await waitForSuggestion(page, ', and so on.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Backspace');
+    await page.locator('textarea').blur();
+    await page.evaluate('completer.submit()');
+    assert.deepEqual(await page.evaluate('events.slice(-3)'), ['accepted', 'edited', 'submitted']);
+    await page.close();
+  });
+
   it('Ctrl+Z in a textarea undoes an accepted suggestion, and Tab leaves the field once the completer is closed', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');

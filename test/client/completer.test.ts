@@ -231,6 +231,17 @@ describe('completer', () => {
     ]);
   });
 
+  it('a completer does not report an accepted suggestion as edited if the person leaves the field to send the text', async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('a');
+    await pass(400);
+    await calls[0]?.answer(' b');
+    completer.accept();
+    completer.update(null);
+    completer.submit();
+    assert.deepEqual(events, ['r0 presented', 'r0 accepted', 'r0 submitted']);
+  });
+
   it('a completer predicts from an empty draft only if there are messages before it', async () => {
     const messages = [{ role: 'assistant' as const, content: 'Which colour?' }];
     const { completer, calls } = completerFor();
