@@ -138,9 +138,9 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
     };
     try {
       yield* follow<Result>(open, position, signal);
-    } catch (error) {
+    } finally {
+      // Runs also if the caller aborts and then leaves the loop: the next event is not asked for any more.
       if (signal?.aborted) cancel(call, position.jobId).catch(() => {});
-      throw error;
     }
   }
 

@@ -189,6 +189,19 @@ describe('account client', () => {
       });
     });
 
+  it('the account client cancels a job if the caller aborts the signal and then leaves the loop', async () => {
+    system.provider.respond(hang());
+    const { client } = await connect();
+    const left = new AbortController();
+    let jobId = '';
+    for await (const event of client.stream('predictReplies', batch(2), { signal: left.signal })) {
+      if (event.type === 'job') jobId = event.job_id;
+      left.abort();
+      break;
+    }
+    await until(async () => (await client.readJob(jobId)).state === 'cancelled');
+  });
+
   it("a reply prediction of the account client continues on the server after the caller's signal is aborted", async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoPrompt));
