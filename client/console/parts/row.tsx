@@ -84,7 +84,8 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   const [draft, setDraft] = useDraft(row.id);
   const changing = useAction(async (change: { text?: string; pinned?: boolean }) => {
     onChange(factRow(await client.changeFact(row.id, change)));
-    setDraft(undefined);
+    // Keeps a correction that the person began while the row was being pinned.
+    if (change.text !== undefined) setDraft(undefined);
   });
   return (
     <Card>
