@@ -63,7 +63,7 @@ export class Knowledge {
     const vote = createVoter(pairs)(prompt);
     const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
     const fitted = fitMaterial(prompt, { ...EMPTY_MEMORY, examples }, BUDGET_TOKENS);
-    const { material, isDictated } = screenMaterial([prompt], fitted);
+    const { material, isDictated } = await screenMaterial([prompt], fitted);
     return decideReply(await predictor(prompt, { vote, pairs, material }), {
       ...LABEL_ORIGIN,
       prompt,

@@ -42,7 +42,7 @@ export async function readBasis(
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
   const truncated = fitted.truncated || bundle.meta.timed_out;
   return {
-    screened: screenMaterial([prompt, agent], { ...fitted, truncated }),
+    screened: await screenMaterial([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
     isSupported: new Precedents(pairs, await readDecisions(em(), accountId)).supportFor(prompt),

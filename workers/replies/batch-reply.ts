@@ -75,7 +75,7 @@ async function readSharedBasis(
   const material = { ...rows, profile: fittedProfile, examples: [], prompt: '', truncated };
   const pairs = await readPromptReplies(em(), accountId);
   return {
-    screened: screenMaterial([], material),
+    screened: await screenMaterial([], material),
     memoryRevision,
     pairs,
     precedents: new Precedents(pairs, await readDecisions(em(), accountId)),

@@ -1,6 +1,7 @@
 import { isDictation } from '../../shared/domain/replies/dictation.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { PromptReply } from '../../shared/domain/replies/vote.ts';
+import { Slices } from '../../shared/timing/slices.ts';
 
 export interface ScreenedMaterial {
   material: FittedMaterial;
@@ -8,15 +9,32 @@ export interface ScreenedMaterial {
   isDictated: boolean;
 }
 
-/** Removes texts that command the predictor or dictate a reply, so that the model never sees them. */
-export function screenMaterial(prompts: readonly string[], material: FittedMaterial): ScreenedMaterial {
-  const profile = textsIn(material.profile).some(isDictation) ? null : material.profile;
-  const facts = material.facts.filter(({ text }) => !isDictation(text));
-  const episodes = material.episodes.filter(
-    ({ title, summary }) => !isDictation(title) && !isDictation(summary),
-  );
-  const raw = material.raw.filter(({ content }) => !isDictation(content));
-  const examples = material.examples.filter(isHarmless);
+/**
+ * Removes texts that command the predictor or dictate a reply, so that the model never sees them. Reads in slices,
+ * because a profile may have thousands of short texts.
+ */
+export async function screenMaterial(
+  prompts: readonly string[],
+  material: FittedMaterial,
+): Promise<ScreenedMaterial> {
+  const slices = new Slices();
+  const dictates = async (texts: readonly string[]) => {
+    for (const text of texts) {
+      await slices.pause();
+      if (isDictation(text)) return true;
+    }
+    return false;
+  };
+  const withoutDictation = async <Row>(rows: readonly Row[], textsOf: (row: Row) => readonly string[]) => {
+    const harmlessRows: Row[] = [];
+    for (const row of rows) if (!(await dictates(textsOf(row)))) harmlessRows.push(row);
+    return harmlessRows;
+  };
+  const profile = (await dictates(textsIn(material.profile))) ? null : material.profile;
+  const facts = await withoutDictation(material.facts, ({ text }) => [text]);
+  const episodes = await withoutDictation(material.episodes, ({ title, summary }) => [title, summary]);
+  const raw = await withoutDictation(material.raw, ({ content }) => [content]);
+  const examples = await withoutDictation(material.examples, textsOfPair);
   const screenedMaterial = { ...material, profile, facts, episodes, raw, examples };
   const withheld = (['facts', 'episodes', 'raw', 'examples'] as const).flatMap((tier) =>
     withheldFrom(material[tier], screenedMaterial[tier]),
@@ -24,7 +42,7 @@ export function screenMaterial(prompts: readonly string[], material: FittedMater
   return {
     material: screenedMaterial,
     withheld: [...new Set(withheld)],
-    isDictated: prompts.some(isDictation),
+    isDictated: await dictates(prompts),
   };
 }
 
@@ -34,7 +52,7 @@ export function screenExamples(
   material: FittedMaterial,
   before: Pick<ScreenedMaterial, 'withheld'>,
 ): ScreenedMaterial {
-  const examples = material.examples.filter(isHarmless);
+  const examples = material.examples.filter((pair) => !textsOfPair(pair).some(isDictation));
   const withheld = withheldFrom(material.examples, examples);
   return {
     material: { ...material, examples },
@@ -48,7 +66,7 @@ function withheldFrom(rows: readonly { id: string }[], remaining: readonly objec
   return rows.flatMap((row) => (kept.has(row) ? [] : row.id));
 }
 
-const isHarmless = (pair: PromptReply) => !isDictation(pair.prompt) && !isDictation(pair.reply);
+const textsOfPair = ({ prompt, reply }: PromptReply) => [prompt, reply];
 
 /** Returns all texts in a JSON value, including the names of properties. */
 function textsIn(value: unknown): string[] {
