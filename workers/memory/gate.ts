@@ -15,6 +15,7 @@ import {
 import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
 import { truncate } from '../../shared/text/cut.ts';
 import { UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
+import { mapInSlices } from '../../shared/timing/slices.ts';
 
 export const FACT_KINDS = [
   'identity',
@@ -61,14 +62,16 @@ const MODEL_CONFIDENCE = 0.9;
 /**
  * Returns the proposals that pass all checks, most salient first. A proposal must quote the person's own words. It must
  * not contain a secret, or consist mainly of other people's words. It may be an instruction only if the person gave the
- * instruction.
+ * instruction. Works in slices, because each character counts as a word in scripts without spaces.
  */
-export function checkProposals(proposals: readonly ProposedFact[], shown: ShownMemory): Statement[] {
-  const record = new EvidenceTexts(shown.rows, shown.titles);
-  return proposals
-    .toSorted((a, b) => b.salience - a.salience)
-    .slice(0, PROPOSALS_MAX)
-    .flatMap((proposal) => checkProposal(proposal, shown, record) ?? []);
+export async function checkProposals(
+  proposals: readonly ProposedFact[],
+  shown: ShownMemory,
+): Promise<Statement[]> {
+  const record = new EvidenceTexts(await mapInSlices(shown.rows, analyseRow), shown.titles);
+  const considered = proposals.toSorted((a, b) => b.salience - a.salience).slice(0, PROPOSALS_MAX);
+  const statements = await mapInSlices(considered, (proposal) => checkProposal(proposal, shown, record));
+  return statements.filter((statement) => statement !== undefined);
 }
 
 function checkProposal(
@@ -135,6 +138,8 @@ interface AnalysedRow {
   own: boolean;
   passages: QuotedTexts;
   stems: ReadonlySet<string>;
+  /** Texts in the row that the person did not write. */
+  others: readonly string[];
 }
 
 /**
@@ -144,9 +149,9 @@ export class EvidenceTexts {
   readonly #rows: readonly AnalysedRow[];
   readonly #othersStems: ReadonlySet<string>;
 
-  constructor(rows: readonly SourceRow[], others: readonly string[]) {
-    this.#rows = rows.map(analyseRow);
-    this.#othersStems = stemsOf([...rows.flatMap(textsOfOthers), ...others]);
+  constructor(rows: readonly AnalysedRow[], others: readonly string[]) {
+    this.#rows = rows;
+    this.#othersStems = stemsOf([...rows.flatMap((row) => row.others), ...others]);
   }
 
   /**
@@ -192,7 +197,7 @@ export class EvidenceTexts {
   }
 }
 
-function analyseRow(row: SourceRow): AnalysedRow {
+export function analyseRow(row: SourceRow): AnalysedRow {
   const texts = quotableTexts(row);
   return {
     id: row.id,
@@ -200,6 +205,7 @@ function analyseRow(row: SourceRow): AnalysedRow {
     own: isEvidence(row),
     passages: new QuotedTexts(texts),
     stems: stemsOf(texts),
+    others: textsOfOthers(row),
   };
 }
 

@@ -168,7 +168,8 @@ async function extractStatements(
   const answer = await ask(factsQuestion({ sources: shownSources, known: related }));
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const titles = shownSources.map(({ title }) => title);
-  const statements = groupBySource(checkProposals(proposals, { rows, known: related, titles }), shownSources);
+  const checked = await checkProposals(proposals, { rows, known: related, titles });
+  const statements = groupBySource(checked, shownSources);
   const askedSources = sources.filter(({ id }) => shownSources.some((source) => source.id === id));
   const unaskedSources = sources.filter((source) => !hasEvidence(source));
   const extraction = {

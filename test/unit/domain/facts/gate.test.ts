@@ -10,7 +10,13 @@ import {
 } from '../../../../shared/domain/facts/statement.ts';
 import { detailsOf } from '../../../../shared/text/details.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
-import { type CitedEvidence, checkProposals, EvidenceTexts } from '../../../../workers/memory/gate.ts';
+import {
+  analyseRow,
+  type CitedEvidence,
+  checkProposals,
+  EvidenceTexts,
+} from '../../../../workers/memory/gate.ts';
+import { loopTurnsDuring } from '../../../support/loop-turns.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,
@@ -24,9 +30,9 @@ const person = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
 
 const groundedQuotes = (claims: CitedEvidence[], rows: SourceRow[]) =>
-  new EvidenceTexts(rows, []).checkQuotes(claims);
+  new EvidenceTexts(rows.map(analyseRow), []).checkQuotes(claims);
 const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
-  new EvidenceTexts(rows, others).isBorrowed(text, quotes);
+  new EvidenceTexts(rows.map(analyseRow), others).isBorrowed(text, quotes);
 
 describe('grounding gate', () => {
   it("a model's quote is found even if case, punctuation, accents or spacing differ from the message", () => {
@@ -45,10 +51,10 @@ describe('grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [person]), undefined, quote);
   });
 
-  it('a proposed fact keeps its valid_to, and is dropped if valid_to cannot be read or is before valid_from', () => {
+  it('a proposed fact keeps its valid_to, and is dropped if valid_to cannot be read or is before valid_from', async () => {
     const formerHome = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
-    const proposed = (validTo: string, validFrom: string | null = null) =>
-      checkProposals(
+    const proposed = async (validTo: string, validFrom: string | null = null) => {
+      const found = await checkProposals(
         [
           {
             text: 'Lived in Berlin',
@@ -63,20 +69,23 @@ describe('grounding gate', () => {
           },
         ],
         { rows: [formerHome], known: [], titles: [] },
-      ).map(({ validFrom: from, validTo: to }) => [from.toISOString(), to?.toISOString()]);
+      );
+      return found.map(({ validFrom: from, validTo: to }) => [from.toISOString(), to?.toISOString()]);
+    };
     const end = '2020-01-01T00:00:00.000Z';
-    assert.deepEqual(proposed('2020-01-01'), [[end, end]]);
-    assert.deepEqual(proposed('2020-01-01', '2018-01-01'), [['2018-01-01T00:00:00.000Z', end]]);
-    assert.deepEqual(proposed('some day'), []);
-    assert.deepEqual(proposed('2020-01-01', '2021-01-01'), []);
+    assert.deepEqual(await proposed('2020-01-01'), [[end, end]]);
+    assert.deepEqual(await proposed('2020-01-01', '2018-01-01'), [['2018-01-01T00:00:00.000Z', end]]);
+    assert.deepEqual(await proposed('some day'), []);
+    assert.deepEqual(await proposed('2020-01-01', '2021-01-01'), []);
   });
 
-  it('a proposed fact that only repeats a request to forget earlier words is refused', () => {
+  it('a proposed fact that only repeats a request to forget earlier words is refused', async () => {
     const text = 'Forget what I said about npm';
     const fields = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
     const evidence = [{ source: 1, quote: text }];
     const proposal = { ...fields, evidence, relation: 'new', target: null, salience: 3 } as const;
-    assert.deepEqual(checkProposals([proposal], { rows: [row(`${text}.`)], known: [], titles: [] }), []);
+    const shown = { rows: [row(`${text}.`)], known: [], titles: [] };
+    assert.deepEqual(await checkProposals([proposal], shown), []);
   });
 
   it("a model's quote is found in scripts without spaces", () => {
@@ -91,13 +100,31 @@ describe('grounding gate', () => {
 
   it('96 quotes from rows with hundreds of quoted lines are looked up in less than a second of CPU time', () => {
     const rows = Array.from({ length: 10 }, (_, n) => row('> a\nb\n'.repeat(570), { id: `${n}` }));
-    const texts = new EvidenceTexts(rows, []);
+    const texts = new EvidenceTexts(rows.map(analyseRow), []);
     const quote = 'I like tea and not coffee and so on too. '.repeat(4);
     const before = process.cpuUsage();
     for (let n = 0; n < 96; n += 1)
       assert.equal(texts.checkQuotes([{ source: 1 + (n % 10), quote }]), undefined);
     const { user, system } = process.cpuUsage(before);
     assert.ok(user + system < 1e6, `${(user + system) / 1000} ms`);
+  });
+
+  it('the check of proposed facts yields to other requests between long rows in a script without spaces', async () => {
+    const text = '我们每天早上先检查部署的日志，然后再写新的测试。'.repeat(80);
+    const rows = Array.from({ length: 20 }, (_, n) => row(text, { id: `${n}` }));
+    const fields = { kind: 'habit', slot: null, valid_from: null, valid_to: null, salience: 3 } as const;
+    const evidence = rows.map((_, n) => ({ source: n + 1, quote: '每天早上先检查部署的日志' }));
+    const proposal = {
+      ...fields,
+      text: '每天早上先检查日志',
+      evidence,
+      relation: 'new',
+      target: null,
+    } as const;
+    const work = checkProposals(Array(4).fill(proposal), { rows, known: [], titles: [] });
+    const { turns, result } = await loopTurnsDuring(work);
+    assert.equal(result.length, 4);
+    assert.ok(turns >= 10, `${turns} turns`);
   });
 
   it("a model's quote of an agent, of an accepted prediction or of pasted text is refused", () => {
@@ -217,7 +244,7 @@ describe('instructions', () => {
       assert.ok(isInstruction(text), text);
   });
 
-  it('a habit in the third person, which a model states as "Never eats meat", is no instruction and becomes a fact', () => {
+  it('a habit in the third person, which a model states as "Never eats meat", is no instruction and becomes a fact', async () => {
     const habits = {
       'Never eats meat': 'I never eat meat.',
       'Always deploys on Tuesday mornings': 'I always deploy on Tuesday mornings.',
@@ -227,7 +254,7 @@ describe('instructions', () => {
       const fields = { text, kind: 'habit', slot: null, valid_from: null, valid_to: null } as const;
       const evidence = [{ source: 1, quote: said }];
       const proposal = { ...fields, evidence, relation: 'new', target: null, salience: 3 } as const;
-      const found = checkProposals([proposal], { rows: [row(said)], known: [], titles: [] });
+      const found = await checkProposals([proposal], { rows: [row(said)], known: [], titles: [] });
       assert.deepEqual(
         found.map((one) => one.text),
         [text],
