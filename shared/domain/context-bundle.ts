@@ -1,5 +1,5 @@
 import type { ContextMeta } from '../schemas/memory-context.ts';
-import { maskSecrets } from '../text/secrets.ts';
+import { maskForName, maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { mapInSlices } from '../timing/slices.ts';
 import { chooseBest, type Merits, RANKING_VERSION, worthOf } from './context-ranking.ts';
@@ -76,13 +76,19 @@ export async function bundleOf(candidates: ContextCandidates, query: ContextQuer
   return { ...chosenRows, byWorth, lasting, meta: metaOf(candidates, query, chosenRows) };
 }
 
-/** The recursion is bounded, since `flawOf` limits the depth of clients' JSON. */
-export function withoutSecrets<Value>(value: Value): Value {
-  if (typeof value === 'string') return maskSecrets(value) as Value;
-  if (Array.isArray(value)) return value.map(withoutSecrets) as Value;
+/**
+ * `name` is the name of the property that has the value. The recursion is bounded, since `flawOf` limits the depth of
+ * clients' JSON.
+ */
+export function withoutSecrets<Value>(value: Value, name = ''): Value {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const mask = value === '' ? undefined : maskForName(name);
+    return (mask ?? (typeof value === 'string' ? maskSecrets(value) : value)) as Value;
+  }
+  if (Array.isArray(value)) return value.map((part) => withoutSecrets(part, name)) as Value;
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [name, withoutSecrets(part)]),
+    Object.entries(value).map(([property, part]) => [property, withoutSecrets(part, property)]),
   ) as Value;
 }
 

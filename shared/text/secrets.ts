@@ -27,6 +27,12 @@ function labelledSecret(label: string): RegExp {
   );
 }
 
+/** Labels of secrets, for patterns. */
+const LABELS = {
+  password: '(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña)',
+  key: '(?:secret|(?:api|access|auth|client|private|secret|signing|refresh)[ _-]?(?:key|token|secret))',
+} as const;
+
 /** Countries with IBANs, by the length of their IBANs (registry of ISO 13616). */
 const IBAN_COUNTRIES: Record<number, string> = {
   15: 'NO',
@@ -102,16 +108,8 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     name: 'token',
     pattern: /(\bauthorization["']?[ \t]{0,4}[:=][ \t"']{0,4}(?:basic|token)[ \t]{1,4})[\w.~+/=-]{6,}/gi,
   },
-  {
-    name: 'password',
-    pattern: labelledSecret('(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña)'),
-  },
-  {
-    name: 'key',
-    pattern: labelledSecret(
-      '(?:secret|(?:api|access|auth|client|private|secret|signing|refresh)[ _-]?(?:key|token|secret))',
-    ),
-  },
+  { name: 'password', pattern: labelledSecret(LABELS.password) },
+  { name: 'key', pattern: labelledSecret(LABELS.key) },
   {
     name: 'password',
     pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:(?:is|ist):?|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
@@ -136,6 +134,17 @@ export function maskSecrets(text: string, marker = markerOf): string {
       }),
     text,
   );
+}
+
+const SECRET_NAMES = (['password', 'key'] as const).map((kind) => ({
+  kind,
+  pattern: new RegExp(`${LABELS[kind]}$`, 'i'),
+}));
+
+/** Returns the mask for the value of a property whose name is the label of a secret: `{ "wifi_password": "x" }`. */
+export function maskForName(name: string): string | undefined {
+  const found = SECRET_NAMES.find(({ pattern }) => pattern.test(name));
+  return found && markerOf(found.kind);
 }
 
 export function containsSecret(text: string): boolean {

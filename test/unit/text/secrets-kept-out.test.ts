@@ -233,4 +233,29 @@ describe('secrets in what people write', () => {
         const result = JSON.stringify(await consume(sentence(words))) ?? '';
         assert.ok(!result.includes(secret.slice(-6)), result);
       });
+
+  it('a value is masked in a context bundle and in the prompt for a reply if its name is the label of a secret', async () => {
+    const data = {
+      wifi_password: 'xylophone',
+      pins: { Passphrase: 771_234, apiKey: ['marimba'] },
+      'password manager': 'Bitwarden',
+      password: '',
+    };
+    const masked = {
+      wifi_password: '[masked password]',
+      pins: { Passphrase: '[masked password]', apiKey: ['[masked key]'] },
+      'password manager': 'Bitwarden',
+      password: '',
+    };
+    const offer = offerOf('Tea at four');
+    const rows = offer.raw.rows.map((row) => ({ ...row, metadata: data }));
+    const { profile, raw } = await bundleOf(
+      { ...offer, profile: offer.profile && { ...offer.profile, data }, raw: { ...offer.raw, rows } },
+      { recencyMinutes: 9, maxFacts: 9, maxEpisodes: 9, maxRaw: 9 },
+    );
+    assert.deepEqual([profile?.data, raw[0]?.metadata], [masked, masked]);
+    const nothing = { facts: [], episodes: [], raw: [], examples: [], prompt: 'Tea?', truncated: false };
+    const { messages } = replyQuestion({ profile: { summary: '', data }, ...nothing }, { agent: 'a', k: 1 });
+    assert.ok(messages[1]?.content.includes(JSON.stringify(masked)));
+  });
 });
