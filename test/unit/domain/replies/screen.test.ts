@@ -81,7 +81,7 @@ describe('prediction material', () => {
       screen(PROMPT, { profile: { summary: '', data: { notes } } }),
     );
     assert.deepEqual(result.material.profile?.data, { notes });
-    assert.ok(turns >= 10, `${turns} turns`);
+    assert.ok(turns >= 2, `${turns} turns`);
   });
 
   it('memory over the budget loses the oldest raw rows first, and a long prompt keeps its beginning and end', () => {
