@@ -6,7 +6,7 @@ import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
 import { event, post } from '../../support/recording.ts';
-import { feedback, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
+import { predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { lockRow } from '../../support/row-lock.ts';
 import { rowOf } from '../../support/rows.ts';
 import { useSystem } from '../../support/system.ts';
@@ -91,23 +91,26 @@ describe('erasing an account', () => {
     assert.deepEqual(rows, [{ email: other }]);
   });
 
-  it('erasing an account also erases a predicted reply on which feedback is being stored', async () => {
+  it('erasing an account also erases a predicted reply that another transaction is changing', async () => {
     const person = await signUp(system);
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
-    const [first, second] = [await predictSuccessfully(person), await predictSuccessfully(person)];
-    assert.equal((await feedback(person, first, { status: 'rejected' })).status, 200);
+    const reply = await predictSuccessfully(person);
     const { pool } = system.database;
-    const untilWaiting = async (count: number) => {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('update replies set actual_response = $2 where id = $1', [
+        reply.id,
+        'A private answer',
+      ]);
+      const erased = beginErasing(person);
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-      await until(async () => (await pool.query(waits)).rows.length === count);
-    };
-    const labels = await lockRow(system, 'reply_calibrators', 'account_id = $1', [person.id]);
-    const decided = feedback(person, second, { status: 'edited', actual_response: 'A private answer' });
-    await untilWaiting(1);
-    const erased = beginErasing(person);
-    await untilWaiting(2);
-    await labels.release();
-    await Promise.all([decided, erased]);
+      await until(async () => (await pool.query(waits)).rows.length > 0);
+      await client.query('commit');
+      await erased;
+    } finally {
+      client.release();
+    }
     await until(() => isGone(system, person));
     const { rows } = await pool.query(
       'select agent_input, actual_response from replies where account_id = $1',
