@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { createGunzip, gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
-import { decodeFrames, encodeFrames, type Frame } from '../../bin/admin/archive/frames.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
 import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
 import { newId } from '../../shared/ids.ts';
@@ -150,18 +148,10 @@ describe('backup', function () {
     const file = await backUp().finally(() => pool.query('drop table notes'));
     assert.ok(!gunzipSync(await readFile(file)).includes('not ours'));
 
-    // Earlier releases backed up such a table.
-    async function* olderFrames(): AsyncGenerator<Frame> {
-      yield* decodeFrames(createReadStream(file).pipe(createGunzip()));
-      yield { type: 'T', body: Buffer.from('{"name": "notes", "columns": ["text"]}') };
-      yield { type: 'D', body: Buffer.from('not ours\n') };
-    }
-    const olderFile = newFile();
-    await writeFile(olderFile, gzipSync(Buffer.concat(await Array.fromAsync(encodeFrames(olderFrames())))));
     await elsewhere.pool.query(
       `create table places (name text); insert into places values ('not ours either')`,
     );
-    const { code, stderr } = await restore(olderFile);
+    const { code, stderr } = await restore(file);
     assert.deepEqual([code, stderr], [0, '']);
     for (const table of ['apps', 'history'])
       assert.equal(await countIn(elsewhere, table), await countIn(system.database, table), table);

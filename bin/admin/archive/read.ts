@@ -112,14 +112,8 @@ async function copyAll(client: pg.Client, file: string, tables: readonly Table[]
       continue;
     }
     const { name, columns }: Table = JSON.parse(frame.value.body.toString());
-    const table = tables.find((one) => one.name === name);
-    if (table === undefined) {
-      // Backups of earlier releases contain the tables of others too.
-      frame = await frames.next();
-      continue;
-    }
-    if (!isDeepStrictEqual(table.columns, columns))
-      throw backupDamagedError(`a table ${name} with other columns`);
+    if (!tables.some((table) => isDeepStrictEqual(table, { name, columns })))
+      throw backupDamagedError(`a table ${name} that this release does not have`);
     const copy = client.query(from(`copy ${quoteNames([name])} (${quoteNames(columns)}) from stdin`));
     await pipeline(rows(), copy);
     storedRows += copy.rowCount;

@@ -6,7 +6,7 @@ import { findWholeClusters, firstThatFit } from '../../../workers/memory/whole-c
 type Row = ClusterRow & { isSummarised: boolean };
 
 const MINUTE = 60_000;
-/** Of 1500 tokens, so that a cluster has at most four rows. */
+/** Has 1500 tokens, so that a cluster has at most four rows. */
 const CONTENT = 'word '.repeat(1200);
 const CLUSTER_ROWS = 4;
 /** Rows that the clusters of three sessions have at most. */
