@@ -9,19 +9,24 @@ export const TRANSCRIPTS = join(HOME, 'projects');
 
 /** Hook events: the end of an agent's turn, and the end of the session. */
 const HOOK_EVENTS = ['Stop', 'SessionEnd'];
-const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
+const OUR_COMMAND = /[/\\]\.forecue[/\\]record\.mjs["'] hook$/;
 /** Time limit of a hook in seconds; short, because a hook only starts the process that records. */
 const HOOK_TIMEOUT_S = 10;
 
 /** Adds our hooks to Claude Code's settings. Returns the path of the settings file. */
 export async function addHooks(program: string): Promise<string> {
-  const command = `"${process.execPath}" "${program}" hook`;
+  const command = `${quote(process.execPath)} ${quote(program)} hook`;
   const hook = { hooks: [{ type: 'command', command, timeout: HOOK_TIMEOUT_S }] };
   const settings = withoutOurs(await readSettings());
   const hooks = objectOf(settings['hooks']);
   const addedHooks = HOOK_EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);
   await writeSettings({ ...settings, hooks: { ...hooks, ...Object.fromEntries(addedHooks) } });
   return SETTINGS;
+}
+
+/** Quotes a path for the shell that runs hooks: within single quotes, no character of a folder's name is special. */
+function quote(path: string): string {
+  return process.platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 export async function removeHooks(): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { baseOf } from '../src/base-url.ts';
@@ -45,9 +45,11 @@ export async function readConnection(): Promise<Connection | undefined> {
 /** Stores the connection and a copy of this program. Returns the path of the copy. */
 export async function setUp(connection: Connection): Promise<string> {
   for (const folder of [BOOKMARKS, UNSENT]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  // The folder may have been there, open to others.
+  await chmod(HOME, 0o700);
   await replace(CONNECTION, JSON.stringify(connection));
   const running = process.argv[1] ?? '';
-  if (running !== PROGRAM_COPY) await copyFile(running, PROGRAM_COPY);
+  if (running !== PROGRAM_COPY) await replace(PROGRAM_COPY, await readFile(running, 'utf8'));
   return PROGRAM_COPY;
 }
 
@@ -65,9 +67,10 @@ export function forgetUnsent(transcript: string): Promise<void> {
 
 export async function readUnsent(): Promise<UnsentTranscript[]> {
   const names = await readdir(UNSENT).catch(() => []);
-  // A file may be missing by now: a successful recording of its transcript removes it.
-  const texts = names.map((name) => readFile(join(UNSENT, name), 'utf8').catch(() => 'null'));
-  return (await Promise.all(texts)).map((text) => JSON.parse(text)).filter((unsent) => unsent !== null);
+  // A file may be missing by now, as a successful recording of its transcript removes it, or be broken.
+  const read = async (name: string) => JSON.parse(await readFile(join(UNSENT, name), 'utf8'));
+  const settled = await Promise.allSettled(names.map(read));
+  return settled.flatMap((one) => (one.status === 'fulfilled' && one.value?.path ? [one.value] : []));
 }
 
 /** Returns the id of the last recorded event. If undefined, all events are sent again; the server drops duplicates. */
@@ -83,9 +86,10 @@ function nameOf(transcript: string): string {
   return createHash('sha256').update(transcript).digest('hex').slice(0, 32);
 }
 
-/** Writes a file completely or not at all. */
+/** Writes a file completely or not at all, and through no link that was there. */
 async function replace(path: string, text: string): Promise<void> {
   const next = join(HOME, `${basename(path)}.${process.pid}`);
-  await writeFile(next, text, { mode: 0o600 });
+  await rm(next, { force: true });
+  await writeFile(next, text, { mode: 0o600, flag: 'wx' });
   await rename(next, path);
 }

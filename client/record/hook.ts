@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { escapeInvisible, print } from '../../shared/text/visible.ts';
 import type { ImportedEvent } from '../../shared/transcripts/conversation.ts';
 import { eventsOf } from '../../shared/transcripts/import-file.ts';
 import { objectOf, parseObject, stringOf } from '../../shared/transcripts/json.ts';
@@ -15,7 +16,7 @@ import {
   setBookmark,
   type UnsentTranscript,
 } from './home.ts';
-import { storeAt } from './send.ts';
+import { findOwnerOf, storeAt } from './send.ts';
 
 /** Records in a separate process: Claude Code waits for a hook, and kills the hook at the session's end. */
 export async function hook(): Promise<void> {
@@ -27,7 +28,8 @@ export async function hook(): Promise<void> {
   spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
   const [unsent] = await readUnsent();
   if (unsent !== undefined)
-    process.stdout.write(JSON.stringify({ systemMessage: `Forecue did not record: ${unsent.why}` }));
+    // Claude Code prints the message as it is.
+    print(JSON.stringify({ systemMessage: `Forecue did not record: ${escapeInvisible(unsent.why)}` }));
 }
 
 /** Records the transcript's new events, then those that earlier recordings failed to send. */
@@ -62,7 +64,7 @@ async function record(path: string, isOver: boolean): Promise<void> {
   const reading = { signal: new AbortController().signal, isOver };
   for await (const row of eventsOf(path, report, reading)) rows.push(row);
   const bookmark = await readBookmark(path);
-  const recorder = new Recorder(storeAt(connection), report);
+  const recorder = new Recorder(storeAt(connection), report, findOwnerOf(connection));
   for (const { event, line } of rows.slice(rows.findLastIndex(({ event }) => event.id === bookmark) + 1)) {
     recorder.add(event, line);
     if (recorder.isFull) await recorder.flush();
@@ -71,5 +73,7 @@ async function record(path: string, isOver: boolean): Promise<void> {
   // Skips the ends of sessions: when the file grows, new events of other sessions come before them.
   const last = rows.findLast(({ event }) => event.type !== 'session.stopped');
   if (last !== undefined) await setBookmark(path, last.event.id);
+  report.conclude({ isNamed: false });
   if (report.invalid > 0) throw new Error(report.problems.join('; '));
+  if (report.failed !== null) throw new Error(report.failed);
 }

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { escapeInvisible, print } from '../../shared/text/visible.ts';
 import { createAccountClient, ForecueError } from '../src/api.ts';
 import { addHooks, removeHooks, TRANSCRIPTS } from './claude-code.ts';
 import { type Connection, connectionIn, readConnection, removeFiles, setUp } from './home.ts';
@@ -14,36 +15,43 @@ export async function record(paths: string[], yes: boolean): Promise<void> {
     );
   if (paths.length === 0) return recordFromNowOn(connection, yes);
   const { text, failed } = await sendAll(connection, paths);
-  say(text);
+  print(text);
   if (failed) process.exitCode = 1;
 }
 
 export async function endRecording(): Promise<void> {
   await removeHooks();
   await removeFiles();
-  say('Nothing is recorded any more. What is recorded stays: delete it in your account.\n');
+  print('Nothing is recorded any more. What is recorded stays: delete it in your account.\n');
 }
 
 async function recordFromNowOn(connection: Connection, yes: boolean): Promise<void> {
-  say(`Forecue at ${connection.url} will record what you and Claude Code say to each other, ${await ownerOf(connection)}.
+  if (isReadable(connection.url))
+    print('This address is not https: everybody on the way can read the key and the texts.\n');
+  print(`Forecue at ${connection.url} will record what you and Claude Code say to each other, ${await ownerOf(connection)}.
 Not what tools print, nor thinking, commands, and subagents.
 
 ${await masksIn(TRANSCRIPTS)}
 `);
   if (!(yes || (await agrees()))) {
     process.exitCode = 1;
-    return say('Nothing is recorded. To record without a question: forecue record --yes\n');
+    return print('Nothing is recorded. To record without a question: forecue record --yes\n');
   }
   const settings = await addHooks(await setUp(connection));
-  say(`Recording from now on: hooks are in ${settings}. To end it: npx forecue record --remove
+  print(`Recording from now on: hooks are in ${settings}. To end it: npx forecue record --remove
 Earlier sessions: npx forecue record ${TRANSCRIPTS}
 `);
+}
+
+function isReadable(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
 }
 
 async function ownerOf({ url: baseUrl, key: credential }: Connection): Promise<string> {
   try {
     const { email } = await createAccountClient({ baseUrl, credential }).readAccount();
-    return `for ${email}`;
+    return `for ${escapeInvisible(email)}`;
   } catch (error) {
     if (error instanceof ForecueError && error.status === 403) return 'for the owner of the key';
     throw error;
@@ -56,8 +64,4 @@ async function agrees(): Promise<boolean> {
   const answer = await terminal.question('Record it? [y/N] ');
   terminal.close();
   return /^y(es)?$/i.test(answer.trim());
-}
-
-function say(text: string): void {
-  process.stdout.write(text);
 }

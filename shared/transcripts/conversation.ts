@@ -2,21 +2,21 @@ import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from '../domain/
 import { EVENT_TEXT_MAX, SOURCE_DETAIL_MAX } from '../schemas/limits.ts';
 import { truncateMiddle } from '../text/cut.ts';
 import { maskSecrets } from '../text/secrets.ts';
-import type { Entry, Session } from './format.ts';
+import type { Entry, Session, Utterance } from './format.ts';
 
 /** An event as clients post it. */
 export type ImportedEvent = Readonly<Record<string, string | undefined>> & { id: string; type: string };
 
-type Utterance = Extract<Entry, { text: string }>;
-
 /** Time without an event after which a session counts as stopped. */
 const IDLE_MS = 24 * 60 * 60 * 1000;
+
+/** The `agent` of a program's words, which no person wrote. */
+const PROGRAM = 'program';
 
 /**
  * Turns the entries of a session into events. The last words of an agent's turn become an `agent.prompt`, because they
  * wait for an answer. The agent's other words become `agent.message`s. A stored event never changes, so the agent's
- * latest words are held back until their type is certain. A transcript that has grown thus yields the same events, then
- * more.
+ * latest words are held back until their type is certain, or the session is over. A transcript that has grown thus yields the same events, then more.
  */
 export class Conversation {
   readonly #session: Session;
@@ -30,6 +30,8 @@ export class Conversation {
   #undecided: Utterance | undefined;
   /** Id of the prompt that waits for the person's answer. */
   #promptId: string | undefined;
+  /** Ids of all prompts: the conversation may go back to one of them. */
+  readonly #promptIds = new Set<string>();
 
   /** `now` is in Unix milliseconds. */
   constructor(session: Session, source: string, now: number) {
@@ -49,48 +51,86 @@ export class Conversation {
       }
       case 'question': {
         const events = [...this.#emitUndecided('agent.message'), ...this.#event('agent.prompt', entry)];
-        this.#promptId = entry.id;
+        this.#waitForAnswer(entry.id);
         return events;
       }
+      case 'rewind':
+        return this.#rewind(entry.after);
       case 'working':
         return this.#emitUndecided('agent.message');
       case 'turn-end':
         return this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
       case 'skipped':
+      case 'unread':
         return [];
     }
   }
 
-  /** Returns a `session.stopped` event if the session is over or had no event for a day. */
-  end(isOver = false): ImportedEvent[] {
-    const isIdle = this.#lastTimeMs <= this.#now - IDLE_MS;
-    if (!this.#hasStarted || !(isOver || isIdle)) return [];
+  /** True if it is uncertain whether the agent's latest words await an answer. */
+  get isUndecided(): boolean {
+    return this.#undecided !== undefined;
+  }
+
+  /** Reports whether nothing was said for a day, also counting entries that were not read yet, and a change of the file. */
+  isIdle(unread: readonly Entry[], changedMs: number): boolean {
+    const held = [...unread, this.#undecided ?? { kind: 'skipped' }];
+    const times = held.map((entry) => ('at' in entry ? (this.#validTimeMs(entry.at) ?? 0) : 0));
+    return Math.max(this.#lastTimeMs, changedMs, ...times) <= this.#now - IDLE_MS;
+  }
+
+  /** Ends a session that is over: returns the agent's last words, and `session.stopped`. */
+  end(): ImportedEvent[] {
+    const lastWords = this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
+    if (!this.#hasStarted) return lastWords;
     const id = `${this.#session.id}:stopped:${this.#lastTimeMs}`;
-    return [this.#envelope(id, 'session.stopped', new Date(this.#lastTimeMs).toISOString())];
+    return [...lastWords, this.#envelope(id, 'session.stopped', new Date(this.#lastTimeMs).toISOString())];
   }
 
   #fromPerson(entry: Extract<Entry, { kind: 'user' }>): ImportedEvent[] {
     const events = this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
     const promptId = entry.answers ?? this.#promptId;
     this.#promptId = undefined;
-    const said = this.#event(promptId === undefined ? 'user.message' : 'user.reply', entry, promptId);
+    if (entry.isProgram) return [...events, ...this.#event('agent.message', entry, { agent: PROGRAM })];
+    const said =
+      promptId === undefined
+        ? this.#event('user.message', entry)
+        : this.#event('user.reply', entry, { agent: this.#session.agent, in_reply_to: promptId });
     return [...events, ...said];
+  }
+
+  /** Goes on after an earlier utterance. What was said since is taken back: none of it awaits an answer. */
+  #rewind(after: string | undefined): ImportedEvent[] {
+    const events = this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
+    this.#promptId = after !== undefined && this.#promptIds.has(after) ? after : undefined;
+    return events;
+  }
+
+  #waitForAnswer(promptId: string): void {
+    this.#promptId = promptId;
+    this.#promptIds.add(promptId);
   }
 
   /** Returns the undecided words as an event of this type. Only a prompt can be answered. */
   #emitUndecided(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
     const utterance = this.#undecided;
     this.#undecided = undefined;
-    this.#promptId = type === 'agent.prompt' ? utterance?.id : undefined;
-    return utterance === undefined ? [] : this.#event(type, utterance);
+    this.#promptId = undefined;
+    if (utterance === undefined) return [];
+    if (type === 'agent.prompt') this.#waitForAnswer(utterance.id);
+    return this.#event(type, utterance);
   }
 
-  #event(type: keyof typeof TEXT_FIELDS, utterance: Utterance, inReplyTo?: string): ImportedEvent[] {
+  #event(
+    type: keyof typeof TEXT_FIELDS,
+    utterance: Utterance,
+    more: { agent?: string; in_reply_to?: string } = type === 'user.message'
+      ? {}
+      : { agent: this.#session.agent },
+  ): ImportedEvent[] {
     const at = this.#timeOf(utterance);
     const event = {
       ...this.#envelope(utterance.id, type, at),
-      ...(type === 'user.message' ? {} : { agent: this.#session.agent }),
-      ...(inReplyTo === undefined ? {} : { in_reply_to: inReplyTo }),
+      ...more,
       [TEXT_FIELDS[type]]: storableText(utterance.text),
     };
     const moment = this.#validTimeMs(at);

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILE_EXTENSIONS } from './formats.ts';
+import { OPENCODE_DATABASE } from './opencode-db.ts';
 
 export interface FoundFile {
   path: string;
@@ -29,9 +30,11 @@ async function filesIn(directory: string): Promise<FoundFile[]> {
   const files = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return filesIn(path);
-    const isTranscript =
-      entry.isFile() && FILE_EXTENSIONS.some((extension) => entry.name.endsWith(extension));
-    return isTranscript ? [{ path, isNamed: false }] : [];
+    return entry.isFile() && mayBeTranscript(entry.name) ? [{ path, isNamed: false }] : [];
   });
   return (await Promise.all(files)).flat();
+}
+
+function mayBeTranscript(name: string): boolean {
+  return name === OPENCODE_DATABASE || FILE_EXTENSIONS.some((extension) => name.endsWith(extension));
 }

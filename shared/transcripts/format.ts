@@ -10,7 +10,7 @@ export interface Session {
   detail?: string | undefined;
 }
 
-interface Utterance {
+export interface Utterance {
   /** Id of the recorded event. It is unique, and the same whenever the transcript is read again. */
   id: string;
   /** Time in RFC 3339, as in the transcript; undefined if the transcript has none. */
@@ -20,8 +20,11 @@ interface Utterance {
 
 /** An utterance or an event of a transcript, in a form common to all formats. */
 export type Entry =
-  /** The person's words. `answers` is the id of the question, if the transcript names it. */
-  | ({ kind: 'user'; answers?: string } & Utterance)
+  /**
+   * The person's words. `answers` is the id of the question, if the transcript names it. `isProgram` is true for the
+   * words of a program that drives the agent: they are recorded, but not as a person's.
+   */
+  | ({ kind: 'user'; answers?: string | undefined; isProgram?: boolean } & Utterance)
   /** The agent's words. Later entries show whether these words end the agent's turn. */
   | ({ kind: 'agent' } & Utterance)
   /** A question that the agent asks with a tool. The agent waits for the answer. */
@@ -30,18 +33,27 @@ export type Entry =
   | { kind: 'working' }
   /** The agent waits for the person. */
   | { kind: 'turn-end' }
-  /** A message without words of the person or the agent. It is only counted. */
-  | { kind: 'skipped' };
+  /** Takes back what was said after the utterance with this id; everything, if undefined. */
+  | { kind: 'rewind'; after: string | undefined }
+  /** A message without words of the person or the agent, such as a tool's output. It is only counted. */
+  | { kind: 'skipped' }
+  /** A message of the person or the agent in a form that the reader does not know. It is counted, and a problem. */
+  | { kind: 'unread' };
 
 export interface SessionEntries {
   session: Session;
   entries: Entry[];
 }
 
-/** Reads one transcript, line by line. A file that has grown yields the same entries as before, then more. */
+/**
+ * Reads one transcript, record by record: a line, an element of the JSON array that takes the whole file, or the JSON
+ * object that does. A file that has grown yields the same entries as before, then more.
+ */
 export interface Reader {
-  /** Returns the entries that the line completes, if any. Throws if the line is broken. */
-  read(line: string): SessionEntries | undefined;
+  /** Returns the entries that the record completes, if any. Throws if the record is broken. */
+  read(record: string): SessionEntries | undefined;
+  /** Returns the entries that are held back because more lines may change them. They count once the session is over. */
+  end?(): SessionEntries | undefined;
 }
 
 export interface Format {
@@ -49,8 +61,10 @@ export interface Format {
   name: string;
   /** Name that users see. */
   title: string;
-  /** Reports whether a line near the start of a file has this format and no other. */
-  recognises(line: string): boolean;
+  /** Reports whether a record near the start of a file has this format and no other. */
+  recognises(record: string): boolean;
+  /** True if its tool writes the whole file again when a session grows. */
+  isRewritten?: boolean;
   open(): Reader;
 }
 

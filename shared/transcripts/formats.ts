@@ -1,18 +1,44 @@
 import type { Format } from './format.ts';
+import { aider } from './formats/aider.ts';
+import { chatgpt } from './formats/chatgpt.ts';
 import { claudeCode } from './formats/claude-code.ts';
+import { claudeExport } from './formats/claude-export.ts';
 import { cline } from './formats/cline.ts';
+import { clineSession } from './formats/cline-session.ts';
 import { codex } from './formats/codex.ts';
-import { geminiCli, geminiCliDocument } from './formats/gemini-cli.ts';
+import { conversationLines } from './formats/conversation-lines.ts';
+import { copilotCli } from './formats/copilot-cli.ts';
+import { cursorExport } from './formats/cursor-export.ts';
+import { geminiCli } from './formats/gemini-cli.ts';
+import { opencode } from './formats/opencode.ts';
+import { qwenCode } from './formats/qwen-code.ts';
 import { specstory } from './formats/specstory.ts';
+import { vscodeChat } from './formats/vscode-chat.ts';
 
 export const FILE_EXTENSIONS = ['.jsonl', '.json', '.md'];
 
-export const FORMATS: readonly Format[] = [claudeCode, codex, geminiCli, geminiCliDocument, cline, specstory];
+export const FORMATS: readonly Format[] = [
+  claudeCode,
+  qwenCode,
+  codex,
+  geminiCli,
+  cline,
+  clineSession,
+  specstory,
+  aider,
+  cursorExport,
+  opencode,
+  copilotCli,
+  vscodeChat,
+  chatgpt,
+  claudeExport,
+  conversationLines,
+];
 
-export function formatOf(line: string): Format | undefined {
+export function formatOf(record: string): Format | undefined {
   return FORMATS.find((format) => {
     try {
-      return format.recognises(line);
+      return format.recognises(record);
     } catch {
       return false;
     }

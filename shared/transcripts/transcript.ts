@@ -1,17 +1,10 @@
 import { MIB } from '../schemas/limits.ts';
 import { Conversation, type ImportedEvent } from './conversation.ts';
-import type { Format, Reader, SessionEntries } from './format.ts';
+import type { Entry, Format, Reader, Session, SessionEntries } from './format.ts';
 import { formatOf } from './formats.ts';
+import { tryParseObject } from './json.ts';
+import { LINE_BYTES_MAX, type Line } from './records.ts';
 import type { FileReport } from './report.ts';
-
-/** `fault` is the reason why the line cannot be read. */
-export type Line = { number: number; bytes: number } & (
-  | { text: string }
-  | { text: undefined; fault: string }
-);
-
-/** Longer lines contain images, not words. */
-export const LINE_BYTES_MAX = 64 * MIB;
 
 /** A file is of unknown format if none is recognised within these lines and bytes. */
 const SNIFF_LINES = 200;
@@ -20,40 +13,90 @@ const SNIFF_BYTES = 16 * MIB;
 export class Transcript {
   readonly #report: FileReport;
   readonly #now: number;
+  readonly #modifiedMs: number;
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
   #reader: Reader | undefined;
+  /** True if the tool writes the whole file again when the session grows: then its last message may be incomplete. */
+  #isRewritten = false;
   /** Lines read before the format was recognised. */
   #earlyLines: Line[] = [];
   #earlyBytes = 0;
 
-  /** `now` is in Unix milliseconds. `report` counts skipped messages and broken lines. */
-  constructor(report: FileReport, now: number) {
+  /**
+   * `now`, and the time at which the file was written last, are in Unix milliseconds. `report` counts messages without
+   * events, and broken lines.
+   */
+  constructor(report: FileReport, { now, modifiedMs }: { now: number; modifiedMs: number }) {
     this.#report = report;
     this.#now = now;
+    this.#modifiedMs = modifiedMs;
   }
 
   /** True if no format was recognised in the beginning of the file. */
   get isUnknown(): boolean {
-    const isLong = this.#earlyLines.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
-    return this.#reader === undefined && isLong;
+    if (this.#reader !== undefined) return false;
+    if (this.#mayBeObject) return this.#earlyBytes >= LINE_BYTES_MAX;
+    return this.#earlyLines.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
+  }
+
+  /** True if no format was recognised because the file is one JSON object, or has a line, of too many bytes. */
+  get isTooLarge(): boolean {
+    const isLong = this.#earlyLines.some(({ bytes }) => bytes > LINE_BYTES_MAX);
+    return this.isUnknown && (isLong || this.#mayBeObject);
   }
 
   read(line: Line): ImportedEvent[] {
     if (this.#reader !== undefined) return this.#readLine(this.#reader, line);
     this.#earlyLines.push(line);
     this.#earlyBytes += line.bytes;
-    this.#format = line.text === undefined ? undefined : formatOf(line.text);
-    if (this.#format === undefined) return [];
-    const reader = this.#format.open();
-    this.#reader = reader;
-    this.#report.format = this.#format.name;
-    const early = this.#earlyLines.splice(0);
-    return early.flatMap((one) => this.#readLine(reader, one));
+    const isEarly = this.#earlyLines.length <= SNIFF_LINES;
+    if (!isEarly || line.text === undefined || !this.#recognise(line.text)) return [];
+    return this.#earlyLines.splice(0).flatMap((early) => this.read(early));
   }
 
-  end(isOver?: boolean): ImportedEvent[] {
-    return [...this.#conversations.values()].flatMap((conversation) => conversation.end(isOver));
+  /** Returns the events that only the end makes certain: of sessions that are over. */
+  end(isOver = false): ImportedEvent[] {
+    const events = this.#reader === undefined ? this.#readObject() : [];
+    const held = this.#reader?.end?.();
+    if (held !== undefined) this.#conversationOf(held.session);
+    const ends = [...this.#conversations].map(([id, conversation]) =>
+      this.#endOf(conversation, held?.session.id === id ? held.entries : [], isOver),
+    );
+    return [...events, ...ends.flat()];
+  }
+
+  #endOf(conversation: Conversation, held: readonly Entry[], isOver: boolean): ImportedEvent[] {
+    if (isOver || conversation.isIdle(held, this.#isRewritten ? this.#modifiedMs : 0)) {
+      const events = held.flatMap((entry) => this.#eventsOf(conversation, entry, 0));
+      return [...events, ...this.#counted(conversation.end())];
+    }
+    this.#report.noteFound(held.length + (conversation.isUndecided ? 1 : 0));
+    return [];
+  }
+
+  #recognise(record: string): boolean {
+    this.#format = formatOf(record);
+    this.#reader = this.#format?.open();
+    this.#isRewritten = this.#format?.isRewritten ?? false;
+    this.#report.format = this.#format?.name ?? null;
+    return this.#reader !== undefined;
+  }
+
+  /** True if the lines so far may be the beginning of one JSON object that takes the whole file. */
+  get #mayBeObject(): boolean {
+    const first = this.#earlyLines.find(({ text }) => text?.trim() !== '')?.text;
+    return first?.trimStart().startsWith('{') === true && tryParseObject(first) === undefined;
+  }
+
+  /** Reads the file as one JSON object, in whatever way it is indented. */
+  #readObject(): ImportedEvent[] {
+    if (!this.#mayBeObject || this.#earlyBytes > LINE_BYTES_MAX) return [];
+    const text = this.#earlyLines.map((line) => line.text ?? '').join('\n');
+    const last = this.#earlyLines.at(-1) ?? { number: 0, bytes: 0 };
+    if (!this.#recognise(text)) return [];
+    this.#isRewritten = true;
+    return this.read({ ...last, text });
   }
 
   #readLine(reader: Reader, line: Line): ImportedEvent[] {
@@ -68,15 +111,28 @@ export class Transcript {
       // A blank line is not JSON either, but is no fault.
       if (line.text.trim() !== '') this.#noteBroken(line.number, 'is broken');
     }
-    return sessionEntries === undefined ? [] : this.#eventsOf(sessionEntries);
+    if (sessionEntries === undefined) return [];
+    const conversation = this.#conversationOf(sessionEntries.session);
+    return sessionEntries.entries.flatMap((entry) => this.#eventsOf(conversation, entry, line.number));
   }
 
-  #eventsOf({ session, entries }: SessionEntries): ImportedEvent[] {
+  #eventsOf(conversation: Conversation, entry: Entry, line: number): ImportedEvent[] {
+    if (entry.kind === 'skipped') this.#report.skipped += 1;
+    if (entry.kind === 'unread') this.#report.noteUnread(line);
+    return this.#counted(conversation.read(entry));
+  }
+
+  #counted(events: ImportedEvent[]): ImportedEvent[] {
+    this.#report.noteFound(events.length);
+    return events;
+  }
+
+  #conversationOf(session: Session): Conversation {
     const known = this.#conversations.get(session.id);
-    const conversation = known ?? new Conversation(session, this.#format?.name ?? '', this.#now);
-    if (known === undefined) this.#conversations.set(session.id, conversation);
-    this.#report.skipped += entries.filter(({ kind }) => kind === 'skipped').length;
-    return entries.flatMap((entry) => conversation.read(entry));
+    if (known !== undefined) return known;
+    const conversation = new Conversation(session, this.#format?.name ?? '', this.#now);
+    this.#conversations.set(session.id, conversation);
+    return conversation;
   }
 
   #noteBroken(line: number, fault: string): void {

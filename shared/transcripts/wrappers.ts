@@ -1,5 +1,95 @@
-/** Matches tags such as `system-reminder`, `command-name` and `environment_context`. */
-const LEADING_TAG = /^<([a-z]+(?:[-_][a-z]+)+)(?: [^<>]{0,200})?>/;
+/**
+ * Elements that tools add to a person's message: what the person did not write. Only these are taken away, because
+ * people write elements of their own, such as web components.
+ */
+const ADDED = [
+  // Claude Code
+  'system-reminder',
+  'command-name',
+  'command-message',
+  'command-args',
+  'command-contents',
+  'local-command-stdout',
+  'local-command-stderr',
+  'local-command-caveat',
+  'bash-input',
+  'bash-stdout',
+  'bash-stderr',
+  'bash-notification',
+  'background-task-notification',
+  'task-notification',
+  'teammate-message',
+  'cross-session-message',
+  'user-memory-input',
+  'user-prompt-submit-hook',
+  'session-start-hook',
+  'post-tool-use-hook',
+  'ide_opened_file',
+  'ide_selection',
+  'ide_diagnostics',
+  'ide-context',
+  'new-diagnostics',
+  'fork-boilerplate',
+  'persisted-output',
+  'tool_use_error',
+  // Codex
+  'environment_context',
+  'user_instructions',
+  'user-instructions',
+  'INSTRUCTIONS',
+  'permissions instructions',
+  'developer_instructions',
+  'collaboration_mode',
+  'skills_instructions',
+  'apps_instructions',
+  'plugins_instructions',
+  'app-context',
+  'turn_aborted',
+  'model_switch',
+  'personality_spec',
+  'subagent_notification',
+  'user_shell_command',
+  'skill',
+  // Gemini CLI and Qwen Code
+  'session_context',
+  'hook_context',
+  'state_snapshot',
+  // Cline and its descendants
+  'environment_details',
+  'explicit_instructions',
+  'file_content',
+  'folder_content',
+  'final_file_content',
+  'task_resumption',
+  'task_progress',
+  'workspace_diagnostics',
+  // Cursor
+  'attached_files',
+  'additional_data',
+  'open_and_recently_viewed_files',
+  'manually_attached_skills',
+  'agent_transcripts',
+  'project_layout',
+  'system_reminder',
+  'user_info',
+  'git_status',
+  'image_files',
+  'cursor_commands',
+  // Copilot
+  'reminderInstructions',
+  'editorContext',
+  'repoContext',
+  'workspace_info',
+  'environment_info',
+  'current_datetime',
+  'system_notification',
+];
+
+/** Elements that tools put around the person's own words. */
+const AROUND = ['user_input', 'user_query', 'user_message', 'userRequest', 'feedback', 'task'];
+
+const LEADING_ADDED = new RegExp(`\\s*<(${ADDED.join('|')})(?: [^<>]{0,200})?>`, 'y');
+const LEADING_AROUND = new RegExp(`^<(${AROUND.join('|')})(?: [^<>]{0,200})?>`);
 const IMAGE_PLACEHOLDER = /\[Image #\d{1,4}\] ?/g;
 
 /** Beginnings of messages that a tool wrote in the name of the person. */
@@ -8,25 +98,40 @@ const MACHINE_MADE_BEGINNINGS = [
   'This session is being continued from a previous conversation',
   '# AGENTS.md instructions for ',
   'Stop hook feedback:',
+  'Base directory for this skill: ',
   'Read the output file to retrieve the result: ',
   '[Image: source: ',
   '[Request interrupted by user',
 ];
 
 /**
- * Removes reminders and image placeholders anywhere, and leading elements whose name contains a hyphen or an
- * underscore. Keeps elements in the middle, because people paste markup. Returns '' if nothing else is left, if a
- * leading element has no end, or if a tool wrote the message.
+ * Removes reminders and image placeholders anywhere, and elements of the tools at the beginning; takes the
+ * person's words out of an element that surrounds them all. Returns '' if nothing else is left, if an element of a tool
+ * has no end, or if a tool wrote the message.
  */
 export function stripToolWrappers(message: string): string {
-  let text = removeElements(message, 'system-reminder').replace(IMAGE_PLACEHOLDER, '').trim();
-  for (let tag = LEADING_TAG.exec(text); tag !== null; tag = LEADING_TAG.exec(text)) {
+  const text = withoutAdded(removeElements(message, 'system-reminder').replace(IMAGE_PLACEHOLDER, '').trim());
+  if (MACHINE_MADE_BEGINNINGS.some((start) => text.startsWith(start))) return '';
+  const around = LEADING_AROUND.exec(text);
+  if (around === null) return text;
+  const close = `</${around[1]}>`;
+  const end = text.indexOf(close, around[0].length);
+  const isAround = end >= 0 && withoutAdded(text.slice(end + close.length).trim()) === '';
+  return isAround ? withoutAdded(text.slice(around[0].length, end).trim()) : text;
+}
+
+/** Removes elements of tools at the beginning of a text. */
+function withoutAdded(text: string): string {
+  let start = 0;
+  for (;;) {
+    LEADING_ADDED.lastIndex = start;
+    const tag = LEADING_ADDED.exec(text);
+    if (tag === null) return text.slice(start).trim();
     const close = `</${tag[1]}>`;
-    const end = text.indexOf(close, tag[0].length);
+    const end = text.indexOf(close, LEADING_ADDED.lastIndex);
     if (end < 0) return '';
-    text = text.slice(end + close.length).trim();
+    start = end + close.length;
   }
-  return MACHINE_MADE_BEGINNINGS.some((start) => text.startsWith(start)) ? '' : text;
 }
 
 /** Removes all elements with this tag. An unclosed element extends to the next one, or to the end of the text. */

@@ -21,22 +21,62 @@ export const claudeCode: Format = {
     return (
       typeof record?.['sessionId'] === 'string' &&
       typeof record['uuid'] === 'string' &&
-      ['user', 'assistant', 'system', 'attachment'].includes(String(record['type']))
+      ['user', 'assistant', 'system', 'attachment'].includes(String(record['type'])) &&
+      // Qwen Code's records are alike, but for the messages.
+      !Array.isArray(objectOf(record['message'])['parts'])
     );
   },
-  open: (): Reader => ({ read: (line) => sessionEntriesOf(parseObject(line)) }),
+  open: () => new ClaudeReader(),
 };
 
-function sessionEntriesOf(record: JsonObject): SessionEntries | undefined {
-  const sessionId = stringOf(record['sessionId']);
-  if (sessionId === undefined) return undefined;
-  const entries = entriesOf(record);
-  if (entries.length === 0) return undefined;
-  const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: stringOf(record['cwd']) };
-  return { session, entries };
+/** Values of `entrypoint` in sessions that programs drive: `claude -p`, the SDKs, the action and the tool server. */
+const PROGRAM_ENTRYPOINT = /^(sdk-|mcp|.*github-action)/;
+
+/**
+ * Records are a tree: each names its parent. When the person goes back, new records branch off an earlier one, and what
+ * came after that is taken back.
+ */
+class ClaudeReader implements Reader {
+  /** Id of the last utterance up to each record on its branch, by the record's `uuid`. */
+  readonly #utteranceBefore = new Map<string, string | undefined>();
+  /** Id of the last utterance in the file. */
+  #latest: string | undefined;
+
+  read(line: string): SessionEntries | undefined {
+    const record = parseObject(line);
+    const sessionId = stringOf(record['sessionId']);
+    if (sessionId === undefined) return undefined;
+    const entries = this.#withRewind(record, entriesOf(record));
+    if (entries.length === 0) return undefined;
+    const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: stringOf(record['cwd']) };
+    return { session, entries };
+  }
+
+  #withRewind(record: JsonObject, entries: Entry[]): Entry[] {
+    const isPersons = entries.some(({ kind }) => kind === 'user');
+    const before = this.#utteranceOnTheWayTo(record, isPersons);
+    const utterance = entries.findLast((entry) => 'text' in entry)?.id;
+    if (record['isSidechain'] !== true)
+      this.#utteranceBefore.set(String(record['uuid']), utterance ?? before);
+    const goesBack = isPersons && before !== this.#latest;
+    this.#latest = utterance ?? this.#latest;
+    return goesBack ? [{ kind: 'rewind', after: before }, ...entries] : entries;
+  }
+
+  #utteranceOnTheWayTo(record: JsonObject, isPersons: boolean): string | undefined {
+    // After a compaction only `logicalParentUuid` leads back.
+    const parent = stringOf(record['parentUuid']) ?? stringOf(record['logicalParentUuid']);
+    if (parent === undefined && record['parentUuid'] === null && isPersons) return undefined;
+    const isKnown = parent !== undefined && this.#utteranceBefore.has(parent);
+    return isKnown ? this.#utteranceBefore.get(parent) : this.#latest;
+  }
 }
 
 const SKIPPED: Entry = { kind: 'skipped' };
+const UNREAD: Entry = { kind: 'unread' };
+/** Types of blocks without words of the person or the agent. */
+const WORDLESS_BLOCKS =
+  /^(thinking|redacted_thinking|image|document|fallback|container_upload|(server_|mcp_)?tool_use|.*tool_result)$/;
 
 function entriesOf(record: JsonObject): Entry[] {
   const { type, subtype } = record;
@@ -53,7 +93,7 @@ function fromAttachment(record: JsonObject): Entry[] {
   if (type !== 'queued_command') return [];
   const text = personsText(prompt);
   const isPersons = commandMode === 'prompt' && isHuman(origin) && !isMachineMade(record) && text !== '';
-  return isPersons ? [{ kind: 'working' }, { kind: 'user', ...idAndTime(record), text }] : [SKIPPED];
+  return isPersons ? [{ kind: 'working' }, personsWords(record, text)] : [SKIPPED];
 }
 
 /** Recognises subagents' records, summaries, and messages that the tool itself wrote. */
@@ -76,11 +116,27 @@ function isHuman(origin: unknown): boolean {
 function fromUser(record: JsonObject): Entry[] {
   const { content } = objectOf(record['message']);
   const result = objectsOf(content).find(({ type }) => type === 'tool_result');
-  if (result !== undefined) return fromToolResult(record, result);
+  if (result !== undefined) return [...fromToolResult(record, result), ...fromTextBeside(record)];
+  if (isUnknownForm(content)) return [UNREAD];
   const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTION_START));
   const interruption: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
   const text = personsText(content);
-  return [...interruption, text === '' ? SKIPPED : { kind: 'user', ...idAndTime(record), text }];
+  return [...interruption, text === '' ? SKIPPED : personsWords(record, text)];
+}
+
+/** Reads what the person typed while the tool ran. It is in the record of the tool's result. */
+function fromTextBeside(record: JsonObject): Entry[] {
+  const text = personsText(objectOf(record['message'])['content']);
+  return text === '' ? [] : [{ kind: 'working' }, personsWords(record, text, ':text')];
+}
+
+function personsWords(record: JsonObject, text: string, suffix = ''): Entry {
+  const { id, at } = idAndTime(record);
+  return { kind: 'user', id: `${id}${suffix}`, at, text, isProgram: isProgram(record) };
+}
+
+function isProgram({ entrypoint }: JsonObject): boolean {
+  return PROGRAM_ENTRYPOINT.test(stringOf(entrypoint) ?? '');
 }
 
 const INTERRUPTION_START = '[Request interrupted by user';
@@ -98,11 +154,11 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
     const notes = stringOf(objectOf(propertyOf(annotations, String(question)))['notes']);
     const text = notes ? `${answer}\n${notes}` : answer;
     const asked = questionId(result['tool_use_id'], place);
-    return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked }];
+    return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked, isProgram: isProgram(record) }];
   });
   if (replies.length > 0) return replies;
   const reason = reasonOf(textsIn(result['content']).join('\n'));
-  return reason === '' ? [SKIPPED] : [{ kind: 'user', id, at, text: reason }];
+  return [reason === '' ? SKIPPED : personsWords(record, reason)];
 }
 
 function reasonOf(text: string): string {
@@ -115,6 +171,7 @@ function reasonOf(text: string): string {
 function fromAgent(record: JsonObject): Entry[] {
   const { content, stop_reason: stop, model } = objectOf(record['message']);
   if (model === '<synthetic>') return [SKIPPED];
+  if (isUnknownForm(content)) return [UNREAD];
   const blocks = objectsOf(content);
   const text = textsIn(content).join('\n\n').trim();
   const { id, at } = idAndTime(record);
@@ -131,7 +188,15 @@ function fromAgent(record: JsonObject): Entry[] {
     );
   }
   if (stop === 'end_turn') entries.push({ kind: 'turn-end' });
-  return entries;
+  return entries.length === 0 ? [SKIPPED] : entries;
+}
+
+/** Reports whether none of the message's blocks is of a known type. */
+function isUnknownForm(content: unknown): boolean {
+  if (typeof content === 'string') return false;
+  if (!Array.isArray(content)) return true;
+  const types = objectsOf(content).map(({ type }) => String(type));
+  return content.length > 0 && !types.some((type) => type === 'text' || WORDLESS_BLOCKS.test(type));
 }
 
 /** A message has the same `uuid` in the files of resumed and forked sessions. */

@@ -7,7 +7,7 @@ import {
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import { type JsonObject, objectsOf, stringOf, tryParseObject } from '../json.ts';
+import { type JsonObject, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'cline';
@@ -22,30 +22,30 @@ const WORK_TYPES = [
 ];
 
 /**
- * `<storage>/tasks/<task>/ui_messages.json` of Cline or an extension derived from it, one array on one line. The file
+ * `<storage>/tasks/<task>/ui_messages.json` of Cline or an extension derived from it: an array of messages. The file
  * beside it with the messages to the provider is not read, because it has no times.
  */
 export const cline: Format = {
   name: NAME,
   title: 'Cline task (ui_messages.json)',
-  recognises: (line) => {
-    const [first] = line.startsWith('[{') ? messagesOn(line) : [];
-    return typeof first?.['ts'] === 'number' && ['ask', 'say'].includes(String(first['type']));
+  recognises(record) {
+    const { ts, type } = tryParseObject(record) ?? {};
+    return typeof ts === 'number' && ['ask', 'say'].includes(String(type));
   },
-  open: (): Reader => ({ read: (line) => sessionEntriesOf(messagesOn(line)) }),
+  open: () => new ClineReader(),
 };
 
-function messagesOn(line: string): JsonObject[] {
-  return objectsOf(JSON.parse(line));
-}
+class ClineReader implements Reader {
+  #session: Session | undefined;
 
-function sessionEntriesOf(messages: JsonObject[]): SessionEntries | undefined {
-  const [first] = messages;
-  if (first === undefined) return undefined;
-  // Only the directory's name has the task's id, so the time and a hash of the first message take its place.
-  const id = `${NAME}:${String(first['ts'])}:${digest(stringOf(first['text']) ?? '')}`;
-  const session: Session = { id, agent: NAME };
-  return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };
+  read(record: string): SessionEntries {
+    const message = parseObject(record);
+    const isFirst = this.#session === undefined;
+    // Only the directory's name has the task's id, so the time and a hash of the first message take its place.
+    const firstText = stringOf(message['text']) ?? '';
+    this.#session ??= { id: `${NAME}:${String(message['ts'])}:${digest(firstText)}`, agent: NAME };
+    return { session: this.#session, entries: entriesOf(message, this.#session.id, isFirst) };
+  }
 }
 
 function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[] {
@@ -53,7 +53,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   if (typeof ts !== 'number' || partial === true) return [];
   const subtype = String(type === 'ask' ? message['ask'] : message['say']);
   const text = (stringOf(message['text']) ?? '').trim();
-  const origin = { id: `${scope}:${ts}`, at: timeOf(ts) };
+  const origin = { id: `${scope}:${ts}`, at: isoTime(ts) };
   if (type === 'ask' && ASK_TYPES.includes(subtype))
     return [{ kind: 'question', ...origin, text: questionIn(text) }];
   if (type === 'ask' && subtype === 'completion_result') return [{ kind: 'turn-end' }];
@@ -78,7 +78,8 @@ function questionIn(text: string): string {
   return questionText(asked, [...labels, ...suggested]);
 }
 
-function timeOf(ts: number): string | undefined {
-  const date = new Date(ts);
+/** Converts Unix milliseconds to RFC 3339. */
+export function isoTime(ts: unknown): string | undefined {
+  const date = new Date(typeof ts === 'number' ? ts : Number.NaN);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

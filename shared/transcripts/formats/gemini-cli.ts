@@ -11,16 +11,26 @@ import {
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';
+/** A part has one of these. */
+const PART_KEYS = [
+  'text',
+  'thought',
+  'functionCall',
+  'functionResponse',
+  'inlineData',
+  'fileData',
+  'executableCode',
+];
 /** Line before the contents of the files that the person referenced with @. */
 const FILES_HEADING = '--- Content from referenced files ---';
 
 /**
  * `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session. Each other line is a message,
- * an updated message, or an update of the description.
+ * an updated message, or an update of the description. Before April 2026 it was `session-….json`, one object.
  */
 export const geminiCli: Format = {
   name: NAME,
-  title: 'Gemini CLI chat (JSON Lines)',
+  title: 'Gemini CLI chat (JSON Lines or JSON)',
   recognises(line) {
     const { sessionId, projectHash } = tryParseObject(line) ?? {};
     return typeof sessionId === 'string' && typeof projectHash === 'string';
@@ -28,82 +38,88 @@ export const geminiCli: Format = {
   open: () => new GeminiReader(),
 };
 
-/** `session-….json`, written before April 2026. It is indented by two spaces, so it can be read line by line too. */
-export const geminiCliDocument: Format = {
-  name: NAME,
-  title: 'Gemini CLI chat (JSON)',
-  recognises: (line) => /^ {2}"projectHash": "[^"]*",?$/.test(line),
-  open: () => new DocumentReader(),
-};
-
-/** Top-level properties that describe the session. */
-const DESCRIPTION_PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
-
-class DocumentReader implements Reader {
-  readonly #reader = new GeminiReader();
-  readonly #description: Record<string, unknown> = {};
-  /** Lines read so far of an incomplete message. */
-  #message: string[] | undefined;
-
-  read(line: string): SessionEntries | undefined {
-    const [, name, value] = DESCRIPTION_PROPERTY.exec(line) ?? [];
-    if (name !== undefined && value !== undefined) this.#description[name] = JSON.parse(value);
-    if (line === '  "messages": [') return this.#reader.read(JSON.stringify(this.#description));
-    if (line === '    {') this.#message = [];
-    this.#message?.push(line);
-    if (this.#message === undefined || !/^ {4}\},?$/.test(line)) return undefined;
-    const message = this.#message.join('\n').replace(/,$/, '');
-    this.#message = undefined;
-    return this.#reader.read(message);
-  }
-}
-
 class GeminiReader implements Reader {
   /** Ids of the messages read so far. A repeated message only adds tool calls. */
   readonly #seenIds = new Set<string>();
   #session: Session | undefined;
   #isSubagent = false;
+  /** The conversation's messages, without those that were taken back. */
+  #path: { id: string; utterance: string | undefined }[] = [];
 
   read(line: string): SessionEntries | undefined {
     const record = parseObject(line);
-    const { sessionId, projectHash } = record;
+    const { sessionId, projectHash, $rewindTo: rewindTo } = record;
     if (this.#session === undefined && typeof sessionId === 'string' && typeof projectHash === 'string') {
       this.#session = { id: `${NAME}:${sessionId}`, agent: NAME };
       this.#isSubagent = record['kind'] === 'subagent';
     }
     if (this.#session === undefined) return undefined;
-    // A checkpoint repeats all earlier messages. `#entriesOf` skips the repeated ones.
-    const messages = [
-      record,
-      ...objectsOf(record['messages']),
-      ...objectsOf(objectOf(record['$set'])['messages']),
-    ];
     const { id: scope } = this.#session;
-    const entries = messages.flatMap((message) => this.#entriesOf(message, scope));
+    const checkpoint = objectOf(record['$set'])['messages'];
+    const entries = [
+      ...[record, ...objectsOf(record['messages'])].flatMap((message) => this.#entriesOf(message, scope)),
+      ...(Array.isArray(checkpoint) ? this.#fromCheckpoint(objectsOf(checkpoint), scope) : []),
+      ...(typeof rewindTo === 'string' ? this.#rewindTo(rewindTo) : []),
+    ];
     if (entries.length === 0) return undefined;
     return { session: this.#session, entries: this.#isSubagent ? [{ kind: 'skipped' }] : entries };
+  }
+
+  /** A checkpoint has all messages that are left: most were read before, and those that it lacks are taken back. */
+  #fromCheckpoint(messages: JsonObject[], scope: string): Entry[] {
+    const ids = new Set(messages.map(({ id }) => id));
+    const firstLacking = this.#path.findIndex(({ id }) => !ids.has(id));
+    const rewind = firstLacking < 0 ? [] : this.#keep(this.#path.filter(({ id }) => ids.has(id)));
+    return [...rewind, ...messages.flatMap((message) => this.#entriesOf(message, scope))];
+  }
+
+  /** Takes back the message with this id, and all after it. */
+  #rewindTo(messageId: string): Entry[] {
+    const place = this.#path.findIndex(({ id }) => id === messageId);
+    return place < 0 ? [] : this.#keep(this.#path.slice(0, place));
+  }
+
+  #keep(path: { id: string; utterance: string | undefined }[]): Entry[] {
+    const last = (messages: typeof path) =>
+      messages.findLast(({ utterance }) => utterance !== undefined)?.utterance;
+    const isTakenBack = last(path) !== last(this.#path);
+    this.#path = path;
+    return isTakenBack ? [{ kind: 'rewind', after: last(path) }] : [];
   }
 
   #entriesOf(message: JsonObject, scope: string): Entry[] {
     const { id, type } = message;
     if (typeof id !== 'string' || (type !== 'user' && type !== 'gemini')) return [];
-    const entries = this.#seenIds.has(id) ? [] : entriesOf(message, `${scope}:${id}`);
+    const calls: Entry[] = objectsOf(message['toolCalls']).length > 0 ? [{ kind: 'working' }] : [];
+    if (this.#seenIds.has(id)) return calls;
     this.#seenIds.add(id);
-    return objectsOf(message['toolCalls']).length > 0 ? [...entries, { kind: 'working' }] : entries;
+    const entries = entriesOf(message, `${scope}:${id}`);
+    this.#path.push({ id, utterance: entries.find((entry) => 'text' in entry)?.id });
+    return [...entries, ...calls];
   }
 }
 
-function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id: string): Entry[] {
+function entriesOf(message: JsonObject, id: string): Entry[] {
+  const { type, timestamp, content, displayContent } = message;
   const at = stringOf(timestamp);
+  if (isUnknownForm(content)) return [{ kind: 'unread' }];
   if (type === 'gemini') {
     const text = textOfParts(content).trim();
-    return text === '' ? [] : [{ kind: 'agent', id, at, text }];
+    return [text === '' ? { kind: 'skipped' } : { kind: 'agent', id, at, text }];
   }
   const [typed = ''] = textOfParts(displayContent ?? content).split(FILES_HEADING);
   const text = stripToolWrappers(typed);
   // Commands to the CLI are not for the model.
   const isCommand = text.startsWith('/') || text.startsWith('?');
   return [text === '' || isCommand ? { kind: 'skipped' } : { kind: 'user', id, at, text }];
+}
+
+function isUnknownForm(content: unknown): boolean {
+  if (content === undefined || content === null || typeof content === 'string') return content == null;
+  const parts = Array.isArray(content) ? content : [content];
+  const isKnown = (part: unknown) =>
+    typeof part === 'string' || PART_KEYS.some((key) => key in objectOf(part));
+  return parts.length > 0 && !parts.some(isKnown);
 }
 
 /** `content` is a text, a part, or a list of these. Leaves out thoughts, images and tool results. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
 import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import { NOW, readTranscript } from '../../support/read-transcript.ts';
 import {
   claudeCodeFile,
   claudeRecord,
@@ -12,30 +13,21 @@ import {
   specStoryFile,
 } from '../../support/transcripts.ts';
 
-/** A time at which the sessions of the tests are still open. */
-const NOW = Date.parse('2026-05-01T20:00:00Z');
-
-function read(text: string, now = NOW) {
-  const report = new FileReport('test');
-  const transcript = new Transcript(report, now);
-  const lines = text.split('\n').map((line, i) => ({ number: i + 1, bytes: line.length, text: line }));
-  const events = [...lines.flatMap((line) => transcript.read(line)), ...transcript.end()];
-  return { report, events };
-}
+const read = (text: string, now = NOW) => readTranscript(text, { now });
 
 const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
 describe('transcript reader', () => {
   it('the transcript reader recognises a format by the first line, even if that line ends beyond 16 MiB', () => {
-    const transcript = new Transcript(new FileReport('test'), NOW);
+    const transcript = new Transcript(new FileReport('test'), { now: NOW, modifiedMs: NOW });
     const [text = ''] = codexFile('c1').split('\n');
     transcript.read({ number: 1, bytes: 17 * 1024 * 1024, text });
     assert.equal(transcript.isUnknown, false);
   });
 
   it('the transcript reader gives up a file without a known format in its first 16 MiB', () => {
-    const transcript = new Transcript(new FileReport('test'), NOW);
+    const transcript = new Transcript(new FileReport('test'), { now: NOW, modifiedMs: NOW });
     transcript.read({ number: 1, bytes: 16 * 1024 * 1024, text: 'x' });
     assert.equal(transcript.isUnknown, true);
   });
@@ -60,7 +52,7 @@ describe('transcript reader', () => {
     const { format, skipped, broken, problems } = report;
     assert.deepEqual(
       { format, skipped, broken, problems },
-      { format: 'claude-code', skipped: 6, broken: 0, problems: [] },
+      { format: 'claude-code', skipped: 7, broken: 0, problems: [] },
     );
     const [started, first] = events;
     assert.deepEqual(started, {

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { checkBatch } from '../../../shared/domain/recording.ts';
-import { FileReport } from '../../../shared/transcripts/report.ts';
-import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import {
+  aiderFile,
+  chatgptFile,
+  claudeExportFile,
+  conversationFile,
+  copilotFile,
+  cursorFile,
+  opencodeFile,
+  vscodeFile,
+  vscodeLog,
+} from '../../support/more-transcripts.ts';
+import { NOW, readTranscript } from '../../support/read-transcript.ts';
 import {
   claudeCodeFile,
   clineMessages,
@@ -12,7 +22,6 @@ import {
   specStoryFile,
 } from '../../support/transcripts.ts';
 
-const NOW = Date.parse('2026-05-01T20:00:00Z');
 const FILES = [
   claudeCodeFile('s'),
   codexFile('c'),
@@ -20,7 +29,17 @@ const FILES = [
   geminiFile('g'),
   geminiDocument('g'),
   JSON.stringify(clineMessages()),
+  aiderFile(),
+  cursorFile(),
+  copilotFile('i'),
+  vscodeLog('v'),
+  conversationFile('n'),
+  ...[opencodeFile('o'), vscodeFile('v'), chatgptFile('t'), claudeExportFile('e')].map(compact),
 ];
+
+function compact(json: string): string {
+  return JSON.stringify(JSON.parse(json));
+}
 
 const oddValues = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
@@ -74,19 +93,14 @@ describe('hostile transcripts', () => {
   it('reading a tampered transcript never throws, and gives valid events or invalid ones with a reason', async () => {
     await fc.assert(
       fc.asyncProperty(transcripts, async (lines) => {
-        const report = new FileReport('test');
-        const transcript = new Transcript(report, NOW);
-        const events = lines.flatMap((text, i) =>
-          transcript.read({ number: i + 1, bytes: text.length, text }),
-        );
-        events.push(...transcript.end());
+        const { events } = readTranscript(lines.join('\n'), { chunkBytes: 1 + (lines.length % 50) });
         const { invalid } = await checkBatch(events, NOW);
         assert.ok(invalid.every(({ errors }) => errors.length > 0));
         // Only ids may have NUL or lone surrogates.
         const texts = events.flatMap(({ prompt, reply, text }) => prompt ?? reply ?? text ?? []);
         assert.ok(texts.every((text) => text.isWellFormed() && !text.includes('\0')));
       }),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
-import { FileReport } from '../../../shared/transcripts/report.ts';
-import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import { aiderFile, conversationFile, copilotFile, vscodeLog } from '../../support/more-transcripts.ts';
+import { readTranscript } from '../../support/read-transcript.ts';
 import {
   claudeCodeFile,
   claudeRecord,
@@ -13,14 +12,7 @@ import {
   specStoryFile,
 } from '../../support/transcripts.ts';
 
-/** A time at which the sessions of the tests are still open. */
-const NOW = Date.parse('2026-05-01T20:00:00Z');
-
-function eventsOf(bytes: string): ImportedEvent[] {
-  const transcript = new Transcript(new FileReport('test'), NOW);
-  const lines = bytes.split('\n').map((text, i) => ({ number: i + 1, bytes: text.length, text }));
-  return [...lines.flatMap((line) => transcript.read(line)), ...transcript.end()];
-}
+const eventsOf = (bytes: string) => readTranscript(bytes).events;
 
 const words = fc.constantFrom('yes', 'no', 'go on', 'what now?', '<system-reminder>x</system-reminder>', '');
 const claudeRecordPart = fc.oneof(
@@ -47,6 +39,10 @@ const transcripts = fc.oneof(
     specStoryFile('p'),
     geminiFile('g'),
     geminiDocument('g'),
+    aiderFile(),
+    copilotFile('i'),
+    vscodeLog('v'),
+    conversationFile('n'),
   ),
   fc
     .array(claudeRecordPart, { maxLength: 12 })

@@ -8,7 +8,13 @@ describe("person's words in a message", () => {
       ['<system-reminder>x</system-reminder>\nfix it', 'fix it'],
       ['fix it\n<system-reminder>x</system-reminder>', 'fix it'],
       ['<ide_opened_file>a.ts</ide_opened_file><ide_selection line="1">x</ide_selection> fix it', 'fix it'],
-      ['<my-button>ok</my-button> is wrong', 'is wrong'],
+      ['<my-button>ok</my-button> is wrong', '<my-button>ok</my-button> is wrong'],
+      ['<shop-basket class="wide"></shop-basket> yes', '<shop-basket class="wide"></shop-basket> yes'],
+      ['<environment_context>\n<cwd>/x</cwd>\n</environment_context>\nfix it', 'fix it'],
+      ['<permissions instructions>x</permissions instructions> fix it', 'fix it'],
+      ['<user_input mode="act">fix it</user_input>', 'fix it'],
+      ['<task>\nfix it\n</task>\n<environment_details>x</environment_details>', 'fix it'],
+      ['<task>a</task> and <task>b</task>', '<task>a</task> and <task>b</task>'],
       ['in <my-button>ok</my-button>', 'in <my-button>ok</my-button>'],
       ['<div>ok</div> is wrong', '<div>ok</div> is wrong'],
       ['[Image #1] what is this?', 'what is this?'],
@@ -34,7 +40,7 @@ describe("person's words in a message", () => {
   });
 
   it('text that tools added is stripped from a message of a million characters in less than two seconds', () => {
-    for (const part of ['<a-b>', '<system-reminder>', '<a-b>x</a-b>', '[Image #']) {
+    for (const part of ['<skill>', '<system-reminder>', '<skill>x</skill>', '<task>', '[Image #']) {
       const began = performance.now();
       stripToolWrappers(part.repeat(1_000_000 / part.length));
       assert.ok(performance.now() - began < 2000, part);

@@ -1,0 +1,41 @@
+import { type JsonObject, objectOf, objectsOf } from '../json.ts';
+import { stripToolWrappers } from '../wrappers.ts';
+
+/** Line in a message from an editor. It comes after the list of open files and before the person's words. */
+const REQUEST_HEADING = '## My request for Codex:';
+/** Types of a message's blocks, in lower case. */
+const BLOCKS = /^((input_|output_)?text|(input_|local_?)?image|skill|mention)$/;
+
+/** Forms of what was said. A rollout may repeat it in several of them. */
+export type Form = 'event' | 'item' | 'response';
+
+/** Returns the texts of a message's blocks; undefined if the message has blocks, but none of a known type. */
+export function textsIn(content: unknown): string[] | undefined {
+  const blocks = objectsOf(content).map(({ type, text }) => ({ type: String(type).toLowerCase(), text }));
+  if (blocks.length > 0 && !blocks.some(({ type }) => BLOCKS.test(type))) return undefined;
+  return blocks.flatMap(({ type, text }) => (/text$/.test(type) && typeof text === 'string' ? [text] : []));
+}
+
+export function formOf({ type }: JsonObject, payload: JsonObject): Form | undefined {
+  const kind = payload['type'];
+  if (type === 'response_item')
+    return kind === 'message' && ['user', 'assistant'].includes(String(payload['role']))
+      ? 'response'
+      : undefined;
+  if (type !== 'event_msg') return undefined;
+  if (kind === 'user_message' || kind === 'agent_message') return 'event';
+  const isSaid = ['UserMessage', 'AgentMessage'].includes(String(objectOf(payload['item'])['type']));
+  return kind === 'item_completed' && isSaid ? 'item' : undefined;
+}
+
+export function personsText(texts: readonly string[]): string {
+  return texts
+    .map((text) => stripToolWrappers(text.slice(startOfRequest(text))))
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function startOfRequest(message: string): number {
+  const at = message.indexOf(REQUEST_HEADING);
+  return at < 0 ? 0 : at + REQUEST_HEADING.length;
+}

@@ -1,0 +1,111 @@
+import { type Entry, type Format, questionText, type Reader, type SessionEntries } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { stripToolWrappers } from '../wrappers.ts';
+import { timeOfMs } from './times.ts';
+import { wordless } from './wordless.ts';
+
+const NAME = 'opencode';
+const SKIPPED: Entry = { kind: 'skipped' };
+const PART_TYPES = [
+  'text',
+  'reasoning',
+  'tool',
+  'file',
+  'step-start',
+  'step-finish',
+  'snapshot',
+  'patch',
+  'agent',
+  'subtask',
+  'retry',
+  'compaction',
+];
+
+/** Reads the output of `opencode export <session>`. The sessions of `opencode.db` are read in the same form. */
+export const opencode: Format = {
+  name: NAME,
+  title: 'opencode session (opencode export, opencode.db)',
+  recognises(record) {
+    const { info, messages } = tryParseObject(record) ?? {};
+    const { id, directory } = objectOf(info);
+    return typeof id === 'string' && typeof directory === 'string' && Array.isArray(messages);
+  },
+  open: (): Reader => ({ read: (record) => sessionEntriesOf(parseObject(record)) }),
+};
+
+function sessionEntriesOf({ info, messages }: JsonObject): SessionEntries {
+  const { id, directory, parentID: parent, revert } = objectOf(info);
+  const all = objectsOf(messages).map((message) => ({
+    info: objectOf(message['info']),
+    parts: objectsOf(message['parts']),
+  }));
+  // The person took back this message, and all after it.
+  const { messageID: undoneId = null } = objectOf(revert);
+  const undone = all.findIndex((message) => message.info['id'] === undoneId);
+  const isSubagents = typeof parent === 'string';
+  const entries = all.flatMap((message, place) =>
+    isSubagents || (undone >= 0 && place >= undone) ? [SKIPPED] : entriesOf(message.info, message.parts),
+  );
+  return { session: { id: `${NAME}:${String(id)}`, agent: NAME, detail: stringOf(directory) }, entries };
+}
+
+function entriesOf(info: JsonObject, parts: JsonObject[]): Entry[] {
+  if (info['role'] === 'user') return [fromPerson(info, parts)];
+  if (info['role'] !== 'assistant') return [{ kind: 'unread' }];
+  // A summary takes the place of messages that no longer fit.
+  if (info['summary'] === true) return [SKIPPED];
+  const entries = parts.flatMap((part) => fromAgent(info, part));
+  if (entries.length === 0) return [withoutWords(parts)];
+  return info['finish'] === 'stop' ? [...entries, { kind: 'turn-end' }] : entries;
+}
+
+/** Synthetic texts are files and notes that opencode adds. */
+function fromPerson(info: JsonObject, parts: JsonObject[]): Entry {
+  const typed = parts.filter(
+    ({ type, synthetic, ignored }) => type === 'text' && synthetic !== true && ignored !== true,
+  );
+  const text = stripToolWrappers(typed.map((part) => stringOf(part['text']) ?? '').join('\n\n'));
+  if (text === '') return withoutWords(parts);
+  if (parts.some(({ type }) => type === 'compaction')) return SKIPPED;
+  return { kind: 'user', id: `${NAME}:${String(info['id'])}`, at: createdAt(info), text };
+}
+
+function fromAgent(info: JsonObject, part: JsonObject): Entry[] {
+  if (part['type'] === 'tool') return [{ kind: 'working' }, ...fromQuestions(part)];
+  const text =
+    part['type'] === 'text' && part['synthetic'] !== true ? (stringOf(part['text']) ?? '').trim() : '';
+  const at = timeOfMs(objectOf(part['time'])['start']) ?? createdAt(info);
+  return text === '' ? [] : [{ kind: 'agent', id: `${NAME}:${String(part['id'])}`, at, text }];
+}
+
+/** The state of the tool `question` has the questions, and for each the labels that the person chose or the words. */
+function fromQuestions({ id, tool, state }: JsonObject): Entry[] {
+  const { input, metadata, time } = objectOf(state);
+  const { answers } = objectOf(metadata);
+  if (tool !== 'question') return [];
+  const { start, end } = objectOf(time);
+  return objectsOf(objectOf(input)['questions']).flatMap(({ question, options }, place): Entry[] => {
+    const asked = `${NAME}:${String(id)}:${place}`;
+    const given: unknown = Array.isArray(answers) ? answers[place] : undefined;
+    const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
+    const reply: Entry = { kind: 'user', id: `${asked}:answer`, at: timeOfMs(end), text, answers: asked };
+    const prompt: Entry = {
+      kind: 'question',
+      id: asked,
+      at: timeOfMs(start),
+      text: questionText(String(question), options),
+    };
+    return text === '' ? [prompt] : [prompt, reply];
+  });
+}
+
+function withoutWords(parts: JsonObject[]): Entry {
+  return wordless(
+    parts.map(({ type }) => type),
+    PART_TYPES,
+  );
+}
+
+function createdAt(info: JsonObject): string | undefined {
+  return timeOfMs(objectOf(info['time'])['created']);
+}

@@ -1,0 +1,53 @@
+import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { stripToolWrappers } from '../wrappers.ts';
+
+const NAME = 'qwen-code';
+
+/** `~/.qwen/projects/<project>/chats/<session>.jsonl`: records like Claude Code's, with messages like Gemini CLI's. */
+export const qwenCode: Format = {
+  name: NAME,
+  title: 'Qwen Code chat (JSON Lines)',
+  recognises(line) {
+    const record = tryParseObject(line);
+    return (
+      typeof record?.['sessionId'] === 'string' &&
+      typeof record['uuid'] === 'string' &&
+      Array.isArray(objectOf(record['message'])['parts'])
+    );
+  },
+  open: (): Reader => ({ read: (line) => sessionEntriesOf(parseObject(line)) }),
+};
+
+function sessionEntriesOf(record: JsonObject): SessionEntries | undefined {
+  const sessionId = stringOf(record['sessionId']);
+  const entries = entriesOf(record);
+  if (sessionId === undefined || entries.length === 0) return undefined;
+  const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: stringOf(record['cwd']) };
+  return { session, entries };
+}
+
+function entriesOf(record: JsonObject): Entry[] {
+  const { type, uuid, timestamp, message } = record;
+  if (type === 'tool_result') return [{ kind: 'skipped' }];
+  if (type !== 'user' && type !== 'assistant') return [];
+  if (record['isSidechain'] === true || record['isMeta'] === true) return [{ kind: 'skipped' }];
+  const parts = objectsOf(objectOf(message)['parts']);
+  if (parts.length > 0 && !parts.some((part) => PART_KEYS.some((key) => key in part)))
+    return [{ kind: 'unread' }];
+  const words = parts.flatMap(({ text, thought }) =>
+    typeof text === 'string' && thought !== true ? [text] : [],
+  );
+  const utterance = { id: `${NAME}:${String(uuid)}`, at: stringOf(timestamp) };
+  if (type === 'user') {
+    const text = words.map(stripToolWrappers).filter(Boolean).join('\n\n');
+    return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...utterance, text }];
+  }
+  const text = words.join('').trim();
+  const said: Entry[] = text === '' ? [] : [{ kind: 'agent', ...utterance, text }];
+  if (parts.some((part) => 'functionCall' in part)) said.push({ kind: 'working' });
+  return said.length > 0 ? said : [{ kind: 'skipped' }];
+}
+
+/** A known part has one of these. */
+const PART_KEYS = ['text', 'thought', 'functionCall', 'functionResponse', 'inlineData', 'fileData'];
