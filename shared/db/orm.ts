@@ -3,6 +3,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
+import { AppError } from '../errors/app-error.ts';
 import type { Log } from '../log.ts';
 import { watchConnections } from '../metrics/database.ts';
 import * as account from './entities/account.ts';
@@ -15,10 +16,10 @@ import * as recording from './entities/recording.ts';
 import * as reply from './entities/reply.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { adaptToPooler, dropBrokenConnections } from './pool.ts';
+import type { Connections } from './statement.ts';
 
-export interface Database {
+export interface Database extends Connections {
   orm: MikroORM;
-  pool: Pool;
   close(): Promise<void>;
 }
 
@@ -56,6 +57,7 @@ export async function openDatabase(
   return {
     orm,
     pool,
+    em: () => orm.em.fork(),
     async close() {
       watch.close();
       await orm.close(true);
@@ -71,7 +73,7 @@ const entities = [account, app, connection, memory, processes, provider, recordi
 );
 
 /** Tables that no entity describes, such as those of the hot path, which are partitioned or tuned. */
-const PLAIN_SQL_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
+const PLAIN_SQL_TABLES = [/^(work|answers|rounds|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
 /** Tells our tables from those of others in the same schema. The queue's tables are in a schema of their own. */
 export function isOurTable(name: string): boolean {
@@ -91,6 +93,7 @@ export function ormOptions(clientUrl: string) {
     // A typo in the address must fail, not create an empty database.
     ensureDatabase: false,
     allowGlobalContext: false,
+    findOneOrFailHandler: () => new AppError('not_found'),
     // Maximum rows per statement: indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
     // `installFunctions` creates functions and triggers.

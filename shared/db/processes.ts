@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { POOLS, type PoolName } from '../config/config.ts';
 import type { PublishedSettings } from '../config/published-settings.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
@@ -12,7 +13,7 @@ import { query } from './statement.ts';
  * had time for a heartbeat yet. If the clock was set back to before `since`, the time begins anew.
  */
 const STORE_HEARTBEAT = {
-  name: 'beat_v7',
+  name: 'beat_v1',
   text: `insert into processes (id, kind, alive_until, since, pools, settings)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb, $5::jsonb)
          on conflict (id) do update
@@ -20,19 +21,27 @@ const STORE_HEARTBEAT = {
                 since = case when processes.alive_until > excluded.since + make_interval(secs => $3 / 2000.0)
                              then least(processes.since, excluded.since) else excluded.since end
          returning array(select pool from paused_pools) as paused,
+                   (select json_object_agg(p, stalled_ms_v1(p)) from unnest($6::text[]) p) as stalled,
                    (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
 };
 
 const END_LEASE = {
-  name: 'leave_v2',
+  name: 'leave_v1',
   text: 'update processes set alive_until = now(), pools = null where id = $1::uuid',
 };
 
 const HEARTBEATS_PER_LEASE = 7;
 const HEARTBEAT_INTERVAL_MAX_MS = 700;
+/** A process whose latest heartbeat was stored longer ago is not ready. */
+const STORED_WITHIN_MS = 2000;
 
-/** Pools that a worker serves. `claimed` counts the work that the worker has claimed since it started. */
-export type ServedPools = Record<string, { slots: number; claimed: number }>;
+/**
+ * Pools that a worker serves. `claimed` counts the work that the worker has claimed since it started; `stalledMs` is the
+ * time for which it has had no free slot and claimed nothing.
+ */
+export type ServedPools = Record<string, { slots: number; claimed: number; stalledMs: number }>;
+
+type HeartbeatRow = { paused: string[]; stalled: Record<string, number | null>; now: number };
 
 /** Renews the lease on this process's work. When the process stops or dies, other processes take its work over. */
 export class Heartbeat {
@@ -44,11 +53,11 @@ export class Heartbeat {
   readonly #log: Log;
   #servedPools: () => ServedPools = () => ({});
   #pausedPools: ReadonlySet<string> = new Set();
+  #stalledMs: Readonly<Record<string, number | null>> = {};
   #isFailing = false;
   #storedAt = performance.now();
   #clockAheadMs = 0;
   #recoveredAt = Number.NEGATIVE_INFINITY;
-  #onRecovered: () => void = () => {};
   #repetition: Repetition | undefined;
 
   constructor(pool: Pool, options: { kind: string; leaseMs: number; settings: PublishedSettings; log: Log }) {
@@ -83,6 +92,11 @@ export class Heartbeat {
     return performance.now() - this.#storedAt;
   }
 
+  /** Rejects unless heartbeats are stored, because the database does not answer or takes no writes. */
+  async assertStored(): Promise<void> {
+    if (this.#isFailing || this.silentMs > STORED_WITHIN_MS) throw new Error('heartbeats are not stored');
+  }
+
   /** Milliseconds since heartbeats began to succeed again: Infinity if none has failed, 0 while they fail. */
   get recoveredMs(): number {
     return this.#isFailing ? 0 : performance.now() - this.#recoveredAt;
@@ -93,21 +107,18 @@ export class Heartbeat {
     return this.#pausedPools;
   }
 
+  /** Milliseconds for which no worker of the pool could take work, as of the latest heartbeat; undefined: no worker. */
+  stalledMs(pool: PoolName): number | undefined {
+    return this.#stalledMs[pool] ?? undefined;
+  }
+
   /** Milliseconds by which this machine's clock is ahead of the database's, as far as known; negative if behind. */
   get clockAheadMs(): number {
     return this.#clockAheadMs;
   }
 
-  /** Sets the function to call whenever the database has become reachable again. */
-  onRecovered(listener: () => void): void {
-    this.#onRecovered = listener;
-  }
-
   #noteOutcome(succeeded: boolean): void {
-    if (succeeded && this.#isFailing) {
-      this.#recoveredAt = performance.now();
-      this.#onRecovered();
-    }
+    if (succeeded && this.#isFailing) this.#recoveredAt = performance.now();
     this.#isFailing = !succeeded;
   }
 
@@ -130,12 +141,13 @@ export class Heartbeat {
       clock_ahead_s: Math.round(this.#clockAheadMs / 1000),
     };
     const json = [this.#servedPools(), description].map((value) => JSON.stringify(value));
-    const values = [this.id, this.#kind, this.#leaseMs, ...json];
+    const values = [this.id, this.#kind, this.#leaseMs, ...json, POOLS];
     const before = Date.now();
-    const [row] = await query<{ paused: string[]; now: number }>(this.#pool, STORE_HEARTBEAT, values);
+    const [row] = await query<HeartbeatRow>(this.#pool, STORE_HEARTBEAT, values);
     if (row === undefined) throw new Error('the database answered nothing');
     this.#clockAheadMs = clockAheadMs(before, row.now, Date.now());
     this.#pausedPools = new Set(row.paused);
+    this.#stalledMs = row.stalled;
     this.#storedAt = performance.now();
   }
 }
@@ -161,19 +173,18 @@ export async function openHeartbeat(
 
 /** Description that a process stores of itself with each heartbeat. */
 export interface ProcessDescription extends PublishedSettings {
-  /** Seconds by which its clock was ahead of the database's at the previous heartbeat; unset in earlier versions. */
-  clock_ahead_s?: number;
+  /** Seconds by which its clock was ahead of the database's at the previous heartbeat. */
+  clock_ahead_s: number;
 }
 
 export interface LivingProcess {
   kind: string;
-  /** Null for processes of earlier versions. */
-  settings: ProcessDescription | null;
+  settings: ProcessDescription;
 }
 
 const LIVING_PROCESSES = {
   name: 'living_processes_v1',
-  text: 'select kind, settings from processes where alive_until > clock_timestamp() order by kind, id',
+  text: 'select kind, settings from processes where is_alive(alive_until) order by kind, id',
 };
 
 export function livingProcesses(pool: Pool): Promise<LivingProcess[]> {

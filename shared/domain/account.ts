@@ -1,5 +1,5 @@
 import { AppError } from '../errors/app-error.ts';
-import { SCOPES, type Scope } from '../schemas/accounts.ts';
+import type { Scope } from '../schemas/accounts.ts';
 
 /** The log-in from which an access token was issued. */
 export interface Login {
@@ -27,7 +27,7 @@ const FRESH_LOGIN_MAX_S = 10 * 60;
 
 /**
  * Throws `access_denied` if the caller used a key, and `fresh_login_required` if the log-in is too old. So a stranger
- * who found a credential can neither create keys nor destroy the account.
+ * who found a credential cannot destroy the account.
  */
 export function requireFreshLogin(user: UserPrincipal): void {
   const { loggedInAt } = requireLogin(user);
@@ -40,14 +40,15 @@ export function requireLogin({ login }: UserPrincipal): Login {
   return login;
 }
 
-export function hasScope({ scopes = SCOPES }: UserPrincipal, anyOf: readonly Scope[]): boolean {
-  return anyOf.some((scope) => scopes.includes(scope));
+export function hasScope({ scopes }: UserPrincipal, anyOf: readonly Scope[]): boolean {
+  return scopes === undefined || anyOf.some((scope) => scopes.includes(scope));
 }
 
-/** Throws `access_denied` if the caller has none of the scopes. */
+/** Throws `access_denied` if the caller has none of the scopes. Without any in `anyOf`, a key with scopes never has. */
 export function requireScope(user: UserPrincipal, anyOf: readonly Scope[]): void {
   if (hasScope(user, anyOf)) return;
-  const explanation = `This needs a key with the scope ${anyOf.join(' or ')}; this one has ${user.scopes?.join(', ')}.`;
+  const needed = anyOf.length === 0 ? 'without scopes' : `with the scope ${anyOf.join(' or ')}`;
+  const explanation = `This needs a key ${needed}; this one has ${user.scopes?.join(', ')}.`;
   throw new AppError('access_denied', { explanation });
 }
 

@@ -53,6 +53,7 @@ export async function bundleOf(candidates: ContextCandidates, query: ContextQuer
   }));
   const raw = await chooseRows(candidates.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
     text: row.content,
+    pinned: query.ownFirst === true && isEvidence(row),
     ageMs: age(row.occurredAt),
     salience: isEvidence(row) ? RAW_SALIENCE.own : RAW_SALIENCE.other,
     sources: 0,

@@ -1,8 +1,9 @@
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
+import { codesIn, withoutCodes } from '../text/codes.ts';
 import { codePointsIn } from '../text/cut.ts';
 import { TokenBudget } from '../text/tokens.ts';
 import type { ContextBundle } from './context-bundle.ts';
-import { isEvidence } from './facts/statement.ts';
+import { datedTextOf, dayOf, shownContentOf, shownRow } from './shown-rows.ts';
 
 /** The input of a prediction's model, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
@@ -54,15 +55,15 @@ export interface RecalledPhrase {
 /** The part of a person's memory that a model is shown. Its texts are data, never instructions. */
 export interface Memory {
   profile: { summary: string; data: Record<string, unknown> } | null;
-  /** Lasting facts: the same for every draft until memory changes. */
+  /** Lasting facts, each after its day: the same for every draft until memory changes. */
   facts: string[];
   /** The memory that is relevant to the end of the conversation. */
   recalled: {
     facts: string[];
     /** Newest first. */
-    episodes: { title: string; summary: string }[];
+    episodes: { on: string; title: string; summary: string }[];
     /** Raw rows, newest first. `own` is true if the person wrote the text. */
-    said: { role: string | null; own: boolean; content: string }[];
+    said: { on: string; role: string | null; own: boolean; content: string }[];
   };
 }
 
@@ -115,7 +116,7 @@ const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 const STEP_SHARE = 1 / 32;
 
 /**
- * Cuts a request and its memory to `budgetTokens`. `truncated` is true if any of the request's own text was left out.
+ * Cuts a request and its memory to `budgetTokens`. Masks codes that only memory has. `truncated`: own text is left out.
  *
  * Texts are taken in this order: whole texts of memory up to its share, the draft's end, the last message, the
  * artifact's selection, the preferences, the artifact's summary, then the other messages from new to old. If not
@@ -132,7 +133,8 @@ export function fitContext(
   const whole = fitTexts(request, new TokenBudget(budgetTokens - tokens), 0);
   const step = Math.max(1, Math.floor(budgetTokens * STEP_SHARE));
   const fitted = whole.truncated ? fitTexts(request, new TokenBudget(budgetTokens - reserved), step) : whole;
-  return { task: { ...fitted.task, memory }, truncated: fitted.truncated, used };
+  const shown = memory && withoutCodes(memory, codesIn(request));
+  return { task: { ...fitted.task, memory: shown }, truncated: fitted.truncated, used };
 }
 
 /**
@@ -179,7 +181,7 @@ const EPISODES_SHARE = 1 / 2;
  * Takes whole texts, the most valuable first. `tokens` is the number of tokens taken. `reserved` is the number to set
  * aside for memory: all of `room` if any row is recalled, so that it does not depend on which rows these are.
  */
-export function fitMemory(
+function fitMemory(
   bundle: ContextBundle,
   room: number,
 ): { memory: Memory; used: UsedRows; tokens: number; reserved: number } {
@@ -202,18 +204,14 @@ export function fitMemory(
     (row) => row.title + row.summary,
   );
   const rawBudget = new TokenBudget(tokensLeft - factsBudget.taken - episodesBudget.taken);
-  const rawRows = pickFitting(rawBudget, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
+  const rawRows = pickFitting(rawBudget, bundle.raw, bundle.byWorth.raw, shownContentOf);
   const memory = {
     profile,
-    facts: facts.map(({ text }) => text),
+    facts: facts.map(datedTextOf),
     recalled: {
-      facts: recalledFacts.map(({ text }) => text),
-      episodes: episodes.map(({ title, summary }) => ({ title, summary })),
-      said: rawRows.map(({ role, origin, content }) => ({
-        role,
-        own: isEvidence({ role, origin }),
-        content,
-      })),
+      facts: recalledFacts.map(datedTextOf),
+      episodes: episodes.map((row) => ({ on: dayOf(row), title: row.title, summary: row.summary })),
+      said: rawRows.map(shownRow),
     },
   };
   const tokens = knownBudget.taken + factsBudget.taken + episodesBudget.taken + rawBudget.taken;

@@ -7,7 +7,7 @@ export const RANKING_VERSION = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
 /** Number of sources beyond which further ones add no support. */
-export const SUPPORT_MAX = 10;
+const SUPPORT_MAX = 10;
 /** Jaccard similarity of the bigrams above which two texts count as the same. */
 const SAME_TEXT_JACCARD = 0.7;
 

@@ -10,6 +10,8 @@ export interface ContextQuery {
   maxFacts: number;
   maxEpisodes: number;
   maxRaw: number;
+  /** If true, raw rows that the person has not written are chosen only if there is room beside those that they have. */
+  ownFirst?: boolean;
 }
 
 export interface FactRow {

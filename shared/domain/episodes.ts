@@ -42,9 +42,7 @@ const TITLE_WORDS_MIN = 3;
  * The title is the person's line that is most similar to all their lines together (the centroid: Radev et al. 2004).
  * The lines of others are used if the person said nothing. Secrets are masked.
  */
-export function extractTitleAndSummary(
-  rows: readonly ClusterRow[],
-): { title: string; summary: string } | undefined {
+function extractTitleAndSummary(rows: readonly ClusterRow[]): { title: string; summary: string } | undefined {
   const personLines = linesOf(rows.filter(({ isHuman }) => isHuman));
   const lines = personLines.length > 0 ? personLines : linesOf(rows);
   const [first] = lines;

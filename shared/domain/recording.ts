@@ -4,7 +4,6 @@ import {
   CustomEvent,
   EVENTS,
   type RecordingReceipt,
-  type Session,
   UnknownEvent,
 } from '../schemas/recording.ts';
 import { compile } from '../schemas/validator.ts';
@@ -58,7 +57,7 @@ const VALIDATORS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type,
 const validateCustomEvent = compile(CustomEvent);
 const validateUnknownEvent = compile(UnknownEvent);
 
-export function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
+function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
   const result = validatorOf(row)(row);
   if (!result.ok) {
     const faults = result.faults.slice(0, ERRORS_MAX);
@@ -112,24 +111,4 @@ export function receiptOf(
 /** Returns a stored event's JSON, with `received_at` added as the last property. */
 export function storedEventJson({ body, receivedAt }: { body: string; receivedAt: Date }): string {
   return `${body.slice(0, -1)},"received_at":"${receivedAt.toISOString()}"}`;
-}
-
-interface StoredSession {
-  id: string;
-  accountId: string;
-  startedAt: Date;
-  source: string;
-  sourceDetail?: string | null;
-  endedAt?: Date | null;
-}
-
-export function sessionAnswer(row: StoredSession): Session {
-  return {
-    session_id: row.id,
-    owner: row.accountId,
-    started_at: row.startedAt.toISOString(),
-    source: row.source,
-    source_detail: row.sourceDetail ?? null,
-    ended_at: row.endedAt?.toISOString() ?? null,
-  };
 }

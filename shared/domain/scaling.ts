@@ -1,4 +1,5 @@
-import { STANDING_QUEUE_WAIT_MS } from './load.ts';
+/** Shorter waits are normal. */
+const STANDING_QUEUE_WAIT_MS = 150;
 
 /** Share of a pool's slots that should be busy. The free slots take new work until another worker has started. */
 const BUSY_SHARE = 0.7;

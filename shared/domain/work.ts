@@ -35,13 +35,18 @@ export interface Outcome<Facts = unknown, Report = unknown> {
 /** `gone`: the work no longer exists, because its account was erased or a database failover lost it. */
 export type Fate = Outcome | 'gone';
 
-/** How work ended. With `settle`, its unit is charged; otherwise the unit is refunded. */
+/**
+ * How work ended. With `settle`, its unit is charged; otherwise the unit is refunded. A handler that has left the work
+ * to its parts returns the state `running`.
+ */
 export interface End<Report = unknown> {
   state: string;
   settle?: boolean;
   code?: ErrorCode | 'abandoned';
   source?: ErrorSource;
   answer?: string;
+  /** Memory of the account that the answer was made from: if some of it has been deleted, the answer is not kept. */
+  madeFrom?: object;
   report?: Report;
   retryAfterMs?: number | undefined;
 }

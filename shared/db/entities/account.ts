@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Scope } from '../../schemas/accounts.ts';
+import { expressionIndexes } from './expression-indexes.ts';
 import { TextArray } from './text-array.ts';
 
 /**
@@ -34,12 +35,7 @@ export const Account = defineEntity({
     /** Time at which the erasing process last renewed its lease; null if the account is not being erased. */
     erasingAt: p.datetime(3).nullable(),
   },
-  indexes: [
-    {
-      name: 'accounts_erasing',
-      expression: `create index "accounts_erasing" on "accounts" ("erasing_at") where erasing_at is not null`,
-    },
-  ],
+  indexes: expressionIndexes('accounts', { erasing: `("erasing_at") where erasing_at is not null` }),
 });
 export type Account = InferEntity<typeof Account>;
 

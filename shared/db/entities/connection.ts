@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
 import { App } from './app.ts';
+import { expressionIndexes } from './expression-indexes.ts';
 
 /**
  * An app's permission to use an account's memory for one of the app's users. Connecting the user again reactivates a
@@ -18,7 +19,7 @@ export const Connection = defineEntity({
     status: p.enum(['connected', 'revoked']),
     /** Number of grants so far, which is also the number of the present grant. */
     grantRevision: p.integer(),
-    /** Number of the first grant by the present account; 0 if the grant was made before this column existed. */
+    /** Number of the first grant by the present account; 0 before there was one. */
     accountGrant: p.integer().default(0),
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
@@ -57,12 +58,13 @@ export const ConnectionAttempt = defineEntity({
   },
   indexes: [
     { name: 'connection_attempts_expires', properties: ['expiresAt'] },
-    {
-      name: 'connection_attempts_pending',
-      expression: `create index "connection_attempts_pending" on "connection_attempts" ("app_id", "expires_at") where status = 'pending'`,
-    },
+    ...expressionIndexes('connection_attempts', {
+      pending: `("app_id", "expires_at") where status = 'pending'`,
+    }),
   ],
 });
+
+export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
 /** A connection whose grant has ended. Its work admitted until `endedAt` must still be ended, a batch at a time. */
 export const EndingConnection = defineEntity({

@@ -1,9 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
+import { expressionIndexes } from './expression-indexes.ts';
 import { TextArray } from './text-array.ts';
-
-/** Defines an index on expressions, or on some of the rows. */
-const indexOn = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
 
 /** One recorded message or event. Its content never changes. Promotion to an episode changes only other columns. */
 export const RawMemory = defineEntity({
@@ -34,35 +32,19 @@ export const RawMemory = defineEntity({
   indexes: [
     { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
     { name: 'raw_memories_created', properties: ['account', 'createdAt'] },
-    indexOn(
-      'raw_memories_unpromoted',
-      `"raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
-    ),
-    indexOn('raw_memories_failed', `"raw_memories" ("account_id", "occurred_at", "id") where failures > 0`),
-    indexOn(
-      'raw_memories_session',
-      `"raw_memories" ("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
-    ),
     {
       name: 'raw_memories_event',
       expression: `create unique index "raw_memories_event" on "raw_memories" ("account_id", "event_id") where event_id is not null`,
     },
-    indexOn(
-      'raw_memories_predicted',
-      `"raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
-    ),
-    indexOn(
-      'raw_memories_replies',
-      `"raw_memories" ("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
-    ),
-    indexOn(
-      'raw_memories_search',
-      `"raw_memories" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text(coalesce("agent" || ' ', '') || "content")))`,
-    ),
-    indexOn(
-      'raw_memories_trigrams',
-      `"raw_memories" using gin ("account_id", search_text("content") gin_trgm_ops)`,
-    ),
+    ...expressionIndexes('raw_memories', {
+      unpromoted: `("account_id", "occurred_at", "id") where promoted_at is null`,
+      failed: `("account_id", "occurred_at", "id") where failures > 0`,
+      session: `("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
+      predicted: `("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
+      replies: `("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
+      search: `using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text(coalesce("agent" || ' ', '') || "content")))`,
+      trigrams: `using gin ("account_id", search_text("content") gin_trgm_ops)`,
+    }),
   ],
 });
 export type RawMemory = InferEntity<typeof RawMemory>;
@@ -98,16 +80,12 @@ export const Episode = defineEntity({
   indexes: [
     { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
     { name: 'episodes_created', properties: ['account', 'createdAt'] },
-    indexOn('episodes_stale', `"episodes" ("account_id", "ended_at") where stale_at is not null`),
-    indexOn('episodes_unpromoted', `"episodes" ("account_id", "ended_at", "id") where promoted_at is null`),
-    indexOn(
-      'episodes_search',
-      `"episodes" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("title" || ' ' || "summary")))`,
-    ),
-    indexOn(
-      'episodes_trigrams',
-      `"episodes" using gin ("account_id", search_text("title" || ' ' || "summary") gin_trgm_ops)`,
-    ),
+    ...expressionIndexes('episodes', {
+      stale: `("account_id", "ended_at") where stale_at is not null`,
+      unpromoted: `("account_id", "ended_at", "id") where promoted_at is null`,
+      search: `using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("title" || ' ' || "summary")))`,
+      trigrams: `using gin ("account_id", search_text("title" || ' ' || "summary") gin_trgm_ops)`,
+    }),
   ],
 });
 export type Episode = InferEntity<typeof Episode>;
@@ -157,34 +135,21 @@ export const Fact = defineEntity({
     updatedAt: p.datetime(3),
   },
   indexes: [
-    indexOn('facts_current', `"facts" ("account_id", "id") where superseded_by is null`),
     { name: 'facts_account', properties: ['account', 'id'] },
-    indexOn('facts_created', `"facts" ("account_id", "created_at") where revision_of is null`),
-    indexOn('facts_superseded', `"facts" ("superseded_by") where superseded_by is not null`),
-    indexOn('facts_ending', `"facts" ("ended_by") where ended_by is not null`),
-    indexOn('facts_pinned', `"facts" ("account_id", "id") where pinned and superseded_by is null`),
-    indexOn(
-      'facts_replaced',
-      `"facts" ("account_id") where superseded_by is not null and revision_of is null`,
-    ),
-    indexOn(
-      'facts_ended',
-      `"facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
-    ),
-    indexOn(
-      'facts_begun',
-      `"facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
-    ),
-    indexOn('facts_slot', `"facts" ("account_id", "slot") where slot is not null`),
-    indexOn('facts_stale', `"facts" ("account_id", "id") where stale_at is not null`),
-    indexOn(
-      'facts_search',
-      `"facts" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("text")))`,
-    ),
-    indexOn(
-      'facts_trigrams',
-      `"facts" using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
-    ),
+    ...expressionIndexes('facts', {
+      current: `("account_id", "id") where superseded_by is null`,
+      created: `("account_id", "created_at") where revision_of is null`,
+      superseded: `("superseded_by") where superseded_by is not null`,
+      ending: `("ended_by") where ended_by is not null`,
+      pinned: `("account_id", "id") where pinned and superseded_by is null`,
+      replaced: `("account_id") where superseded_by is not null and revision_of is null`,
+      ended: `("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
+      begun: `("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
+      slot: `("account_id", "slot") where slot is not null`,
+      stale: `("account_id", "id") where stale_at is not null`,
+      search: `using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("text")))`,
+      trigrams: `using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
+    }),
   ],
 });
 export type Fact = InferEntity<typeof Fact>;

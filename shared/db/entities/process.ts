@@ -16,8 +16,8 @@ export const Process = defineEntity({
      * process dead.
      */
     since: p.datetime(3).nullable(),
-    /** For each pool that the process serves: its slots, and the pieces of work claimed since the process started. */
-    pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
+    /** `ServedPools` of a worker. */
+    pools: p.json<Record<string, { slots: number; claimed: number; stalledMs: number }>>().nullable(),
     /** The process's configuration, which `admin doctor` compares with that of other processes. */
     settings: p.json<PublishedSettings>().nullable(),
   },

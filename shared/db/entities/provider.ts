@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { TextArray } from './text-array.ts';
+import type { CallOutcome } from '../../domain/provider-call.ts';
+import { expressionIndexes } from './expression-indexes.ts';
 
 /**
  * Ledger entry for one request to a language-model provider. Its cost is an estimate, not a bill. There are no foreign
@@ -30,37 +31,23 @@ export const ProviderCall = defineEntity({
     /** True if the tokens are estimated, because no complete answer with the provider's count was received. */
     aborted: p.boolean(),
     /** One of `CALL_OUTCOMES`. */
-    outcome: p.text(),
+    outcome: p.text().$type<CallOutcome>(),
     latencyMs: p.integer(),
   },
-  indexes: [
-    {
-      name: 'provider_calls_account_at',
-      expression: `create index "provider_calls_account_at" on "provider_calls" ("account_id", "at") include ("cost_microcents") where account_id is not null`,
-    },
-    {
-      name: 'provider_calls_app',
-      expression: `create index "provider_calls_app" on "provider_calls" ("app_id", "at") where app_id is not null`,
-    },
-  ],
+  indexes: expressionIndexes('provider_calls', {
+    account_at: `("account_id", "at") include ("cost_microcents") where account_id is not null`,
+    app: `("app_id", "at") where app_id is not null`,
+  }),
 });
 export type ProviderCall = InferEntity<typeof ProviderCall>;
 
-/** Circuit breaker of a provider's model, which all processes share: it says whether the model may be called now. */
-export const ProviderCircuit = defineEntity({
-  name: 'ProviderCircuit',
-  tableName: 'provider_circuits',
+/** Tokens that models have used on an account's latest day with any (`sql/token-usage.sql`). No foreign key, as above. */
+export const TokenUsage = defineEntity({
+  name: 'TokenUsage',
+  tableName: 'token_usage',
   properties: {
-    provider: p.text().primary(),
-    model: p.text().primary(),
-    /** Number of failures since the last success. */
-    failures: p.integer().default(0),
-    /** Hashes of the apps and accounts whose calls have failed since the last success. */
-    parties: p.type(TextArray).$type<string[]>(),
-    fault: p.text(),
-    /** End of the pause that the provider has asked for. */
-    pausedUntil: p.datetime(3).nullable(),
-    /** Time from which one call may probe the model; null while the circuit is closed. */
-    probeAt: p.datetime(3).nullable(),
+    accountId: p.uuid().primary(),
+    day: p.date(),
+    tokens: p.bigint('number'),
   },
 });

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { expressionIndexes } from './expression-indexes.ts';
 
 /** A session that events are recorded under. No other account can use its id. */
 export const RecordingSession = defineEntity({
@@ -19,10 +20,9 @@ export const RecordingSession = defineEntity({
   },
   indexes: [
     { name: 'recording_sessions_recent', properties: ['accountId', 'lastArrival'] },
-    {
-      name: 'recording_sessions_unsynced',
-      expression: `create index "recording_sessions_unsynced" on "recording_sessions" ("account_id", "last_arrival") where last_arrival > synced_arrival`,
-    },
+    ...expressionIndexes('recording_sessions', {
+      unsynced: `("account_id", "last_arrival") where last_arrival > synced_arrival`,
+    }),
   ],
 });
 export type RecordingSession = InferEntity<typeof RecordingSession>;

@@ -1,11 +1,12 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { CalibratorModel } from '../../domain/replies/calibrator.ts';
 import type { Candidate } from '../../domain/replies/decide.ts';
 import type { ReplyContext } from '../../schemas/replies.ts';
+import { expressionIndexes } from './expression-indexes.ts';
 
 /**
- * A prediction of what an account's owner would reply to an agent. The prediction and its work have the same id: the
- * triggers `reply_admitted` and `reply_ended` create and complete this row in the transactions that admit and end the
- * work. There is no foreign key to the account, because its check would wait for a lock on the account.
+ * A prediction of what an account's owner would reply to an agent. The prediction and its work have the same id:
+ * `stores/replies/outcome.ts` writes this row in the transactions that admit and end the work. There is no foreign key to the account, because its check would wait for a lock on the account.
  */
 export const Reply = defineEntity({
   name: 'Reply',
@@ -45,14 +46,10 @@ export const Reply = defineEntity({
   },
   indexes: [
     { name: 'replies_recent', properties: ['accountId', 'createdAt', 'id'] },
-    {
-      name: 'replies_labels',
-      expression: `create index "replies_labels" on "replies" ("account_id", "feedback_at", "id") where label is not null`,
-    },
-    {
-      name: 'replies_context',
-      expression: `create index "replies_context" on "replies" using gin ("account_id", "context" jsonb_path_ops)`,
-    },
+    ...expressionIndexes('replies', {
+      labels: `("account_id", "feedback_at", "id") where label is not null`,
+      context: `using gin ("account_id", "context" jsonb_path_ops)`,
+    }),
   ],
 });
 export type Reply = InferEntity<typeof Reply>;
@@ -68,6 +65,6 @@ export const ReplyCalibrator = defineEntity({
     revision: p.bigint('number'),
     /** The `revision` of the labels to which `weights` were fitted; null before the first fit. */
     fitted: p.bigint('number').nullable(),
-    weights: p.json<object>().nullable(),
+    weights: p.json<CalibratorModel>().nullable(),
   },
 });

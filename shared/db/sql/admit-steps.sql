@@ -6,23 +6,47 @@ language sql as $$
   select pg_advisory_xact_lock(hashtextextended('admissions of ' || _party, 0))
 $$;
 
--- Counts a party's queued work of a kind, up to `_most`; none if that is negative.
-create or replace function count_queued_v1(_kind text, _party uuid, _timeout_ms int, _most int) returns int
+-- Returns how many more pieces of a kind a party may queue; null: any number. None when the oldest has waited for half
+-- of the deadline, or when a new piece would wait for a third of it, at the rate at which the party's work begins: half
+-- of what it runs has begun within the median of the ages. While the party runs nothing, its rate is unknown: its work
+-- may wait for a worker's next look. A queue whose oldest piece has waited for less than a tenth is never full, because
+-- waits of bursts are short.
+create or replace function queue_room_v1(_kind text, _party uuid, _timeout_ms int) returns float8
 language plpgsql as $$
 begin
   return (
-    select count(*)
+    select case
+             when q.waited_ms > _timeout_ms / 2 then 0
+             when q.waited_ms > _timeout_ms / 10 and q.running > 0
+             then _timeout_ms / 3 * q.running / 2 / greatest(q.median_ms, 1) - q.queued
+           end
       from (
-        select from work w
-         where w.kind = _kind and w.party = _party and is_claimable(w)
-           and w.queued_at > now() - make_interval(secs => 2 * _timeout_ms / 1000.0)
-         order by w.queued_at limit greatest(_most, 0)) q);
+        select count(l.waited_ms) as queued, max(l.waited_ms) as waited_ms, count(l.running_ms) as running,
+               percentile_disc(0.5) within group (order by l.running_ms) as median_ms
+          from (
+            select case when is_claimable(w) then ms_since(w.queued_at) end as waited_ms,
+                   case when w.state = 'running' then ms_since(w.started_at) end as running_ms
+              from work w
+             where w.kind = _kind and w.party = _party
+               and w.queued_at > now() - make_interval(secs => _timeout_ms / 1000.0)
+             order by w.queued_at limit 10000) l) q);
 end $$;
 
--- Returns the items of a batch, each with what is known about it: whether its connection refuses it, the live work or
--- the latest end of the same request, and the latest revision of its line. `touched` has the live work that any item of
--- the batch may attach to or supersede. Called again for an item whose live work has ended before it was locked.
-create or replace function look_up_v2(_party uuid, _batch json)
+-- Returns the least time for which a living worker of a pool has had no free slot and claimed nothing, as of the latest
+-- heartbeats; null without a worker. It grows while the provider hangs.
+create or replace function stalled_ms_v1(_pool text) returns float8
+language plpgsql as $$
+begin
+  return (
+    select min((a.pools -> _pool ->> 'stalledMs')::float8)
+      from processes a where is_alive(a.alive_until) and a.pools ? _pool);
+end $$;
+
+-- Returns the items of a batch, each with what is known about it: whether its connection refuses it or is not `_held`,
+-- the live work or the latest end of the same request, and the latest revision of its line. `touched` has the live work
+-- that any item of the batch may attach to or supersede. Called again for an item whose live work has ended before it
+-- was locked.
+create or replace function look_up_v1(_party uuid, _batch json, _held uuid[])
 returns table (
   place int, id uuid, fingerprint bytea, line uuid, revision bigint, text_hash bytea,
   wait boolean, cancel_on_disconnect boolean, refusal text, live_id uuid,
@@ -50,6 +74,7 @@ begin
            case
              when i.connection_id is null then null
              when c.id is null then 'not_found'
+             when not c.id = any (_held) then 'service_unavailable'
              when c.user_id <> i.user_id then 'access_denied'
              when c.status <> 'connected' then 'connection_revoked'
            end as refusal,
@@ -96,7 +121,7 @@ declare
     when _item.live_admission = _item.id then 'admitted'
     when _item.live_fingerprint <> _item.fingerprint then 'idempotency_conflict'
     when _item.live_attachment = _item.id or _item.wait or not exists (
-      select from processes a where a.id = any (_item.live_waiters) and a.alive_until > now()) then 'attached'
+      select from processes a where a.id = any (_item.live_waiters) and is_alive(a.alive_until)) then 'attached'
     else 'request_in_flight'
   end;
 begin
@@ -111,7 +136,7 @@ begin
 end $$;
 
 -- Locks the work that a request supersedes: live work of its line with an older revision. Counts the units of this
--- month only, and as queued what `count_queued_v1` counts. Called for each item that supersedes something.
+-- month only, and as queued what `queue_room_v1` counts. Called for each item that supersedes something.
 create or replace function lock_victims_v1(_line uuid, _revision bigint, _month text)
 returns table (ids uuid[], units int, paid_units int, paid_microcents numeric, queued int, queued_at timestamptz)
 language plpgsql as $$

@@ -1,20 +1,24 @@
 -- Admits a batch of one party's requests, in the order of their arrival, in one transaction. Each item is decided in
--- the contract's order: connection, idempotency, stale context, load shedding, units. No two items of a batch share a
--- request key or a line.
+-- the contract's order: connection, idempotency, stale context, load shedding, tokens, units. No two items of a batch
+-- share a request key or a line.
 --
 -- Outcomes: `admitted` (also if this very call admitted it before: the statement is safe to repeat), `attached` (waits
 -- for the same request's live work), `ended` (its history has the answer), or the code of a refusal, which stores
--- nothing. Work that outlives its callers has `detached_at` infinity, by its kind from its admission on, or once it has
--- begun and is queued again: it is never abandoned, however long nobody waits for it.
+-- nothing: `service_unavailable` if another transaction has locked the connection. `stored` is true for work that this
+-- very call stored. Work that outlives its callers has `detached_at` infinity, by its kind from its admission on, or
+-- once it has begun and is queued again: it is never abandoned, however long nobody waits for it.
 --
--- A request is `overloaded` when `_most_queued` pieces of its party and kind wait already, not counting work that it
--- supersedes; null: never; negative: always. A party's admissions come one at a time.
+-- With `_sheds`, a request is `overloaded` when its party's queue is full (`queue_room_v1`), unless it takes the place
+-- of queued work, and always when `_suspect_pool` is a pool from which no answer can be expected in time. A party's
+-- admissions come one at a time. A request that may ask a model has `_token_quota`, `_token_quota_of_all`; refused as
+-- `quota_exceeded`, its `left_ms` is the time to the end of the day.
 --
 -- Lock order, here and everywhere: connections by id, the party's admissions, usage by month, work by id.
 create or replace function admit_v1(
   _kind text, _party uuid, _process uuid, _batch json, _inputs text[], _connections uuid[], _timeout_ms int,
-  _window_s int, _most_queued int, _sandbox_units int, _price bigint)
-returns table (place int, outcome text, id uuid, attempt int, left_ms float8, superseded uuid[], queued int)
+  _window_s int, _sheds boolean, _suspect_pool text, _sandbox_units int, _price bigint,
+  _token_quota bigint, _token_quota_of_all bigint)
+returns table (place int, outcome text, id uuid, attempt int, left_ms float8, superseded uuid[], stored boolean)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -24,8 +28,12 @@ declare
   deadline timestamptz;
   app apps%rowtype;
   used usage%rowtype;
-  erased boolean := false;
+  inactive boolean := false;
   locked boolean := false;
+  held uuid[] := '{}';
+  room float8;
+  stuck boolean := false;
+  used_up boolean := are_tokens_used_up_v1(_party, _token_quota, _token_quota_of_all);
   this_month text := month_of(now());
   last_month text := month_of(now() - live_work_max_age());
   place_kept timestamptz;
@@ -34,24 +42,30 @@ declare
   admitted_attempts int[] := '{}';
   admitted_since timestamptz[] := '{}';
 begin
+  perform need_week_v1();
   if cardinality(_connections) > 0 then
-    perform from connections c where c.id = any (_connections) order by c.id for share;
+    held := array(
+      select c.id from connections c where c.id = any (_connections) order by c.id for share skip locked);
   end if;
   perform lock_admissions_v1(_party);
   if _price is null then
-    -- An erasure begins under the lock on admissions, too. The account's row is not locked here, because changes of its
-    -- memory lock it for long.
-    erased := not exists (select from accounts a where a.id = _party and a.erasing_at is null);
+    -- An erasure ends `active` under the lock on admissions, too. The account's row is not locked here, because changes
+    -- of its memory lock it for long.
+    inactive := not exists (select from accounts a where a.id = _party and a.active);
   end if;
-  queued := case when _most_queued is not null then count_queued_v1(_kind, _party, _timeout_ms, _most_queued) end;
+  if _sheds then
+    room := queue_room_v1(_kind, _party, _timeout_ms);
+    stuck := _suspect_pool is not null and coalesce(stalled_ms_v1(_suspect_pool), 'infinity') > _timeout_ms / 2;
+  end if;
 
   select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, 0 as queued,
          null::timestamptz as queued_at
     into no_victims;
 
-  for item in select * from look_up_v2(_party, _batch) loop
+  for item in select * from look_up_v1(_party, _batch, held) loop
     place := item.place;
-    outcome := case when erased then 'not_authenticated' else item.refusal end;
+    outcome := case when inactive then 'not_authenticated' else item.refusal end;
+    stored := false;
     id := item.id;
     attempt := 1;
     left_ms := _timeout_ms;
@@ -72,7 +86,7 @@ begin
     end if;
     -- The look-up came before the lock: the work may have ended since.
     if item.live_id is not null and not exists (select from work w where w.id = item.live_id) then
-      select * into item from look_up_v2(_party, json_build_array(_batch -> item.place));
+      select * into item from look_up_v1(_party, json_build_array(_batch -> item.place), held);
     end if;
 
     -- Idempotency
@@ -103,13 +117,14 @@ begin
       victims := no_victims;
     end if;
 
-    -- Stale context, load shedding, units; queue places and units of the work that the request supersedes count as free
+    -- Stale context, load shedding, tokens, units. The places and units of superseded work count as free.
     if outcome is null then
       outcome := case
         when item.revision < item.known_revision
           or (item.revision = item.known_revision and item.text_hash <> item.known_text_hash)
         then 'context_revision_conflict'
-        when _most_queued < 0 or queued - victims.queued >= _most_queued then 'overloaded'
+        when stuck or (room <= 0 and victims.queued = 0) then 'overloaded'
+        when used_up then 'quota_exceeded'
         when app.plan = 'sandbox'
          and used.reserved + used.settled - used.paid_reserved - used.paid_settled
              - (victims.units - victims.paid_units) >= _sandbox_units then 'sandbox_exhausted'
@@ -119,14 +134,18 @@ begin
              > app.cap_cents * 1000000) then 'monthly_cap_reached'
       end;
     end if;
+    if outcome = 'quota_exceeded' then
+      left_ms := extract(epoch from (utc_day() + 1) at time zone 'UTC' - now()) * 1000;
+    end if;
 
     if outcome is null then
       outcome := 'admitted';
+      stored := true;
       superseded := victims.ids;
       if cardinality(superseded) > 0 then
         used := end_superseded_v1(used, _party, superseded, _window_s);
       end if;
-      queued := queued + 1 - victims.queued;
+      room := room - 1 + victims.queued;
       -- Takes the queue place of the work that it supersedes, so that a person who goes on typing is answered in turn.
       place_kept := greatest(victims.queued_at, clock_timestamp() - make_interval(secs => _timeout_ms / 1000.0));
       admitted_places := admitted_places || place;

@@ -1,7 +1,7 @@
 -- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
 -- be true of its row (`CompletionGuard` in `stores/work/complete.ts`). An item whose guard fails changes nothing.
--- Returns the places of the items that took effect. A draft's answer is not kept if memory that it was made from has
--- been deleted.
+-- Returns the places of the items that took effect. An answer is not kept if memory that it was made from
+-- (`made_from`) has been deleted.
 --
 -- The party is compared with `is not distinct from`, which no index serves: on a small table the planner would rate
 -- the index on parties as good as the ids, and then read all ended work of the party that is not vacuumed yet.
@@ -24,6 +24,7 @@ declare
   booking record;
   used usage%rowtype;
 begin
+  perform need_week_v1();
   select array_agg((i ->> 'id')::uuid), jsonb_object_agg(i ->> 'id', i), array_agg(distinct i ->> 'month'),
          bool_or(i ->> 'guard' in ('abandoned', 'detached'))
     into ids, items, months, by_callers
@@ -32,7 +33,7 @@ begin
   -- are read only for the guards that need them: heartbeats leave many dead rows while an old snapshot is open.
   if by_callers then
     living := array(
-      select a.id from processes a where a.alive_until > now() - make_interval(secs => _grace_ms / 1000.0));
+      select a.id from processes a where is_alive(a.alive_until, _grace_ms));
   end if;
   foreach of_month in array coalesce(months, '{}') loop
     if of_month is not null then
@@ -44,11 +45,11 @@ begin
       delete from work w
        where w.id = any (ids) and w.party is not distinct from _party
          and (select case i ->> 'guard'
-                when 'attempt' then w.attempt = (i -> 'attempt')::int
-                  and (w.state = 'queued' or w.worker = (i ->> 'worker')::uuid)
+                when 'attempt' then w.attempt = (i -> 'attempt')::int and w.worker = (i ->> 'worker')::uuid
+                  and w.deadline_at > clock_timestamp()
                 when 'queued' then w.state = 'queued' and w.attempt = (i -> 'attempt')::int
                 when 'live' then w.attempt = coalesce((i -> 'attempt')::int, w.attempt)
-                when 'overdue' then w.deadline_at <= now()
+                when 'overdue' then w.deadline_at <= now() or w.admitted_at > now() + clock_slack()
                 when 'abandoned' then w.state = 'queued' and not w.waiters && living
                 when 'detached' then not w.waiters && living
                 else false
@@ -73,7 +74,7 @@ begin
       select e.id, _answers[e.place + 1], e.key, e.line, window_end(_window_s)
         from ended e
        where _answers[e.place + 1] is not null
-         and (e.kind <> 'draft' or is_left(e.party, e.report::jsonb -> 'context'))
+         and (e.i -> 'made_from' is null or is_left(e.party, e.i -> 'made_from'))
       on conflict (id) do nothing
     )
     select e.month, array_agg(e.place) as places, count(*) as ended, sum(e.units) as units,
@@ -98,30 +99,4 @@ begin
     ended_places := ended_places || booking.places;
   end loop;
   return query select unnest(ended_places);
-end $$;
-
--- Ends work of one party (`complete_v1`) and claims work for the freed slots (`claim_v2`), in one transaction. Each
--- row is either the place of an item that took effect, or a row of the claim.
---
--- The commit waits for the disk, as a completion must: `claim_v2` turns that off, but the `set` clause of this
--- function, whatever its value, undoes such a change when the function returns.
-create or replace function complete_and_claim_v2(
-  _party uuid, _batch json, _answers text[], _window_s int, _grace_ms int,
-  _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
-  _reach_ms int)
-returns table (
-  place int, id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text,
-  queued_ms float8, left_ms float8, queued_at_ms float8, latest text)
-language plpgsql
-set synchronous_commit = on
-as $$
-begin
-  return query
-  select c.place, null::uuid, null, null::uuid, null, null::int, null::uuid, null, null,
-         null::float8, null::float8, null::float8, null
-    from complete_v1(_party, _batch, _answers, _window_s, _grace_ms) c;
-  return query
-  select null::int, c.*
-    from claim_v2(
-      _kinds, _parties, _counts, _since, _slots, _worker, _one_at_a_time, _reach_ms) c;
 end $$;

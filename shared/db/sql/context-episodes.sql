@@ -1,6 +1,6 @@
 -- Returns episodes that ended at `_since` or later: the `_most` latest and those about the question, as many as fit
 -- into `_room` bytes.
-create or replace function context_episodes_v3(_account uuid, _query text, _since timestamptz, _most int, _room int)
+create or replace function context_episodes_v1(_account uuid, _query text, _since timestamptz, _most int, _room int)
 returns json language plpgsql stable as $$
 declare
   _rows json;
@@ -28,7 +28,7 @@ begin
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
     from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
             from (select p.place, row_to_json(s) as shown
-                    from in_turn_v2(_latest, _about, _relevance) p
+                    from in_turn_v1(_latest, _about, _relevance) p
                    cross join lateral (
                      select e.id, e.title, e.summary, e.started_at as "startedAt", e.ended_at as "endedAt", e.status,
                             e.origin, e.tags, e.salience, e.model, e.promoted_at as "promotedAt",

@@ -23,7 +23,7 @@ end $$;
 
 -- Returns facts that are valid now, contain `_goal` and have one of `_tags`, if given: the pinned, the latest, and
 -- those about the question, even if it spells a word differently; as many as fit into `_room` bytes.
-create or replace function context_facts_v3(
+create or replace function context_facts_v1(
   _account uuid, _query text, _goal text, _tags text[], _most int, _room int)
 returns json language plpgsql stable as $$
 declare
@@ -79,7 +79,7 @@ begin
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
     from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
             from (select p.place, row_to_json(s) as shown
-                    from in_turn_v2(_pinned || _latest, _about, _relevance) p
+                    from in_turn_v1(_pinned || _latest, _about, _relevance) p
                    cross join lateral (
                      select f.id, f.text, f.kind, f.slot, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
                             f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,

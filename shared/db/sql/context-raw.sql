@@ -1,6 +1,6 @@
 -- Returns raw rows since `_since`: the `_most` latest and those about the question, as many as fit into `_room` bytes.
 -- Leaves out predictions: even accepted, they are not the person's own words, and must not teach the next prediction.
-create or replace function context_raw_v3(_account uuid, _query text, _since timestamptz, _most int, _room int)
+create or replace function context_raw_v1(_account uuid, _query text, _since timestamptz, _most int, _room int)
 returns json language plpgsql stable as $$
 declare
   _predicted int := (select count(*) from (
@@ -28,7 +28,7 @@ begin
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
     from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
             from (select p.place, row_to_json(s) as shown
-                    from in_turn_v2(_latest, _about, _relevance) p
+                    from in_turn_v1(_latest, _about, _relevance) p
                    cross join lateral (
                      select r.id, r.content, r.kind, r.role, r.origin, r.agent, r.session_id as "sessionId", r.source,
                             r.event_id as "eventId", r.occurred_at as "occurredAt", r.tags, r.metadata,

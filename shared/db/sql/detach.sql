@@ -4,7 +4,7 @@
 --
 -- Only requests in `_disconnected`, whose last caller's connection closed, are cancelled. The other requests lose
 -- `cancel_on_disconnect`, because an answered caller may repeat its request, unless another living process has callers.
-create or replace function detach_v2(_keys uuid[], _disconnected uuid[], _process uuid)
+create or replace function detach_v1(_keys uuid[], _disconnected uuid[], _process uuid)
 returns table (key uuid, id uuid, party uuid, month text)
 language plpgsql
 as $$
@@ -23,7 +23,7 @@ begin
            cancel_on_disconnect = w.cancel_on_disconnect
              and (w.key = any (_disconnected) or exists (
                select from processes a
-                where a.id = any (array_remove(w.waiters, _process)) and a.alive_until > now()))
+                where a.id = any (array_remove(w.waiters, _process)) and is_alive(a.alive_until)))
       from locked l where w.id = l.id
     returning w.key, w.id, w.party, w.month, w.waiters, w.cancel_on_disconnect
   )

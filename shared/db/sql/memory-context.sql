@@ -4,7 +4,7 @@
 -- `shared/domain/context-bundle.ts` chooses. The result and its cost are bounded, however much the account has: counts
 -- stop at `context_count_max`, the rows of a tier at `_room` bytes of JSON. With a `_room` of 0, the tables of the
 -- tiers are not read at all.
-create or replace function memory_context_v3(
+create or replace function memory_context_v1(
   _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int, _room int)
 returns json language plpgsql stable
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -30,9 +30,9 @@ begin
     'generatedAt', now()::timestamptz(3),
     'since', nullif(_since, '-infinity'),
     'profile', _profile,
-    'facts', context_facts_v3(_account, _query, _goal, _tags, _facts, _room),
-    'episodes', context_episodes_v3(_account, _query, _since, _episodes, _room),
-    'raw', context_raw_v3(_account, _query, _since, _raw, _room),
+    'facts', context_facts_v1(_account, _query, _goal, _tags, _facts, _room),
+    'episodes', context_episodes_v1(_account, _query, _since, _episodes, _room),
+    'raw', context_raw_v1(_account, _query, _since, _raw, _room),
     'backlog', json_build_object(
       'raw', (select count(*) from (
         select from raw_memories r where r.account_id = _account and r.promoted_at is null

@@ -17,7 +17,7 @@ end $$;
 --
 -- Existing rows are looked up one by one, by scalar subqueries: a join would be planned for an account of average size,
 -- and read all events of a large one.
-create or replace function record_v2(
+create or replace function record_v1(
   _account uuid, _ids text[], _session_ids text[], _types text[], _times timestamptz[], _sources text[],
   _source_details text[], _bodies text, _sizes int[], _quotas json)
 returns table (accepted int, foreign_places int[], excess json)

@@ -1,10 +1,10 @@
--- Repairs by the housekeeping leader. Each reads a bounded number of rows by an index. `_reach_ms`, unless null, is how
+-- Repairs by the housekeeping. Each reads a bounded number of rows by an index. `_reach_ms`, unless null, is how
 -- far back it looks: further back there are mostly index entries of ended work, which stay for as long as any old
 -- snapshot of the database is open.
 
 -- Returns queued work of these kinds whose callers all left at least `_grace_ms` ago: up to 1000 pieces, longest ago
 -- first. Work of other kinds belongs to processes of another version.
-create or replace function abandoned_v2(_kinds text[], _grace_ms int, _reach_ms int)
+create or replace function abandoned_v1(_kinds text[], _grace_ms int, _reach_ms int)
 returns table (id uuid, kind text, party uuid, month text)
 language plpgsql
 as $$
@@ -28,10 +28,14 @@ end $$;
 -- `_judge` is the process that asks. It declares no other process dead until its own heartbeats have been unbroken for
 -- a lease, since it may itself have been cut off from the database. Callers have a grace period, because an ingress
 -- that is merely slow comes back with its next heartbeat.
+--
+-- Sorting is off, so that whatever the statistics say, rows are read from work_deadline: an index in another order also
+-- holds what ended long ago, for as long as a snapshot keeps it.
 create or replace function casualties_v1(
   _kinds text[], _after_ms float8[], _after_ids uuid[], _reach_ms int, _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, verdict text, deadline_ms float8, is_last boolean)
 language plpgsql
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -45,13 +49,13 @@ begin
   if _judge is not null then
     if not exists (
       select from processes a
-       where a.id = _judge and a.alive_until > now()
+       where a.id = _judge and is_alive(a.alive_until)
           and a.since < now() - make_interval(secs => _lease_ms / 1000.0))
     then
       return;
     end if;
-    living := array(select a.id from processes a where a.alive_until > now());
-    lately := array(select a.id from processes a where a.alive_until > long_ago);
+    living := array(select a.id from processes a where is_alive(a.alive_until));
+    lately := array(select a.id from processes a where is_alive(a.alive_until, _grace_ms));
   end if;
   return query
   select s.id, s.kind, s.party, s.month, s.verdict, (extract(epoch from s.deadline_at) * 1000)::float8, s.place = 1000
@@ -75,7 +79,7 @@ end $$;
 
 -- Queues orphaned work again, as a new attempt: if the process that ran it comes back, its answer is refused. Work that
 -- has begun outlives its callers: only work that never ran is abandoned.
-create or replace function take_over_v1(_ids uuid[]) returns table (kind text, party uuid)
+create or replace function take_over_v1(_ids uuid[]) returns table (id uuid, kind text, party uuid)
 language sql
 as $$
   update work w
@@ -83,7 +87,7 @@ as $$
    where w.id = any (_ids) and w.id in (
      select o.id from work o
       where o.id = any (_ids) and o.state = 'running'
-        and not exists (select from processes a where a.id = o.worker and a.alive_until > now())
+        and not exists (select from processes a where a.id = o.worker and is_alive(a.alive_until))
       order by o.id for update skip locked)
-  returning w.kind, w.party
+  returning w.id, w.kind, w.party
 $$;

@@ -27,6 +27,7 @@ $$;
 do $do$
 declare
   _tier record;
+  _look_up text;
 begin
   for _tier in
     select *
@@ -39,6 +40,14 @@ begin
          'r.session_id', null, true)
       ) t (name, of, words, shown, session, nearly, in_sessions)
   loop
+    _look_up := format($$
+      select r.id, %1$s as session
+        from (select r.* from %2$I r
+               where r.account_id::text = _account::text
+                 and to_tsvector('english', search_text(%3$s)) @@ w.lookup
+              offset 0) r
+       where %4$s and (_among is null or r.id = any (_among)) limit context_found_max() $$,
+      _tier.session, _tier.of, _tier.words, _tier.shown);
     execute format($function$
       create or replace function %1$I(_account uuid, _since timestamptz, _query text, _count int, _among uuid[])
       returns table (id uuid, relevance real) language sql stable as $$
@@ -47,12 +56,7 @@ begin
         ),
         found as materialized (
           select w.place, h.* from words w cross join lateral (
-            select r.id, %5$s as session
-              from (select r.* from %2$I r
-                     where r.account_id::text = _account::text
-                       and to_tsvector('english', search_text(%3$s)) @@ w.lookup
-                    offset 0) r
-             where %4$s and (_among is null or r.id = any (_among)) limit context_found_max()) h
+            %8$s) h
         ),
         weights as materialized (
           select w.*, coalesce(f.rows, 0) as rows,
@@ -73,12 +77,7 @@ begin
                    where w.rows = context_found_max() and rare.lookup is not null
                    order by w.place limit 8) w
            cross join lateral (
-             select r.id, %5$s as session
-               from (select r.* from %2$I r
-                      where r.account_id::text = _account::text
-                        and to_tsvector('english', search_text(%3$s)) @@ w.lookup
-                     offset 0) r
-              where %4$s and (_among is null or r.id = any (_among)) limit context_found_max()) h
+             %8$s) h
           union all
           select h.id, h.session, w.place, w.weight
             from (select string_agg(w.lookup::text, ' & ')::tsquery as lookup, min(w.place) as place,
@@ -86,12 +85,7 @@ begin
                     from (select w.* from weights w where w.rows = context_found_max() order by w.place limit 3) w
                   having count(*) > 0) w
            cross join lateral (
-             select r.id, %5$s as session
-               from (select r.* from %2$I r
-                      where r.account_id::text = _account::text
-                        and to_tsvector('english', search_text(%3$s)) @@ w.lookup
-                     offset 0) r
-              where %4$s and (_among is null or r.id = any (_among)) limit context_found_max()) h
+             %8$s) h
           union all
           select h.id, h.session, w.place, w.weight / 2
             from (select w.* from weights w where w.rows = 0 and length(w.word) >= %6$L::int
@@ -143,13 +137,14 @@ begin
            order by 2 desc, 1 desc limit context_hits_max()
         )
         select s.id, s.score / max(s.score) over () from summed s
-      $$ $function$, _tier.name, _tier.of, _tier.words, _tier.shown, _tier.session, _tier.nearly, _tier.in_sessions);
+      $$ $function$, _tier.name, _tier.of, _tier.words, _tier.shown, _tier.session, _tier.nearly, _tier.in_sessions,
+      _look_up);
   end loop;
 end $do$;
 
 -- Merges two lists of ids by place: the first of both lists, then the second of both, and so on. Returns each id once,
 -- with its relevance, which is 0 for ids of the first list alone.
-create or replace function in_turn_v2(_latest uuid[], _about uuid[], _relevance real[])
+create or replace function in_turn_v1(_latest uuid[], _about uuid[], _relevance real[])
 returns table (id uuid, place bigint, relevance real) language sql immutable as $$
   select i.id, min(i.place), max(i.relevance)
     from (select *, 0::real from unnest(_latest) with ordinality o (id, place)

@@ -27,6 +27,18 @@ begin
   end loop;
 end $$;
 
+-- Creates the partitions of this week if the clock has leapt past all that exist. Called before a statement that writes
+-- to them, and before that takes a lock.
+create or replace function need_week_v1() returns void
+language plpgsql as $$
+declare
+  this_week text := to_char(date_trunc('week', now() at time zone 'UTC'), 'YYYYMMDD');
+begin
+  if to_regclass('history_' || this_week) is null or to_regclass('drafts_' || this_week) is null then
+    perform make_weeks_v1();
+  end if;
+end $$;
+
 -- Drops the partitions in which everything is older than `_days`, and returns their number. A partition that is in use
 -- is left for the next round.
 create or replace function drop_weeks_v1(_days int) returns int

@@ -134,7 +134,7 @@ async function* pages<Row extends { id: string }>(
 async function* eventsOf(em: () => EntityManager, session: RecordingSession) {
   let after: Cursor | undefined;
   do {
-    const page = { limit: PAGE_ROWS_MAX, sizeMax: PAGE_BYTES_MAX, after };
+    const page = { limit: PAGE_ROWS_MAX, sizeMax: PAGE_BYTES_MAX, bodiesMax: PAGE_BYTES_MAX, after };
     const { events, next } = await pageOfEvents(em(), session, page);
     yield events;
     after = next ?? undefined;

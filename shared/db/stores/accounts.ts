@@ -1,15 +1,15 @@
 import { domainToUnicode } from 'node:url';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
-import { Account, PasswordReset, RefreshToken, WebSession } from '../entities/account.ts';
+import { Account, PasswordReset, RefreshToken, WaitlistEntry, WebSession } from '../entities/account.ts';
 import { isUniqueViolation } from '../faults.ts';
 import { query, transaction } from '../statement.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 const ACCOUNTS_BY_ID = {
-  name: 'accounts_by_id_v2',
+  name: 'accounts_by_id_v1',
   text: `select id, login_generation as generation from accounts where id = any ($1::uuid[]) and active`,
 };
 
@@ -98,14 +98,8 @@ export async function createAccount(
     if (isUniqueViolation(error)) throw new AppError('email_taken', { cause: error });
     throw error;
   }
-  await removeFromWaitlist(tx, account.id);
+  await tx.nativeDelete(WaitlistEntry, { emailKey: account.emailKey });
   return account;
-}
-
-export async function removeFromWaitlist(tx: EntityManager, accountId: string): Promise<void> {
-  await tx.execute(`delete from waitlist w using accounts a where a.id = ? and w.email_key = a.email_key`, [
-    accountId,
-  ]);
 }
 
 interface AccountChanges {
@@ -129,23 +123,23 @@ export function changeAccount(
   { name, precisionTarget, passwordHash, generation, revokeKeys = false }: AccountChanges,
 ): Promise<Account> {
   return transaction(em, async (tx) => {
-    const [changedRow] = await tx.execute<object[]>(
-      `update accounts
-          set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now(),
-              precision_target = case when ? then ?::float8 else precision_target end
-        where id = ? and active and password_hash = coalesce(?, password_hash)
-          and login_generation = coalesce(?, login_generation) returning id`,
-      [
-        name ?? null,
-        passwordHash?.to ?? null,
-        precisionTarget !== undefined,
-        precisionTarget ?? null,
+    const { from, to } = passwordHash ?? {};
+    const changedRows = await tx.nativeUpdate(
+      Account,
+      {
         id,
-        passwordHash?.from ?? null,
-        generation ?? null,
-      ],
+        active: true,
+        ...(from !== undefined && { passwordHash: from }),
+        ...(generation !== undefined && { loginGeneration: generation }),
+      },
+      {
+        ...(name !== undefined && { name }),
+        ...(to !== undefined && { passwordHash: to }),
+        ...(precisionTarget !== undefined && { precisionTarget }),
+        updatedAt: raw('now()'),
+      },
     );
-    if (changedRow === undefined) throw new AppError('access_denied');
+    if (changedRows === 0) throw new AppError('access_denied');
     if (passwordHash !== undefined) await endSessions(tx, id);
     if (revokeKeys) await revokeServiceKeys(tx, id);
     return tx.findOneOrFail(Account, { id });
@@ -155,7 +149,7 @@ export function changeAccount(
 /** Ends all log-ins of the account, and revokes its access tokens and password reset links. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
   // This update comes first: a concurrent log-in waits for it, and then gets the new generation.
-  await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);
+  await tx.nativeUpdate(Account, { id: accountId }, { loginGeneration: raw('login_generation + 1') });
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });
   await tx.nativeDelete(PasswordReset, { account: accountId });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { AppPrincipal } from '../../domain/app.ts';
 import { newId } from '../../ids.ts';
@@ -62,21 +62,10 @@ export async function findApp(em: EntityManager, id: string): Promise<App | unde
   return (await em.findOne(App, { id })) ?? undefined;
 }
 
+type FixedColumn = 'id' | 'disabled' | 'fingerprintKey' | 'createdAt' | 'updatedAt';
+
 /** Undefined fields stay as they are. */
-export interface AppChange
-  extends Partial<
-    Pick<
-      App,
-      | 'name'
-      | 'plan'
-      | 'capCents'
-      | 'active'
-      | 'redirectUris'
-      | 'minConfidence'
-      | 'supersede'
-      | 'onDisconnect'
-    >
-  > {
+export interface AppChange extends Partial<Omit<App, FixedColumn>> {
   /** Features to turn on and off. All others stay as they are. */
   enable?: readonly string[];
   disable?: readonly string[];
@@ -103,7 +92,7 @@ export async function updateApp(
 }
 
 export async function deleteKey(em: EntityManager, key: string): Promise<void> {
-  await em.execute('delete from app_keys where hash = ?', [hashKey(key)]);
+  await em.nativeDelete(AppKey, { hash: hashKey(key) });
 }
 
 /** Lists the app's keys, oldest first, including expired and revoked ones. */
@@ -121,10 +110,8 @@ export async function rotateKey(
     const app = await lockApp(tx, appId);
     if (app === undefined) return undefined;
     const key = issueKey(tx, app, new Date());
-    await tx.execute(
-      `update app_keys set expires_at = least(expires_at, now() + make_interval(secs => ?)) where app_id = ?`,
-      [graceS, appId],
-    );
+    const expiresAt = raw('least(expires_at, now() + make_interval(secs => ?))', [graceS]);
+    await tx.nativeUpdate(AppKey, { app: appId }, { expiresAt });
     await tx.flush();
     return key;
   });
@@ -132,12 +119,12 @@ export async function rotateKey(
 
 /** Revokes the app's valid keys with this stored prefix. Returns their number. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
-  const revokedKeys = await em.execute<{ id: string }[]>(
-    `update app_keys set expires_at = now()
-      where app_id = ? and prefix = ? and (expires_at is null or expires_at > now()) returning id`,
-    [appId, prefix],
+  const now = raw('now()');
+  return em.nativeUpdate(
+    AppKey,
+    { app: appId, prefix, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] },
+    { expiresAt: now },
   );
-  return revokedKeys.length;
 }
 
 /** Locks the app's row: of two concurrent rotations, the later one decides which key stays valid. */

@@ -1,15 +1,21 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import { requireCurrentLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
-import { Account } from '../entities/account.ts';
+import { Account, WaitlistEntry } from '../entities/account.ts';
+import { TokenUsage } from '../entities/provider.ts';
 import { transaction } from '../statement.ts';
 import { takeSteps } from '../steps.ts';
-import { endSessions, removeFromWaitlist } from './accounts.ts';
+import { endSessions } from './accounts.ts';
 import { endRevokedWork, revokeConnectionsOf } from './connections/revoke.ts';
-import { anonymizeProviderCalls, eraseMemory, eraseRecordings, eraseReplies } from './erasure/rows.ts';
+import {
+  anonymizeProviderCalls,
+  eraseMemory,
+  eraseRecordings,
+  eraseReplies,
+  eraseRows,
+} from './erasure/rows.ts';
 import {
   type EndingOptions,
-  endAttempts,
   endGrants,
   endJobs,
   endRunningPredictions,
@@ -82,18 +88,30 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
   await transaction(em, async (tx) => {
     // Waits for admissions in progress, so that the erasure finds the work that they add. Later admissions are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);
-    await removeFromWaitlist(tx, id);
     // The new `email_key` contains no @, so nobody can sign up with it. A log-in could still name it, so log-ins skip
     // accounts that are being erased.
-    const [erasing] = await tx.execute<{ generation: number }[]>(
-      `update accounts
-          set active = false, erasing_at = now(), email = '', email_key = id::text, name = '', password_hash = '',
-              updated_at = now()
-        where id = ? and erasing_at is null returning login_generation as generation`,
-      [id],
+    const account = await tx.findOne(
+      Account,
+      { id, erasingAt: null },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (erasing === undefined) throw new AppError('not_authenticated');
-    if (login !== undefined) requireCurrentLogin(login, erasing.generation);
+    if (account === null) throw new AppError('not_authenticated');
+    await tx.nativeDelete(WaitlistEntry, { emailKey: account.emailKey });
+    const now = raw('now()');
+    await tx.nativeUpdate(
+      Account,
+      { id },
+      {
+        active: false,
+        erasingAt: now,
+        updatedAt: now,
+        email: '',
+        emailKey: id,
+        name: '',
+        passwordHash: '',
+      },
+    );
+    if (login !== undefined) requireCurrentLogin(login, account.loginGeneration);
     await endSessions(tx, id);
     await revokeServiceKeys(tx, id);
   });
@@ -111,10 +129,7 @@ export async function continueErasure(
   const steps = renewingLease(em, id, erasureSteps(em, id, options));
   const isFinished = await takeSteps(steps, withinMs, stopping);
   if (!isFinished)
-    await em.execute(`update accounts set erasing_at = now() - make_interval(secs => ?) where id = ?`, [
-      LEASE_S,
-      id,
-    ]);
+    await em.nativeUpdate(Account, { id }, { erasingAt: raw('now() - make_interval(secs => ?)', [LEASE_S]) });
   return isFinished;
 }
 
@@ -126,7 +141,7 @@ async function* renewingLease(
   let renewedAt = performance.now();
   for await (const _ of steps) {
     if (performance.now() - renewedAt > RENEW_EVERY_MS) {
-      await em.execute(`update accounts set erasing_at = now() where id = ?`, [id]);
+      await em.nativeUpdate(Account, { id }, { erasingAt: raw('now()') });
       renewedAt = performance.now();
     }
     yield;
@@ -180,7 +195,7 @@ async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
 /** The first steps end work that callers wait for. */
 async function* erasureSteps(em: EntityManager, id: string, options: EndingOptions): AsyncGenerator<void> {
   await endGrants(em, id);
-  yield* endAttempts(em, id);
+  yield* eraseRows(em, id, 'connection_attempts');
   yield* endRunningPredictions(em, id, options);
   yield* endJobs(em, id, options);
   yield* erasePredictionsOfGrants(em, id);
@@ -189,6 +204,7 @@ async function* erasureSteps(em: EntityManager, id: string, options: EndingOptio
   yield* eraseJobs(em, id);
   yield* anonymizeProviderCalls(em, id);
   yield* eraseReplies(em, id);
+  await em.nativeDelete(TokenUsage, { accountId: id });
   // The remaining tables reference the account with `on delete cascade`.
-  await em.execute(`delete from accounts where id = ?`, [id]);
+  await em.nativeDelete(Account, { id });
 }

@@ -17,7 +17,7 @@ export interface Installation {
 }
 
 const READ_INSTALLATION = {
-  name: 'installation_v6',
+  name: 'installation_v1',
   text: `
     select e.*, u.*, s.*, p.*
       from (select count(*)::int as erasing,
@@ -34,7 +34,7 @@ const READ_INSTALLATION = {
                      - coalesce(current_setting('reserved_connections', true)::int, 0) as "maxSessions") s,
            (select coalesce(json_object_agg(kind, living), '{}') as processes
               from (select kind, count(*)::int as living from processes
-                     where alive_until > clock_timestamp() group by kind) k) p`,
+                     where is_alive(alive_until) group by kind) k) p`,
 };
 
 export async function readInstallation(pool: Pool): Promise<Installation> {

@@ -1,29 +1,35 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Login } from '../../domain/account.ts';
-import { AppError } from '../../errors/app-error.ts';
 import { hashKey, newToken } from '../../security/keys.ts';
-import { type Account, RefreshToken } from '../entities/account.ts';
+import { type Account, PasswordReset, RefreshToken, WebSession } from '../entities/account.ts';
 
 /** More than a person has devices and browsers. */
 const TOKENS_MAX = 100;
 const DELETED_TOKENS_MAX = 1000;
 
-interface LoginToken {
-  token: string;
-  generation: number;
-}
+const ENTITIES = { refresh_tokens: RefreshToken, web_sessions: WebSession, password_resets: PasswordReset };
+
+/** A renewal of access tokens, a browser's session on our pages, or a one-time link to a new password. */
+type TokenKind = keyof typeof ENTITIES;
+
+/** A working day of a session, so that people sign in once a day. */
+const LIFETIME_HOURS: Record<TokenKind, number> = {
+  refresh_tokens: 30 * 24,
+  web_sessions: 8,
+  password_resets: 1,
+};
 
 /**
  * Issues a token, and stores its hash in the table `kind`. Undefined if the account is disabled or gone, or its
  * password has changed since it was read, so that no log-in with an old password outlives the change. Deletes the
  * oldest tokens beyond `TOKENS_MAX`; each concurrent log-in may leave one more.
  */
-async function issueLoginToken(
+export async function issueToken(
   em: EntityManager,
-  kind: 'refresh_tokens' | 'web_sessions' | 'password_resets',
+  kind: TokenKind,
   { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
-  lifetimeHours: number,
-): Promise<LoginToken | undefined> {
+  lifetimeHours = LIFETIME_HOURS[kind],
+): Promise<{ token: string; generation: number } | undefined> {
   const { token, hash } = newToken();
   const [issued] = await em.execute<{ generation: number }[]>(
     `with account as (
@@ -48,94 +54,39 @@ async function issueLoginToken(
   return issued && { token, ...issued };
 }
 
-const REFRESH_TOKEN_HOURS = 30 * 24;
-
-/** Throws `invalid_credentials` if the account is not active, or its password has changed since it was read. */
-export async function issueRefreshToken(
-  em: EntityManager,
-  account: Pick<Account, 'id' | 'passwordHash'>,
-): Promise<LoginToken> {
-  const loginToken = await issueLoginToken(em, 'refresh_tokens', account, REFRESH_TOKEN_HOURS);
-  if (loginToken === undefined) throw new AppError('invalid_credentials');
-  return loginToken;
+export interface TokenOwner extends Login {
+  accountId: string;
+  email: string;
 }
 
-type TokenOwner = Login & { accountId: string };
-
-/** Finds the owner of a valid refresh token; undefined if the account is disabled. */
-export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<TokenOwner | undefined> {
-  const [owner] = await em.execute<TokenOwner[]>(
-    `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
-            a.login_generation as generation
-       from refresh_tokens t join accounts a on a.id = t.account_id
-      where t.hash = ? and t.expires_at > now() and a.active`,
-    [hashKey(token)],
-  );
-  return owner;
+/**
+ * Finds the account of a token; undefined if the token has ended or expired, or the account is disabled. Reads the token
+ * and the generation of log-ins in one statement: whatever ends the token later begins a new generation.
+ */
+export async function ownerOfToken(
+  em: EntityManager,
+  kind: TokenKind,
+  token: string,
+): Promise<TokenOwner | undefined> {
+  // The three entities have the same properties.
+  const entity = ENTITIES[kind] as typeof WebSession;
+  const valid = { hash: hashKey(token), expiresAt: { $gt: raw('now()') }, account: { active: true } };
+  const found = await em.findOne(entity, valid, { populate: ['account'] });
+  if (found === null) return undefined;
+  const { id: accountId, email, loginGeneration: generation } = found.account;
+  return { accountId, email, generation, loggedInAt: found.createdAt.getTime() / 1000 };
 }
 
 export async function revokeRefreshToken(em: EntityManager, accountId: string, token: string): Promise<void> {
   await em.nativeDelete(RefreshToken, { hash: hashKey(token), account: accountId });
 }
 
-/** A working day, so that people sign in once a day. */
-const SESSION_HOURS = 8;
-
-/**
- * Signs in a browser on the consent page. Returns the session's token; undefined if the password has changed since the
- * account was read, or the account is disabled or gone.
- */
-export async function startWebSession(
-  em: EntityManager,
-  account: Pick<Account, 'id' | 'passwordHash'>,
-): Promise<string | undefined> {
-  const loginToken = await issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
-  return loginToken?.token;
-}
-
-interface SignedInAccount {
-  accountId: string;
-  email: string;
-}
-
-/** Finds the account that is signed in with this token; undefined if it is disabled. */
-export async function findWebSession(em: EntityManager, token: string): Promise<SignedInAccount | undefined> {
-  const [found] = await em.execute<SignedInAccount[]>(
-    `select a.id as "accountId", a.email from web_sessions s join accounts a on a.id = s.account_id
-      where s.hash = ? and s.expires_at > now() and a.active`,
-    [hashKey(token)],
-  );
-  return found;
+export async function endRefreshToken(em: EntityManager, token: string): Promise<void> {
+  await em.nativeDelete(RefreshToken, { hash: hashKey(token) });
 }
 
 export async function endWebSession(em: EntityManager, token: string): Promise<void> {
-  await em.execute('delete from web_sessions where hash = ?', [hashKey(token)]);
-}
-
-/** Issues the token of a password reset link; undefined in the same cases as `startWebSession`. */
-export async function issuePasswordReset(
-  em: EntityManager,
-  account: Pick<Account, 'id' | 'passwordHash'>,
-  lifetimeHours: number,
-): Promise<string | undefined> {
-  const loginToken = await issueLoginToken(em, 'password_resets', account, lifetimeHours);
-  return loginToken?.token;
-}
-
-export type LinkOwner = Pick<Account, 'id' | 'email'> & { generation: number };
-
-/**
- * Finds the account of a valid password reset link; undefined if the account is disabled. Reads the link and the
- * generation of log-ins in one statement: whatever ends the link later begins a new generation.
- */
-export async function findPasswordReset(em: EntityManager, token: string): Promise<LinkOwner | undefined> {
-  const [found] = await em.execute<LinkOwner[]>(
-    `select a.id, a.email, a.login_generation as generation
-       from password_resets r join accounts a on a.id = r.account_id
-      where r.hash = ? and r.expires_at > now() and a.active`,
-    [hashKey(token)],
-  );
-  return found;
+  await em.nativeDelete(WebSession, { hash: hashKey(token) });
 }
 
 const NETWORK_DAYS = 90;

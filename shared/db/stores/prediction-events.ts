@@ -10,7 +10,7 @@ import { query } from '../statement.ts';
 const PREDICTION_EVENTS_MAX = 100;
 
 const RECORD_EVENT = {
-  name: 'record_event_v5',
+  name: 'record_event_v1',
   text: `
     with prior as (
       select e.request_id = $3 and e.user_id = $4 and e.kind = $5 as same
@@ -87,7 +87,7 @@ const VERDICTS_MAX = 200;
 const DISMISSED_MAX = 20;
 
 const VERDICTS = {
-  name: 'verdicts_v3',
+  name: 'verdicts_v1',
   text: `
     select kind, request_id as "requestId" from (
       select kind, request_id, suggested, recorded_at from prediction_events

@@ -1,53 +1,41 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
-import { type CallOutcome, LEDGER_DAYS, NOTHING_SPENT, type Spending } from '../../domain/provider-call.ts';
-import { query } from '../statement.ts';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import type { TokenQuotas } from '../../config/quotas.ts';
+import { NOTHING_SPENT, type Spending } from '../../domain/provider-call.ts';
+import { ProviderCall, TokenUsage } from '../entities/provider.ts';
 
-export interface LedgerEntry {
-  id: string;
-  account_id: string | null;
-  app_id: string | null;
-  kind: string;
-  work_id: string;
-  attempt: number;
-  model: string;
-  input_tokens: number;
-  /** Input tokens from the provider's cache. */
-  cached_tokens: number;
-  output_tokens: number;
-  cost_microcents: number | null;
-  aborted: boolean;
-  outcome: CallOutcome;
-  latency_ms: number;
-}
-
-const ADD_TO_LEDGER = {
-  name: 'book_calls_v1',
-  text: `
-    insert into provider_calls (id, at, account_id, app_id, kind, work_id, attempt, model, input_tokens,
-                                cached_tokens, output_tokens, cost_microcents, aborted, outcome, latency_ms)
-    select c.id, clock_timestamp() - make_interval(secs => c.age_ms / 1000), a.id, c.app_id, c.kind, c.work_id,
-           c.attempt, c.model, c.input_tokens, c.cached_tokens, c.output_tokens, c.cost_microcents, c.aborted, c.outcome,
-           c.latency_ms
-      from json_to_recordset($1::json) as c (
-             id uuid, age_ms float8, account_id uuid, app_id uuid, kind text, work_id uuid, attempt int, model text,
-             input_tokens int, cached_tokens int, output_tokens int, cost_microcents bigint, aborted bool, outcome text,
-             latency_ms int)
-      left join accounts a on a.id = c.account_id and a.erasing_at is null
-    on conflict (id) do nothing`,
-};
-
-const ADD_TIMEOUT_MS = 5000;
+export type LedgerEntry = Omit<ProviderCall, 'at'>;
 
 /**
- * Adds calls to the ledger; safe to repeat. `age_ms` is the time since a call was sent. A call of an account that is
+ * Adds calls to the ledger; safe to repeat. `ageMs` is the time since a call was sent. A call of an account that is
  * erased meanwhile is stored without the account.
  */
 export async function addToLedger(
-  pool: Pool,
-  calls: readonly (LedgerEntry & { age_ms: number })[],
+  em: EntityManager,
+  calls: readonly (LedgerEntry & { ageMs: number })[],
 ): Promise<void> {
-  await query(pool, ADD_TO_LEDGER, [JSON.stringify(calls)], { withinMs: ADD_TIMEOUT_MS });
+  const rows = calls.map(({ ageMs, accountId, ...call }) => ({
+    ...call,
+    at: raw('clock_timestamp() - make_interval(secs => ?)', [ageMs / 1000]),
+    accountId: accountId && raw('(select id from accounts where id = ? and erasing_at is null)', [accountId]),
+  }));
+  await em.createQueryBuilder(ProviderCall).insert(rows).onConflict('id').ignore().execute('run');
+}
+
+/** Returns whether the tokens of today (UTC) are used up, those of the account or of all accounts. */
+export async function areTokensUsedUp(
+  em: EntityManager,
+  accountId: string,
+  { account, allAccounts }: TokenQuotas,
+): Promise<boolean> {
+  const select = 'select are_tokens_used_up_v1(?, ?, ?) as "isUsedUp"';
+  const [row] = await em.execute<{ isUsedUp: boolean }[]>(select, [accountId, account, allAccounts]);
+  return row?.isUsedUp === true;
+}
+
+/** Returns the tokens of an account's calls since midnight (UTC). */
+export async function accountTokens(em: EntityManager, accountId: string): Promise<number> {
+  const day = new Date().toISOString().slice(0, 10);
+  return (await em.findOne(TokenUsage, { accountId, day }))?.tokens ?? 0;
 }
 
 const SUM_COLUMNS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
@@ -75,21 +63,10 @@ export async function appSpending(
   month: string,
 ): Promise<Map<string, Spending>> {
   const rows = await em.execute<(Spending & { id: string })[]>(
-    `select app.id, sums.* from json_array_elements_text(?::json) app (id)
+    `select app.id, sums.* from unnest(array[?]::uuid[]) app (id)
       cross join lateral (
-        select ${SUM_COLUMNS} from provider_calls where app_id = app.id::uuid and ${IN_MONTH}) sums`,
-    [JSON.stringify(ids), month, month],
+        select ${SUM_COLUMNS} from provider_calls where app_id = app.id and ${IN_MONTH}) sums`,
+    [ids, month, month],
   );
   return new Map(rows.map(({ id, ...spending }) => [id, spending]));
 }
-
-/** Ids begin with a time (UUID version 7), so the primary key finds the oldest calls. */
-export const deleteOldCalls = (limit: number) => ({
-  name: 'old_provider_calls_v1',
-  text: `
-    delete from provider_calls where ctid = any (array(
-      select ctid from provider_calls
-       where id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${LEDGER_DAYS} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
-       order by id limit ${limit}))
-    returning 1`,
-});

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
@@ -10,11 +11,11 @@ const CLOCK_MS_SQL = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
  * Locks the rows in key order, as every statement on this table must, so that no two deadlock. Points for a window that
  * has ended are not counted. If their key has no row, a row with 0 points is inserted, which expires at once.
  *
- * A window that ends later than a new one would counts as ended, since the clock was set back. Otherwise, its points
- * would have to last until the clock has caught up.
+ * A stored window may end later than a new one would, if the clock was set back meanwhile. It counts as ended:
+ * otherwise its points would have to last until the clock has caught up.
  */
 const COUNT_POINTS = {
-  name: 'count_points_v3',
+  name: 'count_points_v1',
   text: `
     with given as (
       select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[])
@@ -35,6 +36,11 @@ const COUNT_POINTS = {
                    from given g where g.key = l.key) c)
     returning key, points, (expire - ${NOW_MS_SQL})::int as "leftMs", expire::float8 as window`,
 };
+
+/** Returns the key of a limit's points. Hashes the part that may be a person's e-mail or network address. */
+export function limitKey(limitName: string, key: string): string {
+  return `${limitName}:${hash('sha256', key, 'base64url')}`;
+}
 
 /** Points to count for a key, in its current window or, if it has none, in a new one. */
 export interface Points {

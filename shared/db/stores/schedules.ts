@@ -1,4 +1,7 @@
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
+import { LOWEST_ID } from '../../ids.ts';
+import { Schedule } from '../entities/process.ts';
 import { query } from '../statement.ts';
 
 /**
@@ -17,19 +20,16 @@ export interface ScheduleRow {
   untilFreeMs: number | null;
 }
 
-const READ_SCHEDULES = {
-  name: 'schedules_v1',
-  text: `select name, pattern, (extract(epoch from next_tick) * 1000)::float8 as "nextTick",
-                (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs",
-                case when position is not null
-                  then (extract(epoch from coalesce(held_until, now()) - clock_timestamp()) * 1000)::float8
-                end as "untilFreeMs"
-           from schedules where pattern is not null and next_tick is not null`,
-};
-
 /** Reads the schedules that are turned on. */
-export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
-  return query<ScheduleRow>(pool, READ_SCHEDULES, []);
+export function readSchedules(em: EntityManager): Promise<ScheduleRow[]> {
+  return em.execute<ScheduleRow[]>(
+    `select name, pattern, (extract(epoch from next_tick) * 1000)::float8 as "nextTick",
+            (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs",
+            case when position is not null
+              then (extract(epoch from coalesce(held_until, now()) - clock_timestamp()) * 1000)::float8
+            end as "untilFreeMs"
+       from schedules where pattern is not null and next_tick is not null`,
+  );
 }
 
 /** Times are Unix milliseconds. */
@@ -63,51 +63,51 @@ export async function databaseNow(pool: Pool): Promise<number> {
   return row.now;
 }
 
-const SET_SCHEDULE = {
-  name: 'plant_schedule_v3',
-  text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
-         on conflict (name) do update
-            set pattern = excluded.pattern, next_tick = excluded.next_tick,
-                fired_at = case when s.fired_at <= clock_timestamp() then s.fired_at end,
-                held_until = case when s.fired_at <= clock_timestamp() then s.held_until end,
-                position = case when excluded.pattern is not null then s.position end
-          where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()
-             or excluded.next_tick < s.next_tick and excluded.next_tick > greatest(clock_timestamp(), s.last_tick)`,
-};
-
 /**
  * Sets the pattern of a recurring job; null turns the job off and ends its round. Changes nothing if the job has this
  * pattern already, unless its stored times are wrong because the clock was ahead.
  */
 export async function setSchedule(
-  pool: Pool,
+  em: EntityManager,
   name: string,
   setting: { pattern: string; nextTick: number } | null,
 ): Promise<void> {
-  await query(pool, SET_SCHEDULE, [name, setting?.pattern ?? null, setting?.nextTick ?? null]);
+  await em.execute(
+    `insert into schedules as s (name, pattern, next_tick) values (?, ?, to_timestamp(?::float8 / 1000))
+     on conflict (name) do update
+        set pattern = excluded.pattern, next_tick = excluded.next_tick,
+            fired_at = case when s.fired_at <= clock_timestamp() then s.fired_at end,
+            held_until = case when s.fired_at <= clock_timestamp() then s.held_until end,
+            position = case when excluded.pattern is not null then s.position end
+      where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()
+         or excluded.next_tick < s.next_tick and excluded.next_tick > greatest(clock_timestamp(), s.last_tick)`,
+    [name, setting?.pattern ?? null, setting?.nextTick ?? null],
+  );
 }
 
-const FIRE_TICK = {
-  name: 'fire_schedule_v1',
-  text: `update schedules
-            set last_tick = next_tick, fired_at = clock_timestamp(), next_tick = to_timestamp($3::float8 / 1000),
-                step = case when position is null then 0 else step end,
-                held_until = case when position is null then null else held_until end,
-                position = coalesce(position, '00000000-0000-0000-0000-000000000000')
-          where name = $1 and pattern = $4 and next_tick = to_timestamp($2::float8 / 1000)
-            and next_tick <= clock_timestamp()
-         returning name`,
-};
+const CLOCK = raw('clock_timestamp()');
 
 /**
  * Starts a round over all accounts, or continues the unfinished one. Each tick is fired at most once, and never after a
  * later tick. Returns whether this call fired the tick; false also if an earlier try fired it and its answer was lost.
  */
 export async function fireTick(
-  pool: Pool,
+  em: EntityManager,
   { name, pattern, tick, nextTick }: { name: string; pattern: string; tick: number; nextTick: number },
 ): Promise<boolean> {
-  return (await query(pool, FIRE_TICK, [name, tick, nextTick, pattern])).length > 0;
+  const fired = await em.nativeUpdate(
+    Schedule,
+    { name, pattern, nextTick: { $eq: new Date(tick), $lte: CLOCK } },
+    {
+      lastTick: new Date(tick),
+      firedAt: CLOCK,
+      nextTick: new Date(nextTick),
+      step: raw('case when position is null then 0 else step end'),
+      heldUntil: raw('case when position is null then null else held_until end'),
+      position: raw('coalesce(position, ?)', [LOWEST_ID]),
+    },
+  );
+  return fired > 0;
 }
 
 /** Next page of a round over all accounts: the accounts after `position`. One process at a time works on the round. */
@@ -120,49 +120,39 @@ export interface RoundPage {
   untilTickMs: number;
 }
 
-const TAKE_PAGE = {
-  name: 'take_page_v1',
-  text: `update schedules
-            set holder = $2::uuid, held_until = clock_timestamp() + make_interval(secs => $3 / 1000.0)
-          where name = $1 and position is not null
-            and (holder = $2::uuid or held_until is null or held_until <= clock_timestamp())
-         returning (extract(epoch from last_tick) * 1000)::float8 as tick, step, position,
-                   (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
-};
-
 /** Returns undefined if no round is unfinished, or another process holds it. */
-export async function takePage(pool: Pool, name: string, holder: string): Promise<RoundPage | undefined> {
-  const [page] = await query<RoundPage>(pool, TAKE_PAGE, [name, holder, HOLD_MS]);
+export async function takePage(
+  em: EntityManager,
+  name: string,
+  holder: string,
+): Promise<RoundPage | undefined> {
+  const [page] = await em.execute<RoundPage[]>(
+    `update schedules
+        set holder = ?::uuid, held_until = clock_timestamp() + make_interval(secs => ? / 1000.0)
+      where name = ? and position is not null
+        and (holder = ?::uuid or held_until is null or held_until <= clock_timestamp())
+     returning (extract(epoch from last_tick) * 1000)::float8 as tick, step, position,
+               (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
+    [holder, HOLD_MS, name, holder],
+  );
   return page;
 }
-
-const TURN_PAGE = {
-  name: 'turn_page_v1',
-  text: `update schedules
-            set step = $3, position = $4::uuid,
-                held_until = clock_timestamp() + make_interval(secs => ($5::float8 + ${HOLD_MS}) / 1000.0)
-          where name = $1 and holder = $2::uuid and position is not null
-         returning name`,
-};
 
 /**
  * Moves a round to its next page, which begins after a pause; a null position ends the round. Returns false if the
  * round has already ended, or another process has taken it over.
  */
 export async function turnPage(
-  pool: Pool,
+  em: EntityManager,
   name: string,
   holder: string,
   { step, position, pauseMs }: { step: number; position: string | null; pauseMs: number },
 ): Promise<boolean> {
-  return (await query(pool, TURN_PAGE, [name, holder, step, position, pauseMs])).length > 0;
+  const heldUntil = raw('clock_timestamp() + make_interval(secs => ?)', [(pauseMs + HOLD_MS) / 1000]);
+  const unfinished = { name, holder, position: { $ne: null } };
+  return (await em.nativeUpdate(Schedule, unfinished, { step, position, heldUntil })) > 0;
 }
 
-const RELEASE_ROUNDS = {
-  name: 'release_rounds_v1',
-  text: 'update schedules set held_until = clock_timestamp() where holder = $1::uuid and position is not null',
-};
-
-export async function releaseRounds(pool: Pool, holder: string): Promise<void> {
-  await query(pool, RELEASE_ROUNDS, [holder]);
+export async function releaseRounds(em: EntityManager, holder: string): Promise<void> {
+  await em.nativeUpdate(Schedule, { holder, position: { $ne: null } }, { heldUntil: CLOCK });
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { quotaError, requireCurrentLogin, requireLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
@@ -10,7 +10,7 @@ import { ServiceKey } from '../entities/account.ts';
 import { query, transaction } from '../statement.ts';
 
 const ACCOUNTS_BY_KEY = {
-  name: 'accounts_by_key_v2',
+  name: 'accounts_by_key_v1',
   text: `select encode(k.hash, 'hex') as hash, a.id, k.scopes
            from service_keys k join accounts a on a.id = k.account_id
           where k.hash = any ($1::bytea[]) and a.active`,
@@ -28,13 +28,8 @@ export async function findAccountsByKey(
   return hashes.map((hash) => byHash.get(hash.toString('hex')));
 }
 
-const MARK_KEYS_USED = {
-  name: 'keys_used_v1',
-  text: `update service_keys set last_used_at = now() where hash = any ($1::bytea[])`,
-};
-
-export async function markKeysUsed(pool: Pool, hashes: Buffer[]): Promise<undefined[]> {
-  await query(pool, MARK_KEYS_USED, [hashes]);
+export async function markKeysUsed(em: EntityManager, hashes: Buffer[]): Promise<undefined[]> {
+  await em.nativeUpdate(ServiceKey, { hash: { $in: hashes } }, { lastUsedAt: raw('now()') });
   return hashes.map(() => undefined);
 }
 
@@ -46,14 +41,6 @@ export async function listServiceKeys(
 ): Promise<ServiceKey[]> {
   const older = before === undefined ? {} : { id: { $lt: before } };
   return em.find(ServiceKey, { account: accountId, ...older }, { orderBy: { id: 'desc' }, limit });
-}
-
-export async function findServiceKey(
-  em: EntityManager,
-  accountId: string,
-  id: string,
-): Promise<ServiceKey | undefined> {
-  return (await em.findOne(ServiceKey, { id, account: accountId })) ?? undefined;
 }
 
 /**

@@ -22,8 +22,8 @@ export function hasEvidence({ rows }: FactSource): boolean {
 const OTHERS_CHARS_MAX = 400;
 
 /**
- * Returns as many of the first sources as fit into `room` UTF-16 units together. If the first alone is too long,
- * returns it without its last rows by others and, if still too long, without the person's last rows.
+ * Returns as many of the first sources as fit into `room` UTF-16 units together. If not even the first fits, cuts that
+ * one: it loses rows from its end, first those by others, and the person's only if that is not enough.
  */
 export function fitSources(sources: readonly FactSource[], room: number): FactSource[] {
   const short = sources.map(withShortRows);

@@ -40,11 +40,11 @@ export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>)
 /** Matches a word for a password. "Password manager" is none. */
 const PASSWORD_WORD =
   /(?<!\p{L})(?:pass(?:word|wort|phrase|[ -]?code)|kennwort|mots? de passe|contraseña)s?(?![\p{L}-]| managers?)/iu;
-const PIN = /(?<!\p{L})PIN(?!\p{L})/u;
+const PIN_WORD = /(?<!\p{L})PIN(?!\p{L})/u;
 
 /** Reports whether a sentence may tell a secret: a password may stand anywhere beside a word for one. */
 export function mayTellSecret(sentence: string): boolean {
-  return containsSecret(sentence) || PASSWORD_WORD.test(sentence) || PIN.test(sentence);
+  return containsSecret(sentence) || PASSWORD_WORD.test(sentence) || PIN_WORD.test(sentence);
 }
 
 const INSTRUCTION_BEGINNING = new RegExp(

@@ -31,9 +31,9 @@ const OFFSET_DEVIATION = 0.5;
 /** Indexes of weights that are never negative, so that a higher raw probability never lowers the confidence. */
 const NON_NEGATIVE_WEIGHTS = [1, 2];
 
-const NEWTON_STEPS_MAX = 60;
-const HALVINGS_MAX = 40;
-const LOSS_TOLERANCE = 1e-10;
+const STEPS_MAX = 100;
+/** The fit ends with a step in which no weight changes by more. */
+const STEP_MIN = 1e-4;
 
 export const PRIOR_CALIBRATOR: CalibratorModel = { weights: PRIOR_MEANS, agents: {}, models: {} };
 
@@ -94,69 +94,45 @@ interface FitProblem {
   precisions: number[];
 }
 
+/**
+ * Newton's method with the largest curvature that the loss can have, a quarter for each row (Böhning and Lindsay 1988).
+ * So no step goes too far. Keeps a weight of `NON_NEGATIVE_WEIGHTS` at 0 if its gradient is positive (projected Newton:
+ * Bertsekas 1982).
+ */
 function minimizeLoss(problem: FitProblem): number[] {
-  let beta = [...problem.means];
-  let loss = lossOf(problem, beta);
-  for (let step = 0; step < NEWTON_STEPS_MAX; step += 1) {
-    const direction = newtonStep(problem, beta);
-    const next = halvedStep(problem, beta, direction, loss);
-    if (next === undefined) break;
-    const gain = loss - next.loss;
-    ({ beta, loss } = next);
-    if (gain < LOSS_TOLERANCE) break;
+  const { rows, means, precisions } = problem;
+  const curvatureOf = (i: number, j: number) =>
+    rows.reduce(
+      (sum, { x, weight }) => sum + (weight * at(x, i) * at(x, j)) / 4,
+      i === j ? at(precisions, i) : 0,
+    );
+  const curvatures = means.map((_, i) => means.map((_, j) => curvatureOf(i, j)));
+  const beta = [...means];
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    const gradient = gradientAt(problem, beta);
+    const isKept = (value: number, i: number) =>
+      NON_NEGATIVE_WEIGHTS.includes(i) && value === 0 && at(gradient, i) > 0;
+    const free = beta.flatMap((value, i) => (isKept(value, i) ? [] : i));
+    const matrix = free.map((i) => free.map((j) => at(curvatures[i], j)));
+    const solution = solveLinear(
+      matrix,
+      free.map((i) => at(gradient, i)),
+    );
+    for (const [place, i] of free.entries())
+      beta[i] = Math.max(NON_NEGATIVE_WEIGHTS.includes(i) ? 0 : -Infinity, at(beta, i) - at(solution, place));
+    if (solution.every((change) => Math.abs(change) < STEP_MIN)) break;
   }
   return beta;
 }
 
-/** Tries the step, its half, its quarter and so on until the loss falls, since Newton's method can diverge. */
-function halvedStep(problem: FitProblem, beta: number[], direction: number[], before: number) {
-  for (let halving = 0; halving < HALVINGS_MAX; halving += 1) {
-    const tried = beta.map((value, i) => clamp(i, value - at(direction, i) * 2 ** -halving));
-    const loss = lossOf(problem, tried);
-    if (loss < before) return { beta: tried, loss };
-  }
-  return undefined;
-}
-
-const clamp = (i: number, value: number) => (NON_NEGATIVE_WEIGHTS.includes(i) ? Math.max(0, value) : value);
-
-/** Keeps a weight of `NON_NEGATIVE_WEIGHTS` at 0 if its gradient is positive (projected Newton: Bertsekas 1982). */
-function newtonStep({ rows, means, precisions }: FitProblem, beta: number[]): number[] {
+/** Returns the gradient of the negative logarithm of the posterior density. */
+function gradientAt({ rows, means, precisions }: FitProblem, beta: readonly number[]): number[] {
   const gradient = beta.map((value, i) => at(precisions, i) * (value - at(means, i)));
-  const hessian = beta.map((_, i) => beta.map((_, j) => (i === j ? at(precisions, i) : 0)));
   for (const { x, y, weight } of rows) {
-    const p = logistic(dot(x, beta, x.length));
-    const curvature = weight * p * (1 - p);
-    for (const [i, xi] of x.entries()) {
-      if (xi === 0) continue;
-      gradient[i] = at(gradient, i) + weight * (p - y) * xi;
-      const row = hessian[i] ?? [];
-      for (let j = 0; j <= i; j += 1) row[j] = (row[j] ?? 0) + curvature * xi * (x[j] ?? 0);
-    }
+    const error = weight * (logistic(dot(x, beta, x.length)) - y);
+    for (const [i, xi] of x.entries()) gradient[i] = at(gradient, i) + error * xi;
   }
-  const freeIndexes = beta.flatMap((value, i) =>
-    NON_NEGATIVE_WEIGHTS.includes(i) && value === 0 && at(gradient, i) > 0 ? [] : [i],
-  );
-  const reduced = freeIndexes.map((i) => freeIndexes.map((j) => at(hessian[i], j)));
-  const rest = freeIndexes.map((i) => at(gradient, i));
-  const solution = solveLinear(reduced, rest);
-  const step = beta.map(() => 0);
-  for (const [place, i] of freeIndexes.entries()) step[i] = at(solution, place);
-  return step;
-}
-
-/** Returns the negative logarithm of the posterior density, up to a constant. */
-function lossOf({ rows, means, precisions }: FitProblem, beta: number[]): number {
-  let loss = 0;
-  for (const { x, y, weight } of rows) {
-    const z = dot(x, beta, x.length);
-    // log(1 + exp(z)) without overflow
-    loss += weight * (Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z))) - y * z);
-  }
-  return beta.reduce(
-    (total, value, i) => total + (at(precisions, i) * (value - at(means, i)) ** 2) / 2,
-    loss,
-  );
+  return gradient;
 }
 
 function mostLabelled(labels: readonly Label[], property: 'agent' | 'model', max: number): string[] {
@@ -167,36 +143,19 @@ function mostLabelled(labels: readonly Label[], property: 'agent' | 'model', max
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));
 
-/**
- * Solves a symmetric positive definite system by Cholesky decomposition (Golub and Van Loan, Matrix Computations, 4.2).
- * Reads only the lower triangle.
- */
+/** Solves a symmetric positive definite system, for which Gauss-Jordan elimination needs no pivoting. */
 function solveLinear(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
-  const cholesky = choleskyOf(matrix);
-  const forward: number[] = [];
-  for (const [i, row] of cholesky.entries())
-    forward.push((at(vector, i) - dot(row, forward, i)) / at(row, i));
-  const solution = [...forward];
-  for (let i = cholesky.length - 1; i >= 0; i -= 1) {
-    let sum = at(forward, i);
-    for (let j = i + 1; j < cholesky.length; j += 1) sum -= at(cholesky[j], i) * at(solution, j);
-    solution[i] = sum / at(cholesky[i], i);
-  }
-  return solution;
+  const rows = matrix.map((row, i) => [...row, at(vector, i)]);
+  for (const [i, pivot] of rows.entries())
+    for (const row of rows) {
+      if (row === pivot) continue;
+      const factor = at(row, i) / at(pivot, i);
+      for (let j = i; j < row.length; j += 1) row[j] = at(row, j) - factor * at(pivot, j);
+    }
+  return rows.map((row, i) => at(row, rows.length) / at(row, i));
 }
 
-function choleskyOf(matrix: readonly (readonly number[])[]): number[][] {
-  const cholesky: number[][] = [];
-  for (const [i, row] of matrix.entries()) {
-    const terms: number[] = [];
-    for (let j = 0; j < i; j += 1) terms.push((at(row, j) - dot(cholesky[j], terms, j)) / at(cholesky[j], j));
-    terms.push(Math.sqrt(at(row, i) - dot(terms, terms, i)));
-    cholesky.push(terms);
-  }
-  return cholesky;
-}
-
-function dot(a: readonly number[] | undefined, b: readonly number[], length: number): number {
+function dot(a: readonly number[], b: readonly number[], length: number): number {
   let sum = 0;
   for (let i = 0; i < length; i += 1) sum += at(a, i) * at(b, i);
   return sum;

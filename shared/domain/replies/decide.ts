@@ -137,7 +137,7 @@ const SEARCHED_HISTORY_MAX = 200_000;
  * Recognises replies with eight consecutive words from the prompt that are in none of the `history` texts. Pass the
  * latest text first: only the latest texts are searched if there is too much, because the search holds up the process.
  */
-export function createCopyCheck(prompt: string, history: readonly string[]): (reply: string) => boolean {
+function createCopyCheck(prompt: string, history: readonly string[]): (reply: string) => boolean {
   const promptRuns = copyableRuns(prompt);
   let ownRuns: Set<string> | undefined;
   return (reply) => {

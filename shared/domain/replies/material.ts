@@ -2,12 +2,17 @@ import { estimateTokens, TokenBudget } from '../../text/tokens.ts';
 import type { EpisodeRow, FactRow, RawRow } from '../context-rows.ts';
 import type { PromptReply } from './vote.ts';
 
+/** `on` is the day of a row, in UTC (`dayOf`). */
+interface Dated {
+  on: string;
+}
+
 /** The memory from which a reply is predicted: the most valuable facts and episodes first, and the latest raw rows. */
 export interface Material {
   profile: { summary: string; data: Record<string, unknown> } | null;
-  facts: readonly Pick<FactRow, 'id' | 'text' | 'pinned'>[];
-  episodes: readonly Pick<EpisodeRow, 'id' | 'title' | 'summary'>[];
-  raw: readonly Pick<RawRow, 'id' | 'role' | 'origin' | 'content'>[];
+  facts: readonly (Pick<FactRow, 'id' | 'text' | 'pinned'> & Dated)[];
+  episodes: readonly (Pick<EpisodeRow, 'id' | 'title' | 'summary'> & Dated)[];
+  raw: readonly (Pick<RawRow, 'id' | 'role' | 'origin' | 'content'> & Dated)[];
   /** The person's own replies to the most similar prompts. */
   examples: readonly PromptReply[];
 }

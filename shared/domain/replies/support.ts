@@ -39,7 +39,7 @@ export class Precedents {
   readonly #precedents: readonly Precedent[];
   readonly #prompts: TextCollection;
 
-  constructor(own: readonly Omit<PromptReply, 'id'>[], decisions: readonly PersonDecision[]) {
+  constructor(own: readonly Omit<PromptReply, 'id' | 'on'>[], decisions: readonly PersonDecision[]) {
     const precedents = [
       ...own.map(({ promptId, prompt, reply }) => ({ promptId, prompt, reply, origin: 'own' as const })),
       ...decisions.map(({ isRejected, prompt, reply }) => ({
@@ -96,7 +96,7 @@ const QUESTION = /[?？؟]$/u;
  * Returns true for a reply that the prompt suggests: its only quoted text, or a "yes" in a sentence that is no
  * question. A choice among several quoted texts is the person's own.
  */
-export function repeatsPrompt(prompt: string, reply: string): boolean {
+function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);
   const quotedMeanings = new Set(
     [...prompt.matchAll(QUOTED)].map(([, , plain, set]) => meaningOf(plain ?? set ?? '')),

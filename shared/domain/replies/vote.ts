@@ -10,6 +10,8 @@ export interface PromptReply {
   promptId: string;
   prompt: string;
   reply: string;
+  /** Day of the reply, in UTC. */
+  on: string;
 }
 
 export interface VoteResult {

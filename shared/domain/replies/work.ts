@@ -2,7 +2,7 @@ import type { ReplyContext } from '../../schemas/replies.ts';
 import type { Steps } from '../work.ts';
 import type { ReplyDecision } from './decide.ts';
 
-/** Report of a prediction. The database trigger `reply_ended` writes the properties to columns of `replies`. */
+/** Report of a prediction, which becomes columns of its row (`stores/replies/outcome.ts`). */
 export interface ReplyReport extends ReplyDecision {
   model: string;
   latency_ms: number;
@@ -28,14 +28,12 @@ export interface BatchBundle {
   truncated: boolean;
 }
 
-/** Progress of a batch. Its first attempt stores it; later attempts continue from it. */
+/** Progress of a batch whose predictions are queued. */
 export interface BatchProgress {
   steps: Steps;
   /** Ids of the predictions, in the order of the prompts. */
   ids: string[];
   bundle: BatchBundle;
-  /** Milliseconds from the start of the first attempt to the deadline. */
-  begunWithMs: number;
 }
 
 /** Report of a batch. The HTTP response is made from the rows of the predictions. */

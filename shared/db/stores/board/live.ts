@@ -5,16 +5,6 @@ import { query } from '../../statement.ts';
 const LIVE_WORK_MAX = 2000;
 const LISTED_PARTIES_MAX = 12;
 
-export interface LiveKind {
-  kind: string;
-  queued: number;
-  running: number;
-  /** True if these counts are minimums, because not all of the kind's work was read. */
-  isMore: boolean;
-  /** Seconds that the oldest queued work has waited; null if none is queued. */
-  oldestS: number | null;
-}
-
 export interface LiveParty {
   party: string;
   /** Name of the app; null if the party is an account. */
@@ -28,7 +18,7 @@ export interface LiveParty {
 export interface ShownProcess {
   id: string;
   kind: string;
-  version: string | null;
+  version: string;
   /** Seconds to the end of its lease; negative after the end. */
   leaseS: number;
   /** Seconds for which its heartbeats have been unbroken. */
@@ -36,54 +26,46 @@ export interface ShownProcess {
   pools: Record<string, { slots: number; claimed: number }>;
   /** Number of rows of work that the process is running. */
   holds: number;
-  leads: boolean;
 }
 
 export interface LiveOverview {
-  kinds: LiveKind[];
   parties: LiveParty[];
   processes: ShownProcess[];
-  paused: { pool: string; pausedS: number }[];
 }
 
 const READ_LIVE_OVERVIEW = {
-  name: 'board_live_v2',
+  name: 'board_live_v1',
   text: `
     with slots as (
       select e.key as pool, sum((e.value ->> 'slots')::int)::int as slots
         from processes a cross join lateral jsonb_each(a.pools) e
-       where a.alive_until > now() and a.pools is not null group by e.key
+       where is_alive(a.alive_until) and a.pools is not null group by e.key
     ), live as materialized (
-      select w.kind, w.party, w.state, w.worker, w.admitted_at, k.rows_max
+      select w.party, w.state, w.worker, w.admitted_at
         from (select kind, ${LIVE_WORK_MAX} + coalesce(s.slots, 0) as rows_max
                 from unnest($1::text[], $2::text[]) k (kind, pool) left join slots s on s.pool = k.pool) k
        cross join lateral (
-         select w.kind, w.party, w.state, w.worker, w.admitted_at from work w
+         select w.party, w.state, w.worker, w.admitted_at from work w
           where w.kind = k.kind and w.deadline_at > now()
           order by w.deadline_at limit k.rows_max) w
     ), counted as (
-      select kind, party, count(*) filter (where state = 'queued') as queued,
-             count(*) filter (where state = 'running') as running, count(*) >= max(rows_max) as "isMore",
+      select party, count(*) filter (where state = 'queued') as queued,
+             count(*) filter (where state = 'running') as running,
              extract(epoch from now() - min(admitted_at) filter (where state = 'queued'))::int as "oldestS"
-        from live group by grouping sets ((kind), (party))
+        from live group by party
     )
     select
-      (select coalesce(json_agg(c), '[]') from counted c where c.kind is not null) as kinds,
       (select coalesce(json_agg(p), '[]')
          from (select c.party, a.name as app, c.queued, c.running, c."oldestS"
                  from counted c left join apps a on a.id = c.party
-                where c.party is not null
                 order by c.running + c.queued desc, c.party limit ${LISTED_PARTIES_MAX}) p) as parties,
       (select coalesce(json_agg(p), '[]')
          from (select a.id, a.kind, a.settings ->> 'version' as version, coalesce(a.pools, '{}') as pools,
                       extract(epoch from a.alive_until - now())::float8 as "leaseS",
                       extract(epoch from now() - a.since)::int as "steadyS",
-                      (select count(*) from live l where l.worker = a.id) as holds,
-                      exists (select from leases l where l.holder = a.id and l.until > now()) as leads
+                      (select count(*) from live l where l.worker = a.id) as holds
                  from processes a where a.alive_until > now() - interval '5 minutes'
-                order by a.alive_until <= now(), a.kind, a.id limit 100) p) as processes,
-      (select coalesce(json_agg(p), '[]')
-         from (select pool, extract(epoch from now() - paused_at)::int as "pausedS" from paused_pools) p) as paused`,
+                order by a.alive_until <= now(), a.kind, a.id limit 100) p) as processes`,
 };
 
 /** Reads a bounded number of rows, in one statement. */

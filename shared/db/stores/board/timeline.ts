@@ -52,7 +52,7 @@ const ENDED_COLUMNS = `h.id, h.kind, h.party, h.state, h.code, h.source, h.attem
  * work.
  */
 const FIND_WORK = {
-  name: 'board_find_v2',
+  name: 'board_find_v1',
   text: `
     with found as (
       select w.id, w.kind, w.party, w.state, null as code, null as source, w.attempt, 0 as units, w.worker, w.facts,

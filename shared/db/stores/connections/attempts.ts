@@ -1,8 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId } from '../../../ids.ts';
 import { CODE_TTL_S } from '../../../schemas/limits.ts';
 import { newToken } from '../../../security/keys.ts';
+import { ConnectionAttempt } from '../../entities/connection.ts';
 
 export interface NewAttempt {
   appId: string;
@@ -99,10 +100,6 @@ export async function approveAttempt(
 
 /** Returns false if the attempt was decided before or has expired. */
 export async function denyAttempt(em: EntityManager, id: string): Promise<boolean> {
-  const deniedRows = await em.execute<object[]>(
-    `update connection_attempts set status = 'denied'
-      where id = ? and status = 'pending' and expires_at > now() returning id`,
-    [id],
-  );
-  return deniedRows.length === 1;
+  const pending = { id, status: 'pending', expiresAt: { $gt: raw('now()') } } as const;
+  return (await em.nativeUpdate(ConnectionAttempt, pending, { status: 'denied' })) === 1;
 }

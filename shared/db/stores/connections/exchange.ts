@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId } from '../../../ids.ts';
 import type { ConnectionExchangeRequest, ConnectionExchangeResponse } from '../../../schemas/connections.ts';
 import { CONNECTIONS_MAX, EXCHANGE_MISMATCHES_MAX } from '../../../schemas/limits.ts';
 import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
+import { Connection, ConnectionAttempt } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
 import { endPredictionsOf } from './revoke.ts';
 
@@ -14,21 +15,6 @@ export interface ExchangeResult {
   answer: string;
   /** Ids of the predictions that the exchange ended. */
   ended: string[];
-}
-
-interface AttemptRow {
-  id: string;
-  app_id: string;
-  user_id: string;
-  redirect_uri: string;
-  code_challenge: string;
-  status: 'pending' | 'approved' | 'denied' | 'exchanged' | 'burned';
-  account_id: string | null;
-  code_hash: Buffer | null;
-  answer: string | null;
-  attempt_over: boolean;
-  /** Null before the approval. */
-  code_over: boolean | null;
 }
 
 /**
@@ -43,15 +29,14 @@ export async function exchange(
   windowS: number,
 ): Promise<ExchangeResult> {
   const result = await transaction(em, async (tx) => {
-    const attempt = await lockAttempt(tx, appId, request.request_id);
-    if (attempt === undefined) throw new AppError('not_found');
-    if (isOver(attempt)) throw new AppError('connection_attempt_expired');
+    const attempt = await tx.findOneOrFail(ConnectionAttempt, { id: request.request_id, app: appId }, LOCKED);
+    if (isOver(attempt, await readClock(tx))) throw new AppError('connection_attempt_expired');
     if (attempt.status === 'pending') throw new AppError('authorization_pending');
     if (attempt.status === 'denied') throw new AppError('access_denied');
     if (attempt.status === 'burned') throw new AppError('invalid_grant');
     if (!matches(attempt, request)) return countMismatch(tx, attempt.id);
-    if (attempt.answer === null) return firstExchange(tx, attempt, windowS);
-    if (!(await isGranted(tx, attempt.id))) throw new AppError('connection_revoked');
+    if (attempt.answer == null) return firstExchange(tx, attempt, windowS);
+    if (!(await isGranted(tx, attempt))) throw new AppError('connection_revoked');
     return { answer: attempt.answer, ended: [] };
   });
   // Throws outside the transaction, so that the count of mismatches is committed.
@@ -59,75 +44,66 @@ export async function exchange(
   return result;
 }
 
-async function lockAttempt(tx: EntityManager, appId: string, id: string): Promise<AttemptRow | undefined> {
-  const [attempt] = await tx.execute<AttemptRow[]>(
-    `select t.*, t.expires_at <= now() as attempt_over, t.code_expires_at <= now() as code_over
-       from connection_attempts t where t.id = ? and t.app_id = ? for update`,
-    [id, appId],
+const LOCKED = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+
+async function readClock(tx: EntityManager): Promise<Date> {
+  const [clock] = await tx.execute<{ ms: number }[]>(
+    'select (extract(epoch from now()) * 1000)::float8 as ms',
   );
-  return attempt;
+  return new Date(clock?.ms ?? Date.now());
 }
 
-/**
- * Checks whether the connection still has the grant that the exchange made. A join in `lockAttempt` could be stale:
- * after a wait for the row lock, PostgreSQL re-reads the locked row, but not the rows joined to it.
- */
-async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
-  const grants = await tx.execute<object[]>(
-    `select from connection_attempts t join connections c on c.id = t.connection_id
-      where t.id = ? and c.status = 'connected' and c.grant_revision = t.grant_revision`,
-    [id],
-  );
-  return grants.length > 0;
+/** Checks whether the connection still has the grant that the exchange made. */
+async function isGranted(
+  tx: EntityManager,
+  { connection, grantRevision }: ConnectionAttempt,
+): Promise<boolean> {
+  const grant = {
+    id: connection?.id ?? null,
+    status: 'connected',
+    grantRevision: grantRevision ?? null,
+  } as const;
+  return (await tx.count(Connection, grant)) > 0;
 }
 
 /**
  * Reports whether an exchange comes too late. An approved attempt can be exchanged until its code expires. After the
  * first exchange, it can be repeated until both the code and the attempt have expired.
  */
-function isOver({ status, attempt_over, code_over }: AttemptRow): boolean {
-  switch (status) {
-    case 'pending':
-    case 'denied':
-      return attempt_over;
-    case 'approved':
-      return code_over === true;
-    case 'exchanged':
-    case 'burned':
-      return attempt_over && code_over === true;
-  }
+function isOver({ status, expiresAt, codeExpiresAt }: ConnectionAttempt, now: Date): boolean {
+  const isCodeOver = codeExpiresAt != null && codeExpiresAt <= now;
+  if (status === 'approved') return isCodeOver;
+  return expiresAt <= now && (isCodeOver || status === 'pending' || status === 'denied');
 }
 
-function matches(attempt: AttemptRow, request: ConnectionExchangeRequest): boolean {
-  const isCode = timingSafeEqual(hashKey(request.code), attempt.code_hash ?? Buffer.alloc(32));
+function matches(attempt: ConnectionAttempt, request: ConnectionExchangeRequest): boolean {
+  const isCode = timingSafeEqual(hashKey(request.code), attempt.codeHash ?? Buffer.alloc(32));
   return (
     isCode &&
-    challengeOf(request.code_verifier) === attempt.code_challenge &&
-    request.user_id === attempt.user_id &&
-    request.redirect_uri === attempt.redirect_uri
+    challengeOf(request.code_verifier) === attempt.codeChallenge &&
+    request.user_id === attempt.userId &&
+    request.redirect_uri === attempt.redirectUri
   );
 }
 
 /** Limits guessing: too many mismatches burn the attempt. */
 async function countMismatch(tx: EntityManager, id: string): Promise<undefined> {
-  await tx.execute(
-    `update connection_attempts
-        set mismatches = mismatches + 1, status = case when mismatches + 1 >= ? then 'burned' else status end
-      where id = ?`,
-    [EXCHANGE_MISMATCHES_MAX, id],
-  );
+  const status = raw(`case when mismatches + 1 >= ? then 'burned' else status end`, [
+    EXCHANGE_MISMATCHES_MAX,
+  ]);
+  await tx.nativeUpdate(ConnectionAttempt, { id }, { mismatches: raw('mismatches + 1'), status });
 }
 
 async function firstExchange(
   tx: EntityManager,
-  attempt: AttemptRow,
+  attempt: ConnectionAttempt,
   windowS: number,
 ): Promise<ExchangeResult> {
-  const { app_id: appId, user_id: userId, account_id: accountId } = attempt;
-  if (accountId === null) throw new Error('an approved attempt has an account');
+  const { app, userId, account } = attempt;
+  if (account == null) throw new Error('an approved attempt has an account');
   // An account that was disabled or erased since its approval counts as not having approved.
-  if (!(await lockActiveAccount(tx, accountId))) throw new AppError('access_denied');
-  const grant = await makeGrant(tx, { appId, userId, accountId }, windowS);
+  if (!(await lockActiveAccount(tx, account.id))) throw new AppError('access_denied');
+  const grant = await makeGrant(tx, { appId: app.id, userId, accountId: account.id }, windowS);
   const answer: ConnectionExchangeResponse = {
     connection_id: grant.connectionId,
     profile_revision: grant.profileRevision,
@@ -135,10 +111,9 @@ async function firstExchange(
     status: 'connected',
   };
   const text = JSON.stringify(answer);
-  await tx.execute(
-    `update connection_attempts set status = 'exchanged', connection_id = ?, grant_revision = ?, answer = ? where id = ?`,
-    [grant.connectionId, grant.grantRevision, text, attempt.id],
-  );
+  const { connectionId: connection, grantRevision } = grant;
+  const exchanged = { status: 'exchanged', connection, grantRevision, answer: text } as const;
+  await tx.nativeUpdate(ConnectionAttempt, { id: attempt.id }, exchanged);
   return { answer: text, ended: grant.ended };
 }
 
@@ -173,17 +148,25 @@ async function makeGrant(
   windowS: number,
 ): Promise<Grant> {
   // Creates a row to lock, so that two concurrent first grants of a user are serialized.
-  await tx.execute(
-    `insert into connections (id, app_id, user_id, status, grant_revision, created_at, granted_at)
-     values (?, ?, ?, 'revoked', 0, now(), now()) on conflict do nothing`,
-    [newId(), appId, userId],
-  );
-  const [before] = await tx.execute<{ id: string; account_id: string | null }[]>(
-    `select id, account_id from connections where app_id = ? and user_id = ? for update`,
-    [appId, userId],
-  );
-  if (before === undefined) throw new Error('a locked connection disappeared');
-  if (before.account_id !== accountId && (await countConnections(tx, accountId)) >= CONNECTIONS_MAX)
+  const now = raw('now()');
+  await tx
+    .createQueryBuilder(Connection)
+    .insert({
+      id: newId(),
+      app: appId,
+      userId,
+      status: 'revoked',
+      grantRevision: 0,
+      createdAt: now,
+      grantedAt: now,
+    })
+    .onConflict()
+    .ignore()
+    .execute('run');
+  const before = await tx.findOneOrFail(Connection, { app: appId, userId }, LOCKED);
+  const isSameAccount = before.account?.id === accountId;
+  // Revoked connections count, because the account lists those as well.
+  if (!isSameAccount && (await tx.count(Connection, { account: accountId })) >= CONNECTIONS_MAX)
     throw new AppError('access_denied');
   await recordLostGrants(tx, before.id, accountId);
   const [granted] = await tx.execute<{ grantRevision: number; profileRevision: string }[]>(
@@ -196,7 +179,7 @@ async function makeGrant(
     [accountId, before.id],
   );
   if (granted === undefined) throw new Error('an attempt outlived its account');
-  const endedIds = before.account_id === accountId ? [] : await endPredictionsOf(tx, [before.id], windowS);
+  const endedIds = isSameAccount ? [] : await endPredictionsOf(tx, [before.id], windowS);
   return { connectionId: before.id, ...granted, ended: endedIds };
 }
 
@@ -212,13 +195,4 @@ async function recordLostGrants(tx: EntityManager, id: string, newAccountId: str
       where c.id = ? and c.account_id <> ?`,
     [id, newAccountId],
   );
-}
-
-/** Counts up to `CONNECTIONS_MAX`. Revoked connections count, because the account lists those as well. */
-async function countConnections(tx: EntityManager, accountId: string): Promise<number> {
-  const [row] = await tx.execute<{ connections: number }[]>(
-    `select count(*)::int as connections from (select from connections where account_id = ? limit ?) c`,
-    [accountId, CONNECTIONS_MAX],
-  );
-  return row?.connections ?? 0;
 }

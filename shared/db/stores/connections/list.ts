@@ -20,18 +20,19 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 }
 
 /**
- * Finds a connection, and counts the predictions under its present grant among its latest `CONNECTION_USES_MAX`
+ * Reads a connection, and counts the predictions under its present grant among its latest `CONNECTION_USES_MAX`
  * predictions. Limits the predictions before it compares their grants, so that not all predictions of past grants are
- * read.
+ * read. Throws `not_found`.
  */
-export async function findConnection(
+export async function readConnection(
   em: EntityManager,
   accountId: string,
   id: string,
-): Promise<ConnectionDetail | undefined> {
-  const connection = await em.findOne(Connection, { id, account: accountId }, { populate: ['app'] });
-  if (connection === null) return undefined;
-  const { app, status, createdAt, grantRevision } = connection;
+): Promise<ConnectionDetail> {
+  const where = { id, account: accountId };
+  const { app, status, createdAt, grantRevision } = await em.findOneOrFail(Connection, where, {
+    populate: ['app'],
+  });
   const [used] = await em.execute<{ predictions: number; suggested: number; lastMs: number | null }[]>(
     `select count(*)::int as predictions, (count(*) filter (where state = 'suggested'))::int as suggested,
             (extract(epoch from max(admitted_at)) * 1000)::float8 as "lastMs"

@@ -1,5 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { Connection, ConnectionAttempt, EndingConnection } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { completeWithin, type WorkRef } from '../work/complete.ts';
@@ -9,49 +10,28 @@ export interface RevokeResult {
   ended: string[];
 }
 
+/** Selects a connection: of an app and its user, of an account, or any. */
+export interface RevokedConnection {
+  id: string;
+  app?: string;
+  userId?: string;
+  account?: string;
+}
+
 /**
- * Revokes the connection of an app's user, and ends the predictions under its grant: up to `ROWS_AT_ONCE` in the same
- * transaction, the rest later by `endRevokedWork`. Throws `not_found` if the app has no such connection,
- * `access_denied` if the connection belongs to another user.
+ * Revokes a connection, and ends the predictions under its grant: up to `ROWS_AT_ONCE` in the same transaction, the rest
+ * later by `endRevokedWork`. Throws `not_found` if the app or account has no such connection, `access_denied` if the
+ * connection belongs to another user.
  */
 export function revokeConnection(
   em: EntityManager,
-  { id, appId, userId }: { id: string; appId: string; userId: string },
+  { userId, ...where }: RevokedConnection,
   windowS: number,
 ): Promise<RevokeResult> {
   return transaction(em, async (tx) => {
-    const [found] = await tx.execute<{ user_id: string }[]>(
-      `select user_id from connections where id = ? and app_id = ? for update`,
-      [id, appId],
-    );
-    if (found === undefined) throw new AppError('not_found');
-    if (found.user_id !== userId) throw new AppError('access_denied');
-    return { ended: await revoke(tx, [id], windowS) };
-  });
-}
-
-/** Works like `revokeConnection`. Throws `not_found` if the account has no such connection. */
-export function revokeOwnConnection(
-  em: EntityManager,
-  { id, accountId }: { id: string; accountId: string },
-  windowS: number,
-): Promise<RevokeResult> {
-  return transaction(em, async (tx) => {
-    const [found] = await tx.execute<object[]>(
-      `select id from connections where id = ? and account_id = ? for update`,
-      [id, accountId],
-    );
-    if (found === undefined) throw new AppError('not_found');
-    return { ended: await revoke(tx, [id], windowS) };
-  });
-}
-
-/** Works like `revokeConnection`, for any connection. Throws `not_found`. */
-export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<RevokeResult> {
-  return transaction(em, async (tx) => {
-    const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
-    if (found === undefined) throw new AppError('not_found');
-    return { ended: await revoke(tx, [id], windowS) };
+    const found = await tx.findOneOrFail(Connection, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (userId !== undefined && found.userId !== userId) throw new AppError('access_denied');
+    return { ended: await revoke(tx, [found.id], windowS) };
   });
 }
 
@@ -64,10 +44,7 @@ export async function revokeConnectionsOf(
   accountId: string,
   windowS: number,
 ): Promise<string[]> {
-  await tx.execute(
-    `update connection_attempts set status = 'denied' where account_id = ? and status = 'approved'`,
-    [accountId],
-  );
+  await tx.nativeUpdate(ConnectionAttempt, { account: accountId, status: 'approved' }, { status: 'denied' });
   const connections = await tx.execute<{ id: string }[]>(
     `select id from connections where account_id = ? order by id for update`,
     [accountId],
@@ -80,10 +57,10 @@ export async function revokeConnectionsOf(
 }
 
 async function revoke(tx: EntityManager, connectionIds: string[], windowS: number): Promise<string[]> {
-  await tx.execute(
-    `update connections set status = 'revoked', revoked_at = now()
-      where status = 'connected' and id in (select json_array_elements_text(?::json)::uuid)`,
-    [JSON.stringify(connectionIds)],
+  await tx.nativeUpdate(
+    Connection,
+    { id: { $in: connectionIds }, status: 'connected' },
+    { status: 'revoked', revokedAt: raw('now()') },
   );
   return endPredictionsOf(tx, connectionIds, windowS);
 }
@@ -97,16 +74,15 @@ export async function endPredictionsOf(
   connectionIds: string[],
   windowS: number,
 ): Promise<string[]> {
-  const idsJson = JSON.stringify(connectionIds);
-  const allGrants = `select value::uuid as connection_id, timestamptz 'infinity' as ended_at from json_array_elements_text(?::json)`;
-  const { found, ended } = await endWorkUnder(tx, allGrants, [idsJson], windowS);
+  const allGrants = `select connection_id, timestamptz 'infinity' as ended_at from unnest(array[?]::uuid[]) connection_id`;
+  const { found, ended } = await endWorkUnder(tx, allGrants, [connectionIds], windowS);
   if (found >= ROWS_AT_ONCE || ended.length < found)
-    await tx.execute(
-      `insert into ending_connections (connection_id, ended_at)
-       select value::uuid, clock_timestamp() from json_array_elements_text(?::json)
-       on conflict (connection_id) do update set ended_at = excluded.ended_at`,
-      [idsJson],
-    );
+    await tx
+      .createQueryBuilder(EndingConnection)
+      .insert(connectionIds.map((connectionId) => ({ connectionId, endedAt: raw('clock_timestamp()') })))
+      .onConflict('connectionId')
+      .merge()
+      .execute('run');
   return ended;
 }
 
@@ -119,17 +95,13 @@ export function endRevokedWork(
   { windowS, announceEnded }: { windowS: number; announceEnded(ids: readonly string[]): void },
 ): AsyncGenerator<void> {
   const step = async (tx: EntityManager) => {
-    const [next] = await tx.execute<{ id: string; ended_at: string }[]>(
-      `select connection_id as id, ended_at::text from ending_connections order by random() limit 1`,
-    );
+    const [next] = await tx.find(EndingConnection, {}, { orderBy: { [raw('random()')]: 'asc' }, limit: 1 });
     if (next === undefined) return undefined;
+    const { connectionId, endedAt } = next;
     const oneGrant = 'select ?::uuid as connection_id, ?::timestamptz as ended_at';
-    const { found, ended: ids } = await endWorkUnder(tx, oneGrant, [next.id, next.ended_at], windowS);
+    const { found, ended: ids } = await endWorkUnder(tx, oneGrant, [connectionId, endedAt], windowS);
     if (found < ROWS_AT_ONCE && ids.length === found)
-      await tx.execute(
-        `delete from ending_connections where connection_id = ? and ended_at = ?::timestamptz`,
-        [next.id, next.ended_at],
-      );
+      await tx.nativeDelete(EndingConnection, { connectionId, endedAt });
     return ids;
   };
   return repeatStep(async () => {
@@ -140,18 +112,18 @@ export function endRevokedWork(
 }
 
 /**
- * Ends up to `ROWS_AT_ONCE` predictions that were admitted under ended grants. `grants` is a query of `connection_id`
- * and `ended_at`. Ends only the attempts that it has read, because a request that has ended may run again under a new
- * grant.
+ * Ends predictions that were admitted under ended grants, at most `ROWS_AT_ONCE` in a call. `grants` is a query of
+ * `connection_id` and `ended_at`. Ends only the attempts that it has read: a request that has ended may run again under
+ * a new grant.
  */
 export async function endWorkUnder(
   tx: EntityManager,
   grants: string,
-  values: string[],
+  values: unknown[],
   windowS: number,
 ): Promise<{ found: number; ended: string[] }> {
   const live = await tx.execute<(WorkRef & { attempt: number })[]>(
-    `select w.id, w.party, w.month, w.attempt from (${grants}) g
+    `select w.id, w.kind, w.party, w.month, w.attempt from (${grants}) g
       cross join lateral (
         select l.* from work l where l.connection_id = g.connection_id and l.admitted_at <= g.ended_at
          limit ${ROWS_AT_ONCE}) w

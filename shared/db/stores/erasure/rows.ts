@@ -71,9 +71,9 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
     yield* eraseEvents(em, ids);
     await em.execute(
       `delete from recording_sessions s
-        where s.account_id = ? and s.id in (select json_array_elements_text(?::json))
+        where s.account_id = ? and s.id = any (array[?]::text[])
           and not exists (select from recording_events e where e.session_id = s.id)`,
-      [accountId, JSON.stringify(ids)],
+      [accountId, ids],
     );
     yield;
   }

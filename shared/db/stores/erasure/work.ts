@@ -1,5 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
+import { Connection, ErasingGrant } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 import { endWorkUnder } from '../connections/revoke.ts';
@@ -15,7 +16,10 @@ export interface EndingOptions {
   announceEnded(ids: readonly string[]): void;
 }
 
-/** Cancels the account's live work. No work is added meanwhile: `admit_v1` refuses it. */
+/**
+ * Cancels the account's live work. No work is added meanwhile: `admit_v1` refuses it. Rows of the kinds' own are not
+ * told of the end, because they are erased as well.
+ */
 export async function* endJobs(
   em: EntityManager,
   accountId: string,
@@ -24,7 +28,7 @@ export async function* endJobs(
   for (const [kind, code] of cancelCodes)
     yield* repeatStep(async () => {
       const live = await em.execute<WorkRef[]>(
-        `select id, party, month from work where kind = ? and party = ? limit ${ROWS_AT_ONCE}`,
+        `select id, kind, party, month from work where kind = ? and party = ? limit ${ROWS_AT_ONCE}`,
         [kind, accountId],
       );
       const end = { guard: 'live', state: 'cancelled', code } as const;
@@ -64,39 +68,12 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
        on conflict do nothing`,
       [accountId],
     );
-    await tx.execute(
-      `update connections
-          set account_id = null, revoked_at = case when status = 'connected' then now() else revoked_at end,
-              status = 'revoked'
-        where account_id = ?`,
-      [accountId],
+    const revokedAt = raw(`case when status = 'connected' then now() else revoked_at end`);
+    await tx.nativeUpdate(
+      Connection,
+      { account: accountId },
+      { account: null, status: 'revoked', revokedAt },
     );
-  });
-}
-
-/**
- * Deletes the account's connection attempts, and records their grants for the erasure: if a process of an older version
- * gave a connection to another account, only the attempts show the former grants.
- */
-export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  return repeatStep(async () => {
-    const attempts = await em.execute<object[]>(
-      `with gone as (
-         delete from connection_attempts
-          where id = any (array(select id from connection_attempts where account_id = ? limit ${ROWS_AT_ONCE}))
-         returning account_id, connection_id, grant_revision
-       ), recorded as (
-         insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
-         select g.account_id, g.connection_id, g.grant_revision, clock_timestamp() from gone g
-          where g.connection_id is not null and not exists (
-            select from erasing_grants e
-             where e.account_id = g.account_id and e.connection_id = g.connection_id and e.grant_revision = 0)
-         on conflict do nothing
-       )
-       select from gone`,
-      [accountId],
-    );
-    return attempts.length;
   });
 }
 
@@ -124,11 +101,8 @@ const PREDICTIONS_AT_ONCE = 500;
 /** Erases the answers and profile revisions of the predictions under the account's ended grants. */
 export async function* erasePredictionsOfGrants(em: EntityManager, accountId: string): AsyncGenerator<void> {
   // A revision of 0 stands for all grants of the connection.
-  const grants = await em.execute<{ connectionId: string; grantRevision: number }[]>(
-    `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
-      where account_id = ? order by connection_id, grant_revision`,
-    [accountId],
-  );
+  const inOrder = { orderBy: { connectionId: 'asc', grantRevision: 'asc' } } as const;
+  const grants = await em.find(ErasingGrant, { account: accountId }, inOrder);
   for (const { connectionId, grantRevision } of grants) {
     yield* repeatStep(async () => {
       const [step] = await em.execute<{ left: boolean }[]>(
@@ -137,10 +111,7 @@ export async function* erasePredictionsOfGrants(em: EntityManager, accountId: st
       );
       return step?.left ? PREDICTIONS_AT_ONCE : 0;
     }, PREDICTIONS_AT_ONCE);
-    await em.execute(
-      `delete from erasing_grants where account_id = ? and connection_id = ? and grant_revision = ?`,
-      [accountId, connectionId, grantRevision],
-    );
+    await em.nativeDelete(ErasingGrant, { account: accountId, connectionId, grantRevision });
     yield;
   }
 }

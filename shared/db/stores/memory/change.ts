@@ -1,6 +1,12 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { Account } from '../../entities/account.ts';
 import { transaction } from '../../statement.ts';
+
+/** Thrown if memory has changed since a worker read it: results made of it may repeat deleted texts. */
+export class MemoryChanged extends Error {
+  override readonly name = 'MemoryChanged';
+}
 
 /**
  * Changes an account's memory in one transaction, and adds 1 to `accounts.memory_revision` if `counts`. Locks the
@@ -14,11 +20,12 @@ export function changeMemory<T>(
   { counts = true } = {},
 ): Promise<T> {
   return transaction(em, async (tx) => {
-    const changedRows = await tx.execute<object[]>(
-      `update accounts set memory_revision = memory_revision + ? where id = ? and active returning 1`,
-      [Number(counts), accountId],
+    const changedRows = await tx.nativeUpdate(
+      Account,
+      { id: accountId, active: true },
+      { memoryRevision: raw('memory_revision + ?', [Number(counts)]) },
     );
-    if (changedRows.length === 0) throw new AppError('not_authenticated');
+    if (changedRows === 0) throw new AppError('not_authenticated');
     return work(tx);
   });
 }

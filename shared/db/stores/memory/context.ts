@@ -3,6 +3,7 @@ import { bundleOf, type ContextBundle } from '../../../domain/context-bundle.ts'
 import type { ContextCandidates, ContextQuery } from '../../../domain/context-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
+import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../statement.ts';
 
@@ -24,8 +25,8 @@ export interface ContextReadLimits {
 }
 
 const OFFER = `
-  memory_context_v3(
-    a.id, ?, ?, (select array_agg(tag) from json_array_elements_text(?::json) tag), ?, ?, ?, ?, ?) as offer`;
+  memory_context_v1(
+    a.id, ?, ?, nullif(array[?]::text[], '{}'), ?, ?, ?, ?, ?) as offer`;
 
 const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 
@@ -70,7 +71,10 @@ export interface ConnectedContext {
   grantRevision: number;
 }
 
-/** Reads memory and revisions in one snapshot, and no memory under a connection that was revoked meanwhile. */
+/**
+ * Reads memory for an app, without rows tagged private, and revisions in one snapshot. Reads no memory under a
+ * connection that was revoked meanwhile.
+ */
 export async function assembleConnectedContext(
   em: EntityManager,
   connectionId: string,
@@ -84,7 +88,17 @@ export async function assembleConnectedContext(
   );
   if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
   const { offer, ...revisions } = row;
-  return { bundle: offer && (await bundleOf(parseTimes(offer), query)), ...revisions };
+  return { bundle: offer && (await bundleOf(withoutPrivateRows(parseTimes(offer)), query)), ...revisions };
+}
+
+function withoutPrivateRows({ facts, episodes, raw, ...rest }: ContextCandidates): ContextCandidates {
+  const isShared = ({ tags }: { tags: readonly string[] }) => !tags.includes(PRIVATE_TAG);
+  return {
+    ...rest,
+    facts: { ...facts, rows: facts.rows.filter(isShared) },
+    episodes: { ...episodes, rows: episodes.rows.filter(isShared) },
+    raw: { ...raw, rows: raw.rows.filter(isShared) },
+  };
 }
 
 /**
@@ -118,7 +132,7 @@ function valuesOf(query: ContextQuery): unknown[] {
     // Half of a surrogate pair at the cut cannot be encoded in UTF-8.
     question.slice(-QUESTION_LENGTH_MAX).replace(/^[\udc00-\udfff]/, ''),
     goal || null,
-    tags.length > 0 ? JSON.stringify(tags) : null,
+    tags,
     query.recencyMinutes,
     query.maxFacts,
     query.maxEpisodes,
@@ -126,19 +140,7 @@ function valuesOf(query: ContextQuery): unknown[] {
   ];
 }
 
-const TIME_COLUMNS = new Set([
-  'generatedAt',
-  'since',
-  'validFrom',
-  'validTo',
-  'recordedAt',
-  'startedAt',
-  'endedAt',
-  'occurredAt',
-  'promotedAt',
-  'createdAt',
-  'updatedAt',
-]);
+const TIME_COLUMN = /^(?:since|valid(?:From|To)|\w+At)$/;
 
 const NO_ROWS = { rows: [], matched: 0, whole: true };
 const WITHOUT_ROWS: Pick<ContextCandidates, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
@@ -168,7 +170,7 @@ function parseTimes(stored: StoredCandidates): ContextCandidates {
 function parseRowTimes<Row extends object>(row: Row): Row {
   const entries = Object.entries(row).map(([column, value]) => [
     column,
-    TIME_COLUMNS.has(column) && typeof value === 'string' ? new Date(value) : value,
+    TIME_COLUMN.test(column) && typeof value === 'string' ? new Date(value) : value,
   ]);
   return Object.fromEntries(entries) as Row;
 }

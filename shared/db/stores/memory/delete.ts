@@ -1,11 +1,13 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
+import { AccountUsage } from '../../entities/account.ts';
+import { Episode, MemoryLink, MemoryTombstone, RawMemory } from '../../entities/memory.ts';
 import { findRowAndDerivedIds, readMemoryTexts, redactPredictions } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
-import { type ComparisonBudget, newBudget } from './repeats.ts';
+import { comparisonTimeUp } from './repeats.ts';
 
 /**
  * Deletes a raw row. A tombstone keeps the next sync from making the row again from its recorded event; `purgeEvent`
@@ -19,19 +21,15 @@ export function deleteRaw(
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
     const affectedRows = await readRowAndDerived(tx, accountId, id);
-    const [row] = await tx.execute<{ content: string; eventId: string | null; saidAt: Date }[]>(
-      `delete from raw_memories where id = ? and account_id = ?
-       returning content, event_id as "eventId", occurred_at as "saidAt"`,
-      [id, accountId],
-    );
-    if (row === undefined) throw new AppError('not_found');
-    const eventDeleted = await preventReimport(tx, accountId, row.eventId, purgeEvent);
-    const deletedTexts = { texts: [row.content], budget: newBudget() };
+    const row = await tx.findOneOrFail(RawMemory, { id, account: accountId });
+    await tx.nativeDelete(RawMemory, { id });
+    const eventDeleted = await preventReimport(tx, accountId, row.eventId ?? null, purgeEvent);
+    const deletedTexts = { texts: [row.content], timeUp: comparisonTimeUp() };
     const counts = await forgetDerived(tx, accountId, {
       tier: 'raw',
       id,
       ...deletedTexts,
-      saidAt: row.saidAt,
+      saidAt: row.occurredAt,
     });
     await redactDerived(tx, accountId, affectedRows, deletedTexts);
     return { id, event_deleted: eventDeleted, ...counts };
@@ -42,12 +40,9 @@ export function deleteRaw(
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
     const affectedRows = await readRowAndDerived(tx, accountId, id);
-    const [row] = await tx.execute<{ text: string }[]>(
-      `delete from episodes where id = ? and account_id = ? returning title || E'\\n' || summary as text`,
-      [id, accountId],
-    );
-    if (row === undefined) throw new AppError('not_found');
-    const deletedTexts = { texts: [row.text], budget: newBudget() };
+    const row = await tx.findOneOrFail(Episode, { id, account: accountId });
+    await tx.nativeDelete(Episode, { id });
+    const deletedTexts = { texts: [`${row.title}\n${row.summary}`], timeUp: comparisonTimeUp() };
     const counts = await forgetDerived(tx, accountId, { tier: 'episode', id, ...deletedTexts });
     await redactDerived(tx, accountId, affectedRows, deletedTexts);
     return { id, event_deleted: false, ...counts };
@@ -64,7 +59,7 @@ async function redactDerived(
   tx: EntityManager,
   accountId: string,
   { ids, textsBefore }: Awaited<ReturnType<typeof readRowAndDerived>>,
-  { texts, budget }: { texts: readonly string[]; budget: ComparisonBudget },
+  { texts, timeUp }: { texts: readonly string[]; timeUp: AbortSignal },
 ): Promise<void> {
   const remainingTexts = new Map(
     (await readMemoryTexts(tx, accountId, ids))?.map((row) => [row.id, row.text]),
@@ -72,7 +67,7 @@ async function redactDerived(
   const lostTexts = textsBefore
     ?.filter((row) => remainingTexts.get(row.id) !== row.text)
     .map(({ text }) => text);
-  await redactPredictions(tx, accountId, ids, { texts: lostTexts && [...texts, ...lostTexts], budget });
+  await redactPredictions(tx, accountId, ids, { texts: lostTexts && [...texts, ...lostTexts], timeUp });
 }
 
 /**
@@ -96,7 +91,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
     const texts = wordingTexts?.map(({ text }) => text);
-    await redactPredictions(tx, accountId, [id], { texts, budget: newBudget() });
+    await redactPredictions(tx, accountId, [id], { texts, timeUp: comparisonTimeUp() });
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
   });
@@ -104,10 +99,8 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
 
 /** Marks a fact's quotes as forgotten. Deleting the quoted raw row also deletes the mark. */
 async function forgetQuotes(tx: EntityManager, accountId: string, id: string): Promise<void> {
-  await tx.execute(
-    `update memory_links set relation = ? where account_id = ? and from_id = ? and relation = ? and quote is not null`,
-    [FORGOTTEN, accountId, id, DERIVED_FROM],
-  );
+  const quotes = { account: accountId, fromId: id, relation: DERIVED_FROM, quote: { $ne: null } };
+  await tx.nativeUpdate(MemoryLink, quotes, { relation: FORGOTTEN });
 }
 
 /** Keeps a sync from making the event's raw row again. Returns whether the event was deleted. */
@@ -118,19 +111,23 @@ async function preventReimport(
   purge: boolean,
 ): Promise<boolean> {
   if (eventId === null) return false;
-  await tx.execute(
-    `insert into memory_tombstones (account_id, event_hash) values (?, event_hash(?, ?)) on conflict do nothing`,
-    [accountId, accountId, eventId],
-  );
+  const eventHash = raw('event_hash(?, ?)', [accountId, eventId]);
+  await tx
+    .createQueryBuilder(MemoryTombstone)
+    .insert({ account: accountId, eventHash })
+    .onConflict()
+    .ignore()
+    .execute('run');
   if (!purge) return false;
   const [deleted] = await tx.execute<{ bytes: number }[]>(
     `delete from recording_events where account_id = ? and id = ? returning octet_length(body) as bytes`,
     [accountId, eventId],
   );
   if (deleted === undefined) return false;
-  await tx.execute('update account_usage set events = events - 1, bytes = bytes - ? where account_id = ?', [
-    deleted.bytes,
-    accountId,
-  ]);
+  await tx.nativeUpdate(
+    AccountUsage,
+    { account: accountId },
+    { events: raw('events - 1'), bytes: raw('bytes - ?', [deleted.bytes]) },
+  );
   return true;
 }

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** Tables and conditions of the rows that are new for a kind of work. Each condition has a partial index by account. */
+/** Tables and conditions of rows for which work is due. Each condition has a partial index by account. */
 const NEW_ROWS = {
-  sync: [['recording_sessions', 'last_arrival > synced_arrival']],
-  promote_episodes: [
+  events: [['recording_sessions', 'last_arrival > synced_arrival']],
+  rows: [
     ['raw_memories', 'promoted_at is null'],
     ['episodes', 'stale_at is not null'],
   ],
-  promote_facts: [
+  episodes: [
     ['episodes', 'promoted_at is null'],
     [
       'facts',
@@ -17,7 +17,7 @@ const NEW_ROWS = {
   ],
 } as const;
 
-export type DueKind = keyof typeof NEW_ROWS;
+export type NewRows = keyof typeof NEW_ROWS;
 
 export interface DuePage {
   /** Accounts to admit work for. */
@@ -27,13 +27,13 @@ export interface DuePage {
 }
 
 /** SQL that jumps from one account to the next in the indexes, however many rows an account has. */
-const accountsAfter = (kind: DueKind) => {
+const accountsAfter = (due: NewRows) => {
   const first =
     (after: string) =>
     ([table, isNew]: readonly [string, string]) =>
       `(select account_id from ${table} where ${isNew} and account_id > ${after} order by account_id limit 1)`;
   const next = (after: string) =>
-    `select account_id from (${NEW_ROWS[kind].map(first(after)).join(' union all ')}) n order by account_id limit 1`;
+    `select account_id from (${NEW_ROWS[due].map(first(after)).join(' union all ')}) n order by account_id limit 1`;
   return `with recursive accounts_after as (
     (${next('$1::uuid')})
     union all
@@ -41,10 +41,10 @@ const accountsAfter = (kind: DueKind) => {
   )`;
 };
 
-const dueQueries = (kind: DueKind) => ({
+const dueQueries = (due: NewRows) => ({
   page: {
-    name: `due_${kind}_v3`,
-    text: `${accountsAfter(kind)}
+    name: `due_${due}_v1`,
+    text: `${accountsAfter(due)}
       select p.account_id as id,
              coalesce(a.active, false) and not exists (
                select from work w
@@ -55,38 +55,38 @@ const dueQueries = (kind: DueKind) => ({
        order by p.account_id`,
   },
   count: {
-    name: `due_count_${kind}_v2`,
-    text: `${accountsAfter(kind)} select count(*)::int as count from (select from accounts_after limit $2) p`,
+    name: `due_count_${due}_v1`,
+    text: `${accountsAfter(due)} select count(*)::int as count from (select from accounts_after limit $2) p`,
   },
 });
 
 const DUE_QUERIES = {
-  sync: dueQueries('sync'),
-  promote_episodes: dueQueries('promote_episodes'),
-  promote_facts: dueQueries('promote_facts'),
+  events: dueQueries('events'),
+  rows: dueQueries('rows'),
+  episodes: dueQueries('episodes'),
 };
 
 /** Reads the next accounts with something new, by id. An active account is due unless it has live work of this kind. */
 export async function pageOfDueAccounts(
   pool: Pool,
-  kind: DueKind,
+  { due, kind }: { due: NewRows; kind: string },
   after: string,
   size: number,
 ): Promise<DuePage> {
-  const rows = await query<{ id: string; due: boolean }>(pool, DUE_QUERIES[kind].page, [after, size, kind]);
+  const rows = await query<{ id: string; due: boolean }>(pool, DUE_QUERIES[due].page, [after, size, kind]);
   return {
     due: rows.flatMap(({ id, due }) => (due ? id : [])),
     last: rows.length < size ? undefined : rows.at(-1)?.id,
   };
 }
 
-export async function countDue(pool: Pool, kind: DueKind, after: string, limit: number): Promise<number> {
-  const [row] = await query<{ count: number }>(pool, DUE_QUERIES[kind].count, [after, limit]);
+export async function countDue(pool: Pool, due: NewRows, after: string, limit: number): Promise<number> {
+  const [row] = await query<{ count: number }>(pool, DUE_QUERIES[due].count, [after, limit]);
   return row?.count ?? 0;
 }
 
 const HAS_LIVE_WORK = {
-  name: 'has_live_work_v2',
+  name: 'has_live_work_v1',
   text: `select exists (
            select from work w where w.kind = $1 and w.deadline_at > now() - live_work_max_age()) as busy`,
 };

@@ -1,4 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw, wrap } from '@mikro-orm/postgresql';
+import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { Quote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
 import { Faults } from '../../../domain/faults.ts';
@@ -9,9 +10,8 @@ import {
   type FactValues,
   type NewFact,
 } from '../../../domain/memory-rows.ts';
-import { AppError } from '../../../errors/app-error.ts';
 import { newId, newIds } from '../../../ids.ts';
-import { Fact, type MemoryLink } from '../../entities/memory.ts';
+import { Fact, MemoryLink } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
 import {
   checkSources,
@@ -55,14 +55,14 @@ export function addFacts(
   });
 }
 
-/** Finds a fact or a former wording of one, with the links to its sources. */
-export async function findFact(
+/** Reads a fact or a former wording of one, with the links to its sources. Throws `not_found`. */
+export async function readFactDetail(
   em: EntityManager,
   accountId: string,
   id: string,
-): Promise<{ row: Fact; links: MemoryLink[] } | undefined> {
-  const row = await em.findOne(Fact, { id, account: accountId });
-  return row === null ? undefined : { row, links: await linksOf(em, accountId, [id]) };
+): Promise<{ row: Fact; links: MemoryLink[] }> {
+  const row = await em.findOneOrFail(Fact, { id, account: accountId });
+  return { row, links: await linksOf(em, accountId, [id]) };
 }
 
 /**
@@ -78,8 +78,7 @@ export function changeFact(
   if (sources === undefined && Object.keys(values).length === 0) return readFact(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
     const now = new Date();
-    const row = await tx.findOne(Fact, { id, account: accountId, revisionOf: null });
-    if (row === null) throw new AppError('not_found');
+    const row = await tx.findOneOrFail(Fact, { id, account: accountId, revisionOf: null });
     const faults = new Faults();
     await checkSources(tx, accountId, FACT_LINK.to, [{ sources, faults }]);
     const isNewSuccessor = values.supersededBy !== undefined && values.supersededBy !== row.supersededBy;
@@ -110,28 +109,24 @@ export function changeFact(
 
 /** Throws `not_found`, also for a former wording. */
 async function readFact(em: EntityManager, accountId: string, id: string): Promise<RowWithSources<Fact>> {
-  const row = await em.findOne(Fact, { id, account: accountId, revisionOf: null });
-  if (row === null) throw new AppError('not_found');
+  const row = await em.findOneOrFail(Fact, { id, account: accountId, revisionOf: null });
   return (await withSources(em, accountId, FACT_LINK.to, [row]))[0] ?? { row, sources: [] };
 }
 
 /** Copies the present wording and its sources into a fact that this one supersedes. A stale fact has no wording. */
-async function storePreviousWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
-  if (staleAt) return;
+async function storePreviousWording(tx: EntityManager, fact: Fact, now: Date): Promise<void> {
+  if (fact.staleAt) return;
+  const { id, account } = fact;
   const formerId = newId();
-  await tx.execute(
-    `insert into facts (id, account_id, text, kind, slot, origin, tags, confidence, valid_from, valid_to, recorded_at,
-                        invalidated_at, superseded_by, revision_of, model, created_at, updated_at)
-     select ?, account_id, text, kind, slot, origin, tags, confidence, valid_from, valid_to, recorded_at, ?, id, id, model,
-            created_at, ?
-       from facts where id = ?`,
-    [formerId, now, now, id],
-  );
-  await tx.execute(
-    `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
-     select account_id, ?, to_id, relation, from_tier, to_tier, quote from memory_links
-      where account_id = (select account_id from facts where id = ?) and from_id = ?`,
-    [formerId, id, id],
+  const ended = { invalidatedAt: now, supersededBy: id, endedBy: null, revisionOf: id };
+  const fresh = { pinned: false, failures: 0, retryAt: null, updatedAt: now };
+  tx.create(Fact, { ...wrap(fact).toPOJO(), ...ended, ...fresh, id: formerId, account });
+  const links = await tx.find(MemoryLink, { account, fromId: id });
+  await tx.insertMany(
+    MemoryLink,
+    links.map(({ toId, relation, fromTier, toTier, quote }) => {
+      return { account, fromId: formerId, toId, relation, fromTier, toTier, quote };
+    }),
   );
 }
 
@@ -147,34 +142,31 @@ const QUOTES_MAX = 500;
 /** Links a fact to its evidence, unless it has `QUOTES_MAX` quotes. Returns whether any link is new. */
 export async function addEvidence(
   tx: EntityManager,
-  accountId: string,
-  factId: string,
+  account: string,
+  fact: Pick<KnownFact, 'id' | 'quotes'>,
   { quotes, episodeIds }: Evidence,
 ): Promise<boolean> {
-  const newLinks = await tx.execute<object[]>(
-    `with quoted as (
-       select ?::uuid as account_id, q."rawId" as to_id, q.words
-         from json_to_recordset(?::json) q ("rawId" uuid, words text)
-     ), present as (
-       select count(*) as quotes from memory_links where account_id = ? and from_id = ? and quote is not null
-     ), links as (
-       select account_id, to_id, 'raw' as tier, words from quoted
-       union
-       select account_id, e.from_id, 'episode', null from quoted join memory_links e using (account_id, to_id)
-        where e.from_id in (select json_array_elements_text(?::json)::uuid)
-     )
-     insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
-     select account_id, ?, to_id, '${DERIVED_FROM}', 'fact', tier, words from links, present
-      where present.quotes < ${QUOTES_MAX}
-     on conflict do nothing returning 1`,
-    [accountId, JSON.stringify(quotes), accountId, factId, JSON.stringify(episodeIds), factId],
-  );
-  if (newLinks.length > 0)
-    await tx.execute(
-      'update facts set updated_at = greatest(updated_at, now()) where account_id = ? and id = ?',
-      [accountId, factId],
-    );
-  return newLinks.length > 0;
+  if (fact.quotes.length >= QUOTES_MAX) return false;
+  const rawIds = quotes.map(({ rawId }) => rawId);
+  const quoted = await tx.find(MemoryLink, {
+    account,
+    fromId: { $in: [...episodeIds] },
+    toId: { $in: rawIds },
+  });
+  const sources = [
+    ...quotes.map(({ rawId, words }) => ({ toId: rawId, toTier: 'raw', quote: words })),
+    ...quoted.map(({ fromId }) => ({ toId: fromId, toTier: 'episode', quote: null })),
+  ];
+  const link = { account, fromId: fact.id, relation: DERIVED_FROM, fromTier: 'fact' };
+  const { affectedRows } = await tx
+    .createQueryBuilder(MemoryLink)
+    .insert(sources.map((source) => ({ ...link, ...source })))
+    .onConflict()
+    .ignore()
+    .execute('run');
+  if (affectedRows === 0) return false;
+  await tx.nativeUpdate(Fact, { account, id: fact.id }, { updatedAt: raw('greatest(updated_at, now())') });
+  return true;
 }
 
 interface FactOptions {
@@ -191,11 +183,9 @@ export async function addFact(
   { id = newId(), model }: FactOptions,
 ): Promise<string> {
   const now = new Date();
-  tx.create(Fact, {
-    ...{ id, account: accountId, text, kind, slot, origin, tags: [], confidence, model },
-    ...{ validFrom, validTo, recordedAt: now, createdAt: now, updatedAt: now },
-  });
-  await tx.flush();
+  const dates = { validFrom, validTo, recordedAt: now, createdAt: now, updatedAt: now };
+  const columns = { account: accountId, text, kind, slot, origin, tags: [], confidence, model };
+  await tx.insert(Fact, { id, ...columns, ...dates });
   return id;
 }
 
@@ -211,8 +201,14 @@ export async function rewordFact(
   const fact = await tx.findOneOrFail(Fact, { id, account: accountId });
   await storePreviousWording(tx, fact, now);
   tx.assign(fact, {
-    ...{ text, kind, slot: slot ?? fact.slot ?? null, origin, confidence, model },
-    ...{ recordedAt: now, updatedAt: now },
+    text,
+    kind,
+    slot: slot ?? fact.slot ?? null,
+    origin,
+    confidence,
+    model,
+    recordedAt: now,
+    updatedAt: now,
   });
   await tx.flush();
 }

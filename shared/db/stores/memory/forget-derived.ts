@@ -1,20 +1,23 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
+import { Episode, Fact, MemoryLink } from '../../entities/memory.ts';
 import { inPages } from '../../steps.ts';
 import { readMemoryTexts } from '../replies/redact.ts';
 import { DERIVED_FROM } from './links.ts';
-import { type ComparisonBudget, type DeletedTexts, findRepeating, prepareComparison } from './repeats.ts';
+import { type DeletedTexts, findRepeating, prepareComparison } from './repeats.ts';
 
 type DerivedCounts = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
 const TEXTS_AT_ONCE = 100;
+/** Lets the memory of rows be freed page by page. */
+const UNKEPT = { disableIdentityMap: true };
 
 interface DeletedRow {
   tier: 'raw' | 'episode';
   id: string;
   texts: string[];
   saidAt?: Date;
-  budget: ComparisonBudget;
+  timeUp: AbortSignal;
 }
 
 /**
@@ -25,24 +28,19 @@ interface DeletedRow {
 export async function forgetDerived(
   tx: EntityManager,
   accountId: string,
-  { tier, id, texts, saidAt, budget }: DeletedRow,
+  { tier, id, texts, saidAt, timeUp }: DeletedRow,
 ): Promise<DerivedCounts> {
   const derivedIds = await dropLinksTo(tx, accountId, [id]);
   if (saidAt !== undefined) await postponeBeginnings(tx, accountId, derivedIds.facts, saidAt);
   if (tier === 'raw') await unlinkUnquotedEpisodes(tx, accountId, derivedIds);
   const orphans = await orphansOf(tx, accountId, derivedIds.episodes);
   const orphanTexts = await readMemoryTexts(tx, accountId, orphans);
-  await tx.execute(
-    `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(orphans)],
-  );
+  await tx.nativeDelete(Episode, { account: accountId, id: { $in: orphans } });
   const remainingEpisodes = [...new Set(derivedIds.episodes).difference(new Set(orphans))];
-  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, prepareComparison(texts, budget));
+  const staleCount = await forgetEpisodes(tx, accountId, remainingEpisodes, prepareComparison(texts, timeUp));
   const derivedFromOrphans = await dropLinksTo(tx, accountId, orphans);
-  await tx.execute(
-    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(tier === 'episode' ? [id] : orphans)],
-  );
+  const deleted = tier === 'episode' ? [id] : orphans;
+  await tx.nativeDelete(MemoryLink, { account: accountId, fromId: { $in: deleted } });
   const facts = await forgetFacts(tx, accountId, {
     lostQuoteFacts: tier === 'raw' ? derivedIds.facts : [],
     factIds: [
@@ -52,7 +50,7 @@ export async function forgetDerived(
     ],
     deletedTexts: prepareComparison(
       orphanTexts && [...texts, ...orphanTexts.map(({ text }) => text)],
-      budget,
+      timeUp,
     ),
     // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
@@ -67,12 +65,15 @@ interface DerivedIds {
 
 /** Deletes the links to these rows, and returns the ids of the rows that were derived from them. */
 async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<DerivedIds> {
-  const links = await tx.execute<{ id: string; tier: string }[]>(
-    `delete from memory_links where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid)
-     returning from_id as id, from_tier as tier`,
-    [accountId, JSON.stringify(ids)],
-  );
-  const from = (tier: string) => links.filter((link) => link.tier === tier).map(({ id }) => id);
+  const toThese = { account: accountId, toId: { $in: ids } };
+  const links = await tx
+    .createQueryBuilder(MemoryLink)
+    .select(['fromId', 'fromTier'])
+    .where(toThese)
+    .execute('all');
+  await tx.nativeDelete(MemoryLink, toThese);
+  const from = (tier: string) =>
+    links.filter(({ fromTier }) => fromTier === tier).map(({ fromId }) => fromId);
   return { episodes: from('episode'), facts: from('fact') };
 }
 
@@ -80,12 +81,11 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]):
 async function unlinkUnquotedEpisodes(tx: EntityManager, accountId: string, { facts, episodes }: DerivedIds) {
   await tx.execute(
     `delete from memory_links f
-      where f.account_id = ? and f.from_id in (select json_array_elements_text(?::json)::uuid)
-        and f.to_id in (select json_array_elements_text(?::json)::uuid)
+      where f.account_id = ? and f.from_id = any (array[?]::uuid[]) and f.to_id = any (array[?]::uuid[])
         and not exists (select from memory_links q join memory_links e using (account_id, to_id)
                          where q.account_id = f.account_id and q.from_id = f.from_id and q.quote is not null
                            and e.from_id = f.to_id)`,
-    [accountId, JSON.stringify(facts), JSON.stringify(episodes)],
+    [accountId, facts, episodes],
   );
 }
 
@@ -100,7 +100,7 @@ async function postponeBeginnings(tx: EntityManager, accountId: string, facts: s
        update facts f set valid_from = least(s.since, f.valid_to), updated_at = now()
          from (select l.from_id as id, min(r.occurred_at) as since
                  from memory_links l join raw_memories r on r.id = l.to_id
-                where l.account_id = ? and l.from_id in (select json_array_elements_text(?::json)::uuid)
+                where l.account_id = ? and l.from_id = any (array[?]::uuid[])
                   and l.relation = ? and l.quote is not null
                 group by l.from_id) s
         where f.account_id = ? and f.id = s.id and f.valid_from = ?
@@ -108,7 +108,7 @@ async function postponeBeginnings(tx: EntityManager, accountId: string, facts: s
      update facts f
         set valid_to = case when c.valid_from < f.valid_from then f.valid_from else c.valid_from end, updated_at = now()
        from changed c where f.account_id = ? and f.superseded_by = c.id and f.valid_to = ?`,
-    [accountId, JSON.stringify(facts), DERIVED_FROM, accountId, saidAt, accountId, saidAt],
+    [accountId, facts, DERIVED_FROM, accountId, saidAt, accountId, saidAt],
   );
 }
 
@@ -116,10 +116,10 @@ async function postponeBeginnings(tx: EntityManager, accountId: string, facts: s
 async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): Promise<string[]> {
   const orphans = await tx.execute<{ id: string }[]>(
     `select e.id from episodes e
-      where e.account_id = ? and e.id in (select json_array_elements_text(?::json)::uuid)
+      where e.account_id = ? and e.id = any (array[?]::uuid[])
         and not exists (select from memory_links l
                          where l.account_id = e.account_id and l.from_id = e.id and l.relation = ?)`,
-    [accountId, JSON.stringify(ids), DERIVED_FROM],
+    [accountId, ids, DERIVED_FROM],
   );
   return orphans.map(({ id }) => id);
 }
@@ -136,25 +136,16 @@ async function forgetEpisodes(
 ): Promise<number> {
   let count = 0;
   for (const page of inPages(ids, TEXTS_AT_ONCE)) {
-    const episodes = await tx.execute<
-      { id: string; title: string; summary: string; tags: string[]; isOwn: boolean }[]
-    >(
-      `select e.id, e.title, e.summary, e.tags, e.origin = 'human' as "isOwn" from episodes e
-        where e.account_id = ? and e.id in (select json_array_elements_text(?::json)::uuid)`,
-      [accountId, JSON.stringify(page)],
-    );
-    const ownEpisodes = episodes.filter(({ isOwn }) => isOwn);
+    const episodes = await tx.find(Episode, { account: accountId, id: { $in: page } }, UNKEPT);
+    const ownEpisodes = episodes.filter(({ origin }) => origin === 'human');
     const texts = ownEpisodes.map(({ id, title, summary, tags }) => ({
       id,
       text: [title, summary, ...tags].join('\n'),
     }));
-    const promotedIds = episodes.filter(({ isOwn }) => !isOwn).map(({ id }) => id);
+    const promotedIds = episodes.filter(({ origin }) => origin !== 'human').map(({ id }) => id);
     const staleIds = [...promotedIds, ...(await findRepeating(tx, accountId, texts, deletedTexts))];
-    await tx.execute(
-      `update episodes set title = '', summary = '', tags = '{}', stale_at = now(), updated_at = now()
-        where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-      [accountId, JSON.stringify(staleIds)],
-    );
+    const erased = { title: '', summary: '', tags: [], staleAt: raw('now()'), updatedAt: raw('now()') };
+    await tx.nativeUpdate(Episode, { account: accountId, id: { $in: staleIds } }, erased);
     count += staleIds.length;
   }
   return count;
@@ -163,8 +154,8 @@ async function forgetEpisodes(
 async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Promise<string[]> {
   const facts = await tx.execute<{ id: string }[]>(
     `select distinct from_id as id from memory_links
-      where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid) and from_tier = 'fact'`,
-    [accountId, JSON.stringify(ids)],
+      where account_id = ? and to_id = any (array[?]::uuid[]) and from_tier = 'fact'`,
+    [accountId, ids],
   );
   return facts.map(({ id }) => id);
 }
@@ -194,7 +185,7 @@ async function forgetFacts(
   accountId: string,
   { lostQuoteFacts, factIds, deletedTexts, keepsRaw }: AffectedFacts,
 ): Promise<DerivedCounts['facts']> {
-  const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, JSON.stringify(factIds)]);
+  const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, factIds]);
   const lostQuoteIds = new Set(lostQuoteFacts);
   const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) =>
     lostQuoteIds.has(id) ? hasHuman : hasSource;
@@ -216,18 +207,12 @@ async function eraseRepeating(
   ids: string[],
   deletedTexts: DeletedTexts | undefined,
 ): Promise<number> {
-  const facts = await tx.execute<{ id: string; text: string; tags: string[] }[]>(
-    `select id, text, tags from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(ids)],
-  );
+  const facts = await tx.find(Fact, { account: accountId, id: { $in: ids } }, UNKEPT);
   const texts = facts.map(({ id, text, tags }) => ({ id, text: [text, ...tags].join('\n') }));
-  const erasedRows = await tx.execute<{ isFormer: boolean }[]>(
-    `update facts set text = '', tags = '{}', slot = null, stale_at = now(), updated_at = now()
-      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
-     returning revision_of is not null as "isFormer"`,
-    [accountId, JSON.stringify(await findRepeating(tx, accountId, texts, deletedTexts))],
-  );
-  return erasedRows.filter(({ isFormer }) => !isFormer).length;
+  const repeating = await findRepeating(tx, accountId, texts, deletedTexts);
+  const erased = { text: '', tags: [], slot: null, staleAt: raw('now()'), updatedAt: raw('now()') };
+  await tx.nativeUpdate(Fact, { account: accountId, id: { $in: repeating } }, erased);
+  return facts.filter(({ id, revisionOf }) => revisionOf === null && repeating.includes(id)).length;
 }
 
 const FACT_EVIDENCE = `
@@ -236,7 +221,7 @@ const FACT_EVIDENCE = `
     from facts f
     left join memory_links l on l.account_id = f.account_id and l.from_id = f.id and l.relation = '${DERIVED_FROM}'
     left join raw_memories r on r.id = l.to_id
-   where f.account_id = ? and f.id in (select json_array_elements_text(?::json)::uuid)
+   where f.account_id = ? and f.id = any (array[?]::uuid[])
    group by f.id`;
 
 interface DeletedFact {
@@ -257,32 +242,27 @@ export async function deleteFacts(
   ids: readonly string[],
 ): Promise<{ deleted: string[]; restored: number }> {
   if (ids.length === 0) return { deleted: [], restored: 0 };
-  const idsJson = JSON.stringify(ids);
   const facts = await tx.execute<DeletedFact[]>(
     `select id, coalesce(superseded_by, ended_by) as successor, revision_of as "revisionOf" from facts
-      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
+      where account_id = ? and id = any (array[?]::uuid[])
      union
      select id, superseded_by as successor, revision_of from facts
-      where account_id = ? and superseded_by in (select json_array_elements_text(?::json)::uuid)
-        and revision_of = superseded_by`,
-    [accountId, idsJson, accountId, idsJson],
+      where account_id = ? and superseded_by = any (array[?]::uuid[]) and revision_of = superseded_by`,
+    [accountId, ids, accountId, ids],
   );
-  const deletedJson = JSON.stringify(facts.map(({ id }) => id));
+  const deletedIds = facts.map(({ id }) => id);
   const restored = await restoreSuperseded(tx, accountId, facts);
-  for (const statement of [
-    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)
-        and relation = '${DERIVED_FROM}'`,
-    `delete from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-  ])
-    await tx.execute(statement, [accountId, deletedJson]);
+  const linksOfDeleted = { account: accountId, fromId: { $in: deletedIds }, relation: DERIVED_FROM };
+  await tx.nativeDelete(MemoryLink, linksOfDeleted);
+  await tx.nativeDelete(Fact, { account: accountId, id: { $in: deletedIds } });
   const deleted = facts.filter(({ revisionOf }) => revisionOf === null).map(({ id }) => id);
   return { deleted, restored };
 }
 
 /**
- * Gives each fact with a deleted successor the next remaining successor, or makes the fact current again. If the fact
- * ended when the deleted successor began, its end is removed, or moved to the future beginning of another successor.
- * Returns the number of facts that are valid again.
+ * Repairs the facts that a deleted fact had superseded. Each gets the next successor that remains; without one it is
+ * current again. An end that came from the deleted fact goes, unless the next successor begins in the future: then the
+ * fact ends there. Returns the number of facts that are valid again.
  */
 async function restoreSuperseded(
   tx: EntityManager,
@@ -291,7 +271,7 @@ async function restoreSuperseded(
 ): Promise<number> {
   const successors = new Map(deletedFacts.map(({ id, successor }) => [id, successor]));
   const changes = deletedFacts.map(({ id }) => ({ id, successor: remainingSuccessor(successors, id) }));
-  const ids = JSON.stringify(deletedFacts.map(({ id }) => id));
+  const ids = deletedFacts.map(({ id }) => id);
   let restored = 0;
   for (const statement of [RESTORE_SUPERSEDED, RESTORE_ENDED]) {
     const rows = await tx.execute<{ holds: boolean }[]>(statement, [JSON.stringify(changes), accountId, ids]);
@@ -325,7 +305,7 @@ const RESTORE_SUPERSEDED = `
                          else (select e.valid_from from facts e where e.id = f.ended_by) end,
          updated_at = now()
     from ${successorChanges('superseded_by')}
-   where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+   where f.account_id = ? and f.id = c.id and f.id <> all (array[?]::uuid[])
   returning ${IS_VALID_NOW} as holds`;
 
 /** A fact with an `ended_by` stays current until its end, so a deletion restores it only if the end has passed. */
@@ -335,7 +315,7 @@ const RESTORE_ENDED = `
          valid_to = case when f.valid_to is distinct from c.ended_at then f.valid_to else c.ends_at end,
          updated_at = now()
     from ${successorChanges('ended_by')}
-   where f.account_id = ? and f.id = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+   where f.account_id = ? and f.id = c.id and f.id <> all (array[?]::uuid[])
   returning ${IS_VALID_NOW} and c.ended_at <= now() as holds`;
 
 /**

@@ -61,10 +61,10 @@ export function currentFacts(
   ids: readonly string[],
 ): Promise<RelatedFact[]> {
   return tx.execute<RelatedFact[]>(
-    `select f.id, f.text, f.slot from json_array_elements_text(?::json) with ordinality n (id, place)
-       join facts f on f.id = n.id::uuid and f.account_id = ? and f.superseded_by is null and f.stale_at is null
+    `select f.id, f.text, f.slot from unnest(array[?]::uuid[]) with ordinality n (id, place)
+       join facts f on f.id = n.id and f.account_id = ? and f.superseded_by is null and f.stale_at is null
       order by n.place`,
-    [JSON.stringify(ids), accountId],
+    [ids, accountId],
   );
 }
 
@@ -93,7 +93,7 @@ export async function knownFacts(
     CANDIDATES_MAX,
     target?.id ?? null,
     accountId,
-    JSON.stringify(quotes.map(({ rawId }) => rawId)),
+    quotes.map(({ rawId }) => rawId),
     accountId,
   ]);
   return rows.map(({ fromMs, toMs, ...fact }) => ({
@@ -122,7 +122,7 @@ const KNOWN_FACTS = `
             order by id desc limit ?)
     union select ?::uuid
     union select l.from_id from memory_links l
-           where l.account_id = ? and l.to_id in (select json_array_elements_text(?::json)::uuid)
+           where l.account_id = ? and l.to_id = any (array[?]::uuid[])
              and l.from_tier = 'fact' and l.relation = '${DERIVED_FROM}'
   )
   select f.id, f.text, f.slot, f.origin, f.pinned, f.superseded_by as "supersededBy",
@@ -145,8 +145,8 @@ export async function withoutForgotten(
 ): Promise<CheckedQuote[]> {
   const forgottenQuotes = await tx.execute<{ rawId: string; words: string }[]>(
     `select to_id as "rawId", quote as words from memory_links
-      where account_id = ? and relation = '${FORGOTTEN}' and to_id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(quotes.map(({ rawId }) => rawId))],
+      where account_id = ? and relation = '${FORGOTTEN}' and to_id = any (array[?]::uuid[])`,
+    [accountId, quotes.map(({ rawId }) => rawId)],
   );
   return quotes.filter(
     ({ rawId, words }) =>

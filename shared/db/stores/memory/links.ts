@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 import type { TIERS } from '../../../schemas/memory.ts';
 import { MemoryLink } from '../../entities/memory.ts';
+import { inPages } from '../../steps.ts';
 
 export type Tier = (typeof TIERS)[number];
 
@@ -54,8 +55,8 @@ export async function withSources<Row extends { id: string }>(
   if (rows.length === 0) return [];
   const sourceRows = await em.execute<{ id: string; sources: string[] }[]>(
     `select f.id, ${sourceIdsSql(tier)} as sources
-       from (select ?::uuid as account_id, value::uuid as id from json_array_elements_text(?::json)) f`,
-    [accountId, JSON.stringify(rows.map(({ id }) => id))],
+       from (select ?::uuid as account_id, id from unnest(array[?]::uuid[]) id) f`,
+    [accountId, rows.map(({ id }) => id)],
   );
   const byRow = new Map(sourceRows.map(({ id, sources }) => [id, sources]));
   return rows.map((row) => ({ row, sources: byRow.get(row.id) ?? [] }));
@@ -82,9 +83,9 @@ export async function checkSources(
   const sourceIds = rows.flatMap(({ sources = [] }) => sources);
   if (sourceIds.length === 0) return;
   const unknownRows = await tx.execute<{ id: string }[]>(
-    `select distinct n.id from json_array_elements_text(?::json) n (id)
+    `select distinct n.id from unnest(array[?]::text[]) n (id)
       where not exists (select from ${SOURCE_TABLES[tier]} s where s.id = n.id::uuid and s.account_id = ?)`,
-    [JSON.stringify(sourceIds), accountId],
+    [sourceIds, accountId],
   );
   const missingIds = new Set(unknownRows.map(({ id }) => id));
   for (const { sources = [], faults } of rows)
@@ -93,6 +94,9 @@ export async function checkSources(
         faults.add([`${tier}_ids`, index], `Input should be the id of a row of the tier`);
 }
 
+/** Bounds the time that making a statement takes: a request may have 50,000 links. */
+const LINKS_AT_ONCE = 1000;
+
 /** Replaces the sources in tier `to` of rows in tier `from`. Links that stay keep their quotes. */
 export async function setSources(
   tx: EntityManager,
@@ -100,20 +104,29 @@ export async function setSources(
   { from, to }: { from: Tier; to: SourceTier },
   rows: readonly RowWithSources<{ id: string }>[],
 ): Promise<void> {
-  const linksJson = JSON.stringify(
-    rows.flatMap(({ row, sources }) => sources.map((source) => ({ from_id: row.id, to_id: source }))),
+  const links = rows.flatMap(({ row, sources }) =>
+    sources.map((source) => ({ fromId: row.id, toId: source })),
   );
   await tx.execute(
     `delete from memory_links l
-      where l.account_id = ? and l.from_id in (select json_array_elements_text(?::json)::uuid)
+      where l.account_id = ? and l.from_id = any (array[?]::uuid[])
         and l.relation = ? and l.to_tier = ?
-        and (l.from_id, l.to_id) not in (select w.from_id, w.to_id from json_to_recordset(?::json) w (from_id uuid, to_id uuid))`,
-    [accountId, JSON.stringify(rows.map(({ row }) => row.id)), DERIVED_FROM, to, linksJson],
+        and (l.from_id, l.to_id) not in (select w."fromId", w."toId" from json_to_recordset(?::json) w ("fromId" uuid, "toId" uuid))`,
+    [accountId, rows.map(({ row }) => row.id), DERIVED_FROM, to, JSON.stringify(links)],
   );
-  await tx.execute(
-    `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier)
-     select ?, w.from_id, w.to_id, ?, ?, ? from json_to_recordset(?::json) w (from_id uuid, to_id uuid)
-     on conflict do nothing`,
-    [accountId, DERIVED_FROM, from, to, linksJson],
-  );
+  for (const page of inPages(links, LINKS_AT_ONCE))
+    await tx
+      .createQueryBuilder(MemoryLink)
+      .insert(
+        page.map((link) => ({
+          account: accountId,
+          ...link,
+          relation: DERIVED_FROM,
+          fromTier: from,
+          toTier: to,
+        })),
+      )
+      .onConflict()
+      .ignore()
+      .execute('run');
 }

@@ -58,46 +58,27 @@ function samplingLevel(id: string, place: number): number {
 }
 
 const RECALL = {
-  name: 'recall_phrases_v1',
-  text: 'select * from recall_phrases_v1($1::uuid, $2::text[], $3::int)',
-};
-
-const RECALL_OWN = {
-  name: 'phrases_after_v1',
-  text: `select * from phrases_after_v1($1::uuid, '{}', $2::text[], $3::int)`,
-};
-
-/**
- * Reads how the person behind a connection has continued the last words of a draft (`tails`) in earlier texts; a sample
- * if there are many. Leaves out texts from other apps that are or were connected.
- */
-export function recallPhrases(
-  pool: Pool,
-  connectionId: string,
-  tails: readonly string[],
-): Promise<RecalledPhrase[]> {
-  return recall(pool, RECALL, connectionId, tails);
-}
+  connection: {
+    name: 'recall_phrases_v1',
+    text: 'select * from recall_phrases_v1($1::uuid, $2::text[], $3::int)',
+  },
+  account: {
+    name: 'phrases_after_v1',
+    text: `select * from phrases_after_v1($1::uuid, '{}', $2::text[], $3::int)`,
+  },
+} as const satisfies Record<string, SqlStatement>;
 
 /**
- * Reads how an account's owner has continued the last words of a draft (`tails`) in earlier texts from any app; a
- * sample if there are many.
+ * Reads how a person has continued the last words of a draft (`tails`) in earlier texts; a sample if there are many.
+ * `id` is a connection's, which leaves out texts from other apps that are or were connected, or an account's.
  */
-export function recallOwnPhrases(
+export async function recallPhrases(
   pool: Pool,
-  accountId: string,
-  tails: readonly string[],
-): Promise<RecalledPhrase[]> {
-  return recall(pool, RECALL_OWN, accountId, tails);
-}
-
-async function recall(
-  pool: Pool,
-  statement: SqlStatement,
+  by: keyof typeof RECALL,
   id: string,
   tails: readonly string[],
 ): Promise<RecalledPhrase[]> {
   const lookups = tails.map((tail) => (tail === '\n' || tail.length > TAIL_LENGTH_MAX ? '' : tail));
   if (lookups.every((tail) => tail === '')) return [];
-  return query(pool, statement, [id, lookups, PHRASES_PER_TAIL_MAX]);
+  return query(pool, RECALL[by], [id, lookups, PHRASES_PER_TAIL_MAX]);
 }

@@ -1,9 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { EpisodeDraft, RawToPromote } from '../../../domain/episodes.ts';
 import { newId } from '../../../ids.ts';
-import { Episode } from '../../entities/memory.ts';
-import { changeMemory } from './change.ts';
-import { setSources } from './links.ts';
+import { Episode, MemoryLink, RawMemory } from '../../entities/memory.ts';
+import { MemoryChanged } from './change.ts';
+import { DERIVED_FROM } from './links.ts';
 import type { EpisodeVersion } from './rows-to-promote.ts';
 import { type AffectedRows, clearFailures } from './set-aside.ts';
 
@@ -15,55 +15,28 @@ export type Piece = { rows: readonly RawToPromote[] } & (
   | { kind: 'summarised' }
 );
 
-/** Thrown if a piece's rows or its episode have changed since they were read. */
-class PieceChanged extends Error {
-  override readonly name = 'PieceChanged';
-}
-
-interface PieceOptions {
-  /** See `RowFilter`. */
-  promotedBefore: string | undefined;
-  /** Called in the same transaction, with the id of the stored episode; undefined without a draft. */
-  inTransaction: (tx: EntityManager, id: string | undefined) => Promise<void>;
-}
-
 /**
- * Stores the draft of an episode with its links, and marks the piece's rows as processed, in one transaction. Without a
- * draft, only marks the rows. Returns false, and stores nothing, if the rows or the episode have changed meanwhile.
- * Throws the errors of `changeMemory`.
+ * Stores the draft of an episode with its links, and marks the piece's rows as processed, in a transaction of
+ * `changeMemory`. Returns the episode's id; without a draft, only marks the rows. Throws `MemoryChanged` if the rows or
+ * the episode have changed meanwhile. `promotedBefore`: see `RowFilter`.
  */
 export async function storePiece(
-  em: EntityManager,
+  tx: EntityManager,
   accountId: string,
   piece: Piece,
   draft: EpisodeDraft | undefined,
-  { promotedBefore, inTransaction }: PieceOptions,
-): Promise<boolean> {
-  const newEpisodeId = newId();
-  try {
-    await changeMemory(
-      em,
-      accountId,
-      async (tx) => {
-        // The lock on the account keeps the piece unchanged until the transaction ends.
-        const isAsRead =
-          piece.kind === 'again'
-            ? isUnchanged(tx, accountId, piece, piece.episode)
-            : isUnpromoted(tx, accountId, piece, promotedBefore);
-        if (!(await isAsRead)) throw new PieceChanged();
-        const id = piece.kind === 'again' ? piece.episode.id : newEpisodeId;
-        if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
-        await markProcessed(tx, accountId, piece, promotedBefore);
-        await clearFailures(tx, accountId, affectedRowsOf(piece));
-        await inTransaction(tx, draft && id);
-      },
-      { counts: draft !== undefined },
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof PieceChanged) return false;
-    throw error;
-  }
+  promotedBefore: string | undefined,
+): Promise<string | undefined> {
+  // The lock on the account keeps the piece unchanged until the transaction ends.
+  const isAsRead =
+    piece.kind === 'again'
+      ? isUnchanged(tx, accountId, piece, piece.episode)
+      : isUnpromoted(tx, accountId, piece, promotedBefore);
+  if (!(await isAsRead)) throw new MemoryChanged();
+  const id = draft && (await storeEpisode(tx, accountId, piece, draft));
+  await markProcessed(tx, accountId, piece, promotedBefore);
+  await clearFailures(tx, accountId, affectedRowsOf(piece));
+  return id;
 }
 
 /**
@@ -71,8 +44,8 @@ export async function storePiece(
  * times its `failures` are failed promotions of the episode to facts.
  */
 export function affectedRowsOf(piece: Piece): AffectedRows {
-  const raw = { raw_memories: piece.rows.map(({ id }) => id) };
-  return piece.kind === 'again' && piece.episode.isStale ? { ...raw, episodes: [piece.episode.id] } : raw;
+  const rows = { raw: idsOf(piece) };
+  return piece.kind === 'again' && piece.episode.isStale ? { ...rows, episodes: [piece.episode.id] } : rows;
 }
 
 /**
@@ -85,11 +58,12 @@ async function markProcessed(
   piece: Piece,
   promotedBefore: string | undefined,
 ): Promise<void> {
-  await tx.execute(
-    `update raw_memories set promoted_at = now()
-      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
-        and (promoted_at < ?::timestamptz or (? and promoted_at is null))`,
-    [accountId, idsOf(piece), promotedBefore ?? null, piece.kind !== 'again'],
+  const before = { promotedAt: { $lt: raw('?::timestamptz', [promotedBefore ?? null]) } };
+  const unpromoted = piece.kind === 'again' ? [] : [{ promotedAt: null }];
+  await tx.nativeUpdate(
+    RawMemory,
+    { account: accountId, id: { $in: idsOf(piece) }, $or: [before, ...unpromoted] },
+    { promotedAt: raw('now()') },
   );
 }
 
@@ -101,7 +75,7 @@ async function isUnpromoted(
 ): Promise<boolean> {
   const [{ left } = { left: 0 }] = await tx.execute<{ left: number }[]>(
     `select count(*)::int as left from raw_memories r
-      where r.account_id = ? and r.id in (select json_array_elements_text(?::json)::uuid)
+      where r.account_id = ? and r.id = any (array[?]::uuid[])
         and (r.promoted_at is null or r.promoted_at < ?::timestamptz)
         and (? or not exists (
           select from memory_links l where l.account_id = r.account_id and l.to_id = r.id and l.from_tier = 'episode'))`,
@@ -128,28 +102,26 @@ async function isUnchanged(
 
 async function storeEpisode(
   tx: EntityManager,
-  accountId: string,
-  id: string,
-  { rows, kind }: Piece,
+  account: string,
+  piece: Piece,
   draft: EpisodeDraft,
-): Promise<void> {
+): Promise<string> {
   const now = new Date();
-  const times = rows.map(({ occurredAt }) => occurredAt.getTime());
+  const times = piece.rows.map(({ occurredAt }) => occurredAt.getTime());
   const span = { startedAt: new Date(Math.min(...times)), endedAt: new Date(Math.max(...times)) };
-  if (kind === 'again') {
-    const row = await tx.findOneOrFail(Episode, { id, account: accountId });
-    tx.assign(row, { ...draft, ...span, staleAt: null, updatedAt: now });
-    await tx.flush();
-    return;
+  if (piece.kind === 'again') {
+    const { id } = piece.episode;
+    await tx.nativeUpdate(Episode, { id, account }, { ...draft, ...span, staleAt: null, updatedAt: now });
+    return id;
   }
-  const dates = { createdAt: now, updatedAt: now };
-  tx.create(Episode, { id, account: accountId, ...draft, ...span, ...dates });
-  await tx.flush();
-  await setSources(tx, accountId, { from: 'episode', to: 'raw' }, [
-    { row: { id }, sources: rows.map((row) => row.id) },
-  ]);
+  const id = newId();
+  await tx.insert(Episode, { id, account, ...draft, ...span, createdAt: now, updatedAt: now });
+  const link = { account, fromId: id, relation: DERIVED_FROM, fromTier: 'episode', toTier: 'raw' };
+  const links = piece.rows.map((row) => ({ ...link, toId: row.id }));
+  await tx.insertMany(MemoryLink, links);
+  return id;
 }
 
-function idsOf({ rows }: Piece): string {
-  return JSON.stringify(rows.map(({ id }) => id));
+function idsOf({ rows }: Piece): string[] {
+  return rows.map(({ id }) => id);
 }

@@ -1,14 +1,14 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { passagesOverlap } from '../../../domain/facts/passage.ts';
 import { haveSamePassage, reconcile } from '../../../domain/facts/reconcile.ts';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
-import { changeMemory } from './change.ts';
+import { Episode } from '../../entities/memory.ts';
+import { MemoryChanged } from './change.ts';
 import { sourcesOf } from './fact-sources.ts';
 import { addEvidence, addFact, rewordFact } from './facts.ts';
 import { deleteFacts } from './forget-derived.ts';
 import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './known-facts.ts';
-import { clearFailures } from './set-aside.ts';
 import { supersede } from './successors.ts';
 
 export interface ExtractedStatements {
@@ -30,41 +30,27 @@ export interface StoreResult {
   ids: string[];
 }
 
-/**
- * Thrown if a source, or a fact that a model was shown, has changed since it was read: the statements may repeat
- * deleted texts.
- */
-export class SourcesChanged extends Error {
-  override readonly name = 'SourcesChanged';
+/** Reports whether storing the statements changes facts. A stale fact is rewritten or deleted in any case. */
+export function changesFacts({ sources, statements }: ExtractedStatements): boolean {
+  return sources.some(({ tier }) => tier === 'fact') || statements.some(({ length }) => length > 0);
 }
 
 /**
- * Turns statements into facts, and marks the episodes as promoted, in one transaction with `inTransaction`. A stale
- * fact gets the first new statement from its remaining sources, or is deleted. Throws `SourcesChanged` if a source, or
- * a fact that a model was shown, has changed, and the errors of `changeMemory`.
+ * Turns statements into facts, and marks the episodes as promoted, in a transaction of `changeMemory`. A stale fact gets
+ * the first new statement from its remaining sources, or is deleted. Throws `MemoryChanged` if a source, or a fact that a
+ * model was shown, has changed.
  */
-export function storeStatements(
-  em: EntityManager,
+export async function storeStatements(
+  tx: EntityManager,
   accountId: string,
   extracted: ExtractedStatements,
-  inTransaction: (tx: EntityManager, stored: StoreResult) => Promise<void>,
-): Promise<void> {
-  const { sources, statements } = extracted;
-  // Sources of tier `fact` are stale facts, which are rewritten or deleted in any case.
-  const changesFacts =
-    sources.some(({ tier }) => tier === 'fact') || statements.some(({ length }) => length > 0);
-  return changeMemory(
-    em,
-    accountId,
-    async (tx) => {
-      await checkUnchanged(tx, accountId, extracted);
-      const storage = new StatementStorage(tx, accountId, extracted);
-      for (const [place, source] of sources.entries()) await storage.store(source, statements[place] ?? []);
-      await markPromoted(tx, accountId, sources);
-      await inTransaction(tx, storage.result);
-    },
-    { counts: changesFacts },
-  );
+): Promise<StoreResult> {
+  await checkUnchanged(tx, accountId, extracted);
+  const storage = new StatementStorage(tx, accountId, extracted);
+  for (const [place, source] of extracted.sources.entries())
+    await storage.store(source, extracted.statements[place] ?? []);
+  await markPromoted(tx, accountId, extracted.sources);
+  return storage.result;
 }
 
 async function checkUnchanged(
@@ -79,33 +65,30 @@ async function checkUnchanged(
     related.map(({ id }) => id),
   );
   const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-  if (!isSame(now, sources) || !isSame(facts, related)) throw new SourcesChanged();
+  if (!isSame(now, sources) || !isSame(facts, related)) throw new MemoryChanged();
 }
 
 async function markPromoted(tx: EntityManager, accountId: string, sources: readonly FactSource[]) {
-  const episodes = sources.filter(({ tier }) => tier === 'episode').map(({ id }) => id);
-  await tx.execute(
-    `update episodes set promoted_at = now()
-      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(episodes)],
+  const ids = sources.filter(({ tier }) => tier === 'episode').map(({ id }) => id);
+  await tx.nativeUpdate(
+    Episode,
+    { account: accountId, id: { $in: ids } },
+    { promotedAt: raw('now()'), failures: 0, retryAt: null },
   );
-  await clearFailures(tx, accountId, { episodes });
 }
 
 class StatementStorage {
   readonly #tx: EntityManager;
   readonly #accountId: string;
-  readonly #model: string | null;
-  readonly #limits: ExtractedStatements['limits'];
+  readonly #extracted: ExtractedStatements;
   readonly #createdIds = new Set<string>();
   readonly #updatedIds = new Set<string>();
   #skipped = 0;
 
-  constructor(tx: EntityManager, accountId: string, { model, limits }: ExtractedStatements) {
+  constructor(tx: EntityManager, accountId: string, extracted: ExtractedStatements) {
     this.#tx = tx;
     this.#accountId = accountId;
-    this.#model = model;
-    this.#limits = limits;
+    this.#extracted = extracted;
   }
 
   get result(): StoreResult {
@@ -118,14 +101,15 @@ class StatementStorage {
     // Deletes the stale fact, so that facts that it superseded become current again. A statement that contradicts them
     // supersedes them again.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
-    const limit = isFact ? 1 : this.#limits.ofSource;
+    const limit = isFact ? 1 : this.#extracted.limits.ofSource;
     // Statements from one passage count once towards the limit, to leave room for other passages of the source.
     const passages: Statement[] = [];
     let hasEffect = false;
     for (const statement of statements) {
       const isOfCountedPassage = !isFact && passages.some((one) => haveSamePassage(one, statement));
       const hasRoom =
-        (isOfCountedPassage || passages.length < limit) && this.#createdIds.size < this.#limits.inAll;
+        (isOfCountedPassage || passages.length < limit) &&
+        this.#createdIds.size < this.#extracted.limits.inAll;
       const effect = await this.#storeOne(statement, source, hasRoom);
       hasEffect ||= effect !== 'nothing';
       if (effect === 'made' && !isOfCountedPassage) passages.push(statement);
@@ -151,15 +135,15 @@ class StatementStorage {
         // A fact stored without quotes needs no evidence. With a quote, it would be deleted together with the quoted
         // row.
         if (decision.fact.quotes.length === 0) return 'nothing';
-        return (await addEvidence(tx, accountId, decision.fact.id, evidence))
+        return (await addEvidence(tx, accountId, decision.fact, evidence))
           ? this.#markUpdated(decision.fact.id)
           : 'nothing';
       case 'rewording':
         // Keeps the wording of a fact that this batch created: it comes from an earlier, and so more important,
         // statement.
         if (this.#createdIds.has(decision.fact.id)) return 'nothing';
-        await rewordFact(tx, accountId, decision.fact.id, statement, this.#model);
-        await addEvidence(tx, accountId, decision.fact.id, evidence);
+        await rewordFact(tx, accountId, decision.fact.id, statement, this.#extracted.model);
+        await addEvidence(tx, accountId, decision.fact, evidence);
         return this.#markUpdated(decision.fact.id);
       case 'new':
       case 'former': {
@@ -167,9 +151,9 @@ class StatementStorage {
         const isRewritten = tier === 'fact' && !this.#updatedIds.has(id);
         const fact = await addFact(tx, accountId, statement, {
           id: isRewritten ? id : undefined,
-          model: this.#model,
+          model: this.#extracted.model,
         });
-        await addEvidence(tx, accountId, fact, evidence);
+        await addEvidence(tx, accountId, { id: fact, quotes: [] }, evidence);
         if (decision.outcome === 'former')
           await supersede(tx, accountId, fact, decision.fact.id, decision.end);
         for (const { fact: old, end } of decision.supersedes) {

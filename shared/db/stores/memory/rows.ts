@@ -32,14 +32,6 @@ export function addRawRows(em: EntityManager, accountId: string, rows: RawValues
   });
 }
 
-export async function findRaw(
-  em: EntityManager,
-  accountId: string,
-  id: string,
-): Promise<RawMemory | undefined> {
-  return (await em.findOne(RawMemory, { id, account: accountId })) ?? undefined;
-}
-
 const EPISODE_LINK = { from: 'episode', to: 'raw' } as const;
 
 /** Stores episodes, all or none. Throws a `ValidationError` for raw rows that the account does not have. */
@@ -72,8 +64,7 @@ export async function readEpisode(
   accountId: string,
   id: string,
 ): Promise<RowWithSources<Episode>> {
-  const row = await em.findOne(Episode, { id, account: accountId });
-  if (row === null) throw new AppError('not_found');
+  const row = await em.findOneOrFail(Episode, { id, account: accountId });
   return (await withSources(em, accountId, EPISODE_LINK.to, [row]))[0] ?? { row, sources: [] };
 }
 
@@ -89,8 +80,7 @@ export function changeEpisode(
 ): Promise<RowWithSources<Episode>> {
   if (sources === undefined && Object.keys(values).length === 0) return readEpisode(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
-    const row = await tx.findOne(Episode, { id, account: accountId });
-    if (row === null) throw new AppError('not_found');
+    const row = await tx.findOneOrFail(Episode, { id, account: accountId });
     const faults = new Faults();
     tx.assign(row, { ...values, updatedAt: new Date() });
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
@@ -106,10 +96,6 @@ export function changeEpisode(
     if (sources !== undefined) await setSources(tx, accountId, EPISODE_LINK, [{ row, sources }]);
     return readEpisode(tx, accountId, id);
   });
-}
-
-export async function findProfile(em: EntityManager, accountId: string): Promise<Profile | undefined> {
-  return (await em.findOne(Profile, { account: accountId })) ?? undefined;
 }
 
 export function writeProfile(
@@ -134,10 +120,20 @@ export function writeProfile(
 }
 
 /** Throws `not_found` if there is no profile. */
+export async function readProfile(em: EntityManager, accountId: string): Promise<Profile> {
+  const profile = await em.findOne(Profile, { account: accountId });
+  if (profile === null) throw noProfile();
+  return profile;
+}
+
+function noProfile(): AppError {
+  return new AppError('not_found', { explanation: 'There is no profile yet.' });
+}
+
 export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
     const deletedCount = await tx.nativeDelete(Profile, { account: accountId });
-    if (deletedCount === 0) throw new AppError('not_found');
+    if (deletedCount === 0) throw noProfile();
     await redactProfile(tx, accountId);
   });
 }

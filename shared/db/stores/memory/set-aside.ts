@@ -1,7 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, type RawQueryFragment, raw } from '@mikro-orm/postgresql';
+import { Episode, Fact, RawMemory } from '../../entities/memory.ts';
 import { transaction } from '../../statement.ts';
 
-export type AffectedRows = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
+/** Ids of rows. */
+export type AffectedRows = Partial<Record<'raw' | 'episodes' | 'facts', readonly string[]>>;
 
 /**
  * How long the scheduler skips rows after a failed promotion: 10 minutes, doubled by each further failure, up to a day.
@@ -17,12 +19,8 @@ export async function setAside(
   await transaction(em, async (tx) => {
     // Locks the account first, as `changeMemory` does, so that the two cannot deadlock over rows.
     await tx.execute('select from accounts where id = ? for no key update', [accountId]);
-    for (const [table, ids] of Object.entries(affectedRows))
-      await tx.execute(
-        `update ${table} set failures = failures + 1, retry_at = now() + ${RETRY_DELAY}
-          where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-        [accountId, JSON.stringify(ids)],
-      );
+    const retryAt = raw(`now() + ${RETRY_DELAY}`);
+    await change(tx, accountId, affectedRows, { failures: raw('failures + 1'), retryAt });
   });
 }
 
@@ -31,10 +29,19 @@ export async function clearFailures(
   accountId: string,
   affectedRows: AffectedRows,
 ): Promise<void> {
-  for (const [table, ids] of Object.entries(affectedRows))
-    await tx.execute(
-      `update ${table} set failures = 0, retry_at = null
-        where account_id = ? and failures > 0 and id in (select json_array_elements_text(?::json)::uuid)`,
-      [accountId, JSON.stringify(ids)],
-    );
+  await change(tx, accountId, affectedRows, { failures: 0, retryAt: null }, { failures: { $gt: 0 } });
+}
+
+async function change(
+  tx: EntityManager,
+  account: string,
+  affectedRows: AffectedRows,
+  values: { failures: number | RawQueryFragment; retryAt: RawQueryFragment | null },
+  condition: { failures?: { $gt: number } } = {},
+): Promise<void> {
+  const among = (ids: readonly string[]) => ({ account, id: { $in: [...ids] }, ...condition });
+  const { raw: rows = [], episodes = [], facts = [] } = affectedRows;
+  if (rows.length > 0) await tx.nativeUpdate(RawMemory, among(rows), values);
+  if (episodes.length > 0) await tx.nativeUpdate(Episode, among(episodes), values);
+  if (facts.length > 0) await tx.nativeUpdate(Fact, among(facts), values);
 }

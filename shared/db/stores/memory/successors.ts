@@ -1,5 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
+import { Fact } from '../../entities/memory.ts';
 
 /*
  * `superseded_by` is the fact that has replaced a fact; `ended_by` is the fact that replaces it at its `valid_to`, a
@@ -44,16 +45,15 @@ export async function supersede(
   successorId: string,
   end: Date | null,
 ): Promise<void> {
-  await tx.execute(
-    `update facts f
-        set superseded_by = case when b.ends_later then null else b.id end,
-            ended_by = case when b.ends_later then b.id else f.ended_by end,
-            invalidated_at = case when not b.ends_later then now() end,
-            valid_to = coalesce(b.at, f.valid_to), updated_at = now()
-       from (select id, at, coalesce(at > now(), false) as ends_later
-               from (select ?::uuid as id, ?::timestamptz as at) b) b
-      where f.account_id = ? and f.id = ?`,
-    [successorId, end, accountId, id],
+  const now = new Date();
+  const change =
+    end !== null && end > now
+      ? { supersededBy: null, endedBy: successorId, invalidatedAt: null }
+      : { supersededBy: successorId, invalidatedAt: now };
+  await tx.nativeUpdate(
+    Fact,
+    { account: accountId, id },
+    { ...change, ...(end && { validTo: end }), updatedAt: now },
   );
 }
 
@@ -68,12 +68,10 @@ export async function moveEnds(
   id: string,
   { from, to }: { from: Date; to: Date | null },
 ): Promise<void> {
-  await tx.execute(
-    `update facts f
-        set valid_to = case when b.at < f.valid_from then f.valid_from else b.at end, updated_at = now()
-       from (select ?::timestamptz as at) b
-      where f.account_id = ? and (f.superseded_by = ? or (f.ended_by = ? and b.at is not null))
-        and f.revision_of is null and f.valid_to = ?`,
-    [to, accountId, id, id, from],
+  const successor = to === null ? { supersededBy: id } : { $or: [{ supersededBy: id }, { endedBy: id }] };
+  await tx.nativeUpdate(
+    Fact,
+    { account: accountId, ...successor, revisionOf: null, validTo: from },
+    { validTo: to && raw('greatest(valid_from, ?::timestamptz)', [to]), updatedAt: new Date() },
   );
 }

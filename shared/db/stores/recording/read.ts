@@ -6,11 +6,11 @@ export interface EventRow {
   receivedAt: Date;
   /** Size of the body, in bytes. */
   size: number;
-  /** JSON text, as in `RecordingEvent.body`; undefined if it is larger than the caller's `sizeMax`. */
+  /** JSON text, as in `RecordingEvent.body`; undefined if the caller's limits leave it out. */
   body: string | undefined;
 }
 
-/** Leaves out the body if it has more than `sizeMax` bytes; `readBody` reads it whatever its size. */
+/** Leaves out the body if it has more than `sizeMax` bytes; `readBodies` reads it whatever its size. */
 export async function findEvent(
   em: EntityManager,
   accountId: string,
@@ -26,16 +26,17 @@ export async function findEvent(
   return row && toEvent(row);
 }
 
-export async function readBody(
+/** Returns bodies by the ids of their events, without those erased meanwhile. */
+export async function readBodies(
   em: EntityManager,
   accountId: string,
-  id: string,
-): Promise<string | undefined> {
-  const [row] = await em.execute<{ body: string }[]>(
-    'select body from recording_events where account_id = ? and id = ?',
-    [accountId, id],
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await em.execute<{ id: string; body: string }[]>(
+    'select id, body from recording_events where account_id = ? and id in (select json_array_elements_text(?))',
+    [accountId, JSON.stringify(ids)],
   );
-  return row?.body;
+  return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
 export function latestSessions(
@@ -44,14 +45,6 @@ export function latestSessions(
   limit: number,
 ): Promise<RecordingSession[]> {
   return em.find(RecordingSession, { accountId }, { orderBy: { lastArrival: 'desc' }, limit });
-}
-
-export async function findSession(
-  em: EntityManager,
-  accountId: string,
-  id: string,
-): Promise<RecordingSession | undefined> {
-  return (await em.findOne(RecordingSession, { accountId, id })) ?? undefined;
 }
 
 /** Position of the last event of a page. The next page starts after it. */
@@ -78,20 +71,22 @@ interface PageRow extends EventColumns, Cursor {
 
 interface PageOptions {
   limit: number;
-  /** Maximum total size of the bodies, in bytes. */
+  /** Maximum total size of the events, in bytes. A larger event is a page of its own. */
   sizeMax: number;
+  /** Maximum total size of the bodies that are read with the rows. The further ones are left out. */
+  bodiesMax: number;
   /** Undefined to start with the first event. */
   after: Cursor | undefined;
 }
 
 /**
- * Reads a page of a session's events in order of time; events of the same time are in order of arrival. An event larger
- * than `sizeMax` is a page of its own, without its body.
+ * Reads a page of a session's events in order of time; events of the same time are in order of arrival. `readBodies`
+ * reads the bodies that are left out.
  */
 export async function pageOfEvents(
   em: EntityManager,
   { accountId, id }: RecordingSession,
-  { limit, sizeMax, after }: PageOptions,
+  { limit, sizeMax, bodiesMax, after }: PageOptions,
 ): Promise<{ events: EventRow[]; next: Cursor | null }> {
   const { occurredMs, arrival } = after ?? { occurredMs: 0, arrival: 0 };
   const rows = await em.execute<PageRow[]>(
@@ -105,12 +100,12 @@ export async function pageOfEvents(
               sum(octet_length(f.body)) over by_age as together, lead(f.arrival) over by_age is not null as more
          from found f window by_age as (order by f.occurred_at, f.arrival)
      )
-     select m.id, m.size, case when m.size <= ? then m.body end as body,
+     select m.id, m.size, case when m.together <= ? then m.body end as body,
             (extract(epoch from m.received_at) * 1000)::float8 as "receivedMs",
             (extract(epoch from m.occurred_at) * 1000)::float8 as "occurredMs", m.arrival::float8 as arrival, m.more
        from measured m where m.place = 1 or (m.place <= ? and m.together <= ?)
       order by m.place`,
-    [accountId, id, occurredMs, arrival, limit + 1, sizeMax, limit, sizeMax],
+    [accountId, id, occurredMs, arrival, limit + 1, bodiesMax, limit, sizeMax],
   );
   const last = rows.at(-1);
   return {

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
-import type { Quotas } from '../../../config/config.ts';
+import type { Quotas } from '../../../config/quotas.ts';
 import { type ExceededQuota, quotaError } from '../../../domain/account.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { query } from '../../statement.ts';
 
 const RECORD_BATCH = {
-  name: 'record_v2',
+  name: 'record_v1',
   text: `select accepted, foreign_places as foreign, excess
-           from record_v2($1::uuid, $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
+           from record_v1($1::uuid, $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
                           $8::text, $9::int[], $10::json)`,
 };
 

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
 import {
   type CalibratorModel,
   fitCalibrator,
@@ -11,57 +10,46 @@ import type { Material } from '../../../domain/replies/material.ts';
 import type { PersonDecision } from '../../../domain/replies/support.ts';
 import { PROMPT_END_CHARS, type PromptReply } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
-import { query } from '../../statement.ts';
+import { dayOf } from '../../../domain/shown-rows.ts';
+import { Episode, Fact, Profile, RawMemory } from '../../entities/memory.ts';
+import { ReplyCalibrator } from '../../entities/reply.ts';
 
-const BATCH_BUNDLE = {
-  name: 'kept_batch_v1',
-  text: `select w.progress, a.memory_revision::float8 as revision from work w join accounts a on a.id = w.party
-          where w.id = $1::uuid and w.progress is not null`,
-};
-
-/**
- * Reads the bundle of a live batch and the current revision of memory. Returns undefined if the batch is not live or
- * does not have this part: a batch that runs again after a failure has new parts, while old parts may still be queued.
- */
+/** Reads the bundle of a live batch and the current revision of memory. Returns undefined if the batch has ended. */
 export async function readBatchBundle(
-  pool: Pool,
+  em: EntityManager,
   batchId: string,
-  partId: string,
 ): Promise<{ bundle: BatchBundle; revision: number } | undefined> {
-  const [row] = await query<{ progress: string; revision: number }>(pool, BATCH_BUNDLE, [batchId]);
-  if (row === undefined) return undefined;
-  const { bundle, ids } = JSON.parse(row.progress) as BatchProgress;
-  return ids.includes(partId) ? { bundle, revision: row.revision } : undefined;
+  const [row] = await em.execute<{ progress: string; revision: number }[]>(
+    `select w.progress, a.memory_revision::float8 as revision from work w join accounts a on a.id = w.party
+      where w.id = ?`,
+    [batchId],
+  );
+  return row && { bundle: (JSON.parse(row.progress) as BatchProgress).bundle, revision: row.revision };
 }
-
-const BATCH_MEMORY = {
-  name: 'batch_memory_v1',
-  text: `
-    select (select json_build_object('summary', p.summary, 'data', p.data) from profiles p where p.account_id = $1::uuid)
-             as profile,
-           (select coalesce(json_agg(json_build_object('id', f.id, 'text', f.text, 'pinned', f.pinned)), '[]')
-              from facts f where f.account_id = $1::uuid and f.id = any ($2::uuid[]) and f.stale_at is null) as facts,
-           (select coalesce(json_agg(json_build_object('id', e.id, 'title', e.title, 'summary', e.summary)), '[]')
-              from episodes e where e.account_id = $1::uuid and e.id = any ($3::uuid[]) and e.stale_at is null)
-             as episodes,
-           (select coalesce(json_agg(json_build_object(
-                     'id', r.id, 'role', r.role, 'origin', r.origin, 'content', r.content)), '[]')
-              from raw_memories r where r.account_id = $1::uuid and r.id = any ($4::uuid[])) as raw`,
-};
 
 /** Reads the rows of a batch's bundle as they are now, without those deleted since the bundle was assembled. */
 export async function readBatchMemory(
-  pool: Pool,
+  em: EntityManager,
   accountId: string,
   { factIds, episodeIds, rawIds }: BatchBundle,
 ): Promise<Omit<Material, 'examples'>> {
-  const [row] = await query<Omit<Material, 'examples'>>(pool, BATCH_MEMORY, [
-    accountId,
-    factIds,
-    episodeIds,
-    rawIds,
-  ]);
-  return row ?? { profile: null, facts: [], episodes: [], raw: [] };
+  const account = accountId;
+  const profile = await em.findOne(Profile, { account });
+  const facts = await em.find(Fact, { account, id: { $in: factIds }, staleAt: null });
+  const episodes = await em.find(Episode, { account, id: { $in: episodeIds }, staleAt: null });
+  const raw = await em.find(RawMemory, { account, id: { $in: rawIds } });
+  return {
+    profile: profile && { summary: profile.summary, data: profile.data },
+    facts: facts.map((row) => ({ id: row.id, on: dayOf(row), text: row.text, pinned: row.pinned })),
+    episodes: episodes.map((row) => ({ id: row.id, on: dayOf(row), title: row.title, summary: row.summary })),
+    raw: raw.map((row) => ({
+      id: row.id,
+      on: dayOf(row),
+      role: row.role ?? null,
+      origin: row.origin,
+      content: row.content,
+    })),
+  };
 }
 
 /** A prediction learns from at most this many of the latest replies. */
@@ -79,7 +67,8 @@ export function readPromptReplies(em: EntityManager, accountId: string): Promise
  * answers the last prompt of the same agent in its session.
  */
 const READ_PROMPT_REPLIES = `
-  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
+  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply,
+         to_char(r.occurred_at at time zone 'UTC', 'YYYY-MM-DD') as "on", right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
       select * from raw_memories
        where account_id = ? and kind = 'reply' and origin = 'human' order by occurred_at desc, id desc limit ?) r
@@ -118,29 +107,19 @@ export function readDecisions(em: EntityManager, accountId: string): Promise<Per
   );
 }
 
-interface StoredCalibrator {
-  revision: number;
-  weights: CalibratorModel | null;
-}
-
 /**
  * Returns the account's calibrator. If labels have changed, fits and stores it again. The result depends only on the
  * labels, so it does not matter which process fits it, or how often.
  */
 export async function readCalibrator(em: EntityManager, accountId: string): Promise<CalibratorModel> {
-  const [stored] = await em.execute<StoredCalibrator[]>(
-    `select revision::float8 as revision, case when fitted = revision then weights end as weights
-       from reply_calibrators where account_id = ?`,
-    [accountId],
-  );
-  if (stored === undefined) return PRIOR_CALIBRATOR;
-  if (stored.weights !== null) return stored.weights;
+  const stored = await em.findOne(ReplyCalibrator, { accountId });
+  if (stored === null) return PRIOR_CALIBRATOR;
+  const { revision, fitted, weights } = stored;
+  if (weights && fitted === revision) return weights;
   const calibrator = fitCalibrator(await readLabels(em, accountId));
   // If labels have changed since the revision was read, the next prediction fits again.
-  await em.execute(
-    `update reply_calibrators set fitted = ?, weights = ?::jsonb where account_id = ? and coalesce(fitted, 0) < ?`,
-    [stored.revision, JSON.stringify(calibrator), accountId, stored.revision],
-  );
+  const older = { accountId, $or: [{ fitted: null }, { fitted: { $lt: revision } }] };
+  await em.nativeUpdate(ReplyCalibrator, older, { fitted: revision, weights: calibrator });
   return calibrator;
 }
 

@@ -1,13 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { LOWEST_ID } from '../../../ids.ts';
 import { MIB } from '../../../schemas/limits.ts';
+import { Reply } from '../../entities/reply.ts';
 import { inPages, ROWS_AT_ONCE } from '../../steps.ts';
-import {
-  type ComparisonBudget,
-  type DeletedTexts,
-  findRepeating,
-  prepareComparison,
-} from '../memory/repeats.ts';
+import { type DeletedTexts, findRepeating, prepareComparison } from '../memory/repeats.ts';
 
 interface PredictionTexts {
   id: string;
@@ -41,8 +37,7 @@ export async function readMemoryTexts(
   accountId: string,
   ids: readonly string[],
 ): Promise<{ id: string; text: string }[] | undefined> {
-  const idsJson = JSON.stringify(ids);
-  const values = [accountId, idsJson, accountId, idsJson];
+  const values = [accountId, ids, accountId, ids];
   const [{ bytes } = { bytes: 0 }] = await tx.execute<{ bytes: number }[]>(
     `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${SELECT_TEXTS}) t`,
     values,
@@ -54,9 +49,9 @@ export async function readMemoryTexts(
 
 const SELECT_TEXTS = `
   select id, title || E'\\n' || summary as text from episodes
-   where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
+   where account_id = ? and id = any (array[?]::uuid[])
   union all
-  select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
+  select id, text from facts where account_id = ? and id = any (array[?]::uuid[])`;
 
 /**
  * Erases those texts of predictions made from these rows that may repeat the deleted `texts`; erases all their texts if
@@ -67,12 +62,12 @@ export async function redactPredictions(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
-  { texts, budget }: { texts: readonly string[] | undefined; budget: ComparisonBudget },
+  { texts, timeUp }: { texts: readonly string[] | undefined; timeUp: AbortSignal },
 ): Promise<void> {
-  const deletedTexts = prepareComparison(texts, budget, { ofFewWords: true });
+  const deletedTexts = prepareComparison(texts, timeUp, { ofFewWords: true });
   for (const page of inPages(ids, SOURCES_AT_ONCE))
     await redactPredictionsMadeFrom(tx, accountId, page, deletedTexts);
-  await tx.execute(`${DELETE_DRAFT_ANSWERS} and ${IS_MADE_FROM_ROWS}`, [accountId, JSON.stringify(ids)]);
+  await tx.execute(`${DELETE_DRAFT_ANSWERS} and ${IS_MADE_FROM_ROWS}`, [accountId, ids]);
 }
 
 /** Deletes the answers of drafts that were made from the profile, because the answers contain the profile. */
@@ -85,11 +80,11 @@ export async function redactProfile(tx: EntityManager, accountId: string): Promi
 /** Looks back only two days, because answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some seconds. */
 const DELETE_DRAFT_ANSWERS = `
   delete from answers a using history h
-   where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id`;
+   where h.party = ? and h.month is null and h.ended_at > now() - interval '2 days' and a.id = h.id`;
 
 const IS_MADE_FROM_ROWS = `
   exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
-           where used #>> '{}' in (select json_array_elements_text(?::json)))`;
+           where used #>> '{}' = any (array[?]::text[]))`;
 
 async function redactPredictionsMadeFrom(
   tx: EntityManager,
@@ -98,10 +93,10 @@ async function redactPredictionsMadeFrom(
   deletedTexts: DeletedTexts | undefined,
 ): Promise<void> {
   for (let after = LOWEST_ID; ; ) {
-    const values = [accountId, JSON.stringify(ids), after, ROWS_AT_ONCE];
+    const values = [accountId, ids, after, ROWS_AT_ONCE];
     const found = (await tx.execute<{ id: string }[]>(PREDICTIONS_MADE_FROM, values)).map(({ id }) => id);
     for (const page of inPages(found, PREDICTIONS_AT_ONCE)) {
-      const rows = await tx.execute<PredictionTexts[]>(PREDICTION_TEXTS, [JSON.stringify(page)]);
+      const rows = await tx.execute<PredictionTexts[]>(PREDICTION_TEXTS, [page]);
       await redactRepeating(tx, accountId, rows, deletedTexts);
     }
     const last = found.at(-1);
@@ -120,31 +115,34 @@ async function redactRepeating(
   rows: readonly PredictionTexts[],
   deletedTexts: DeletedTexts | undefined,
 ): Promise<void> {
-  for (const [textOf, erase] of ERASURES) {
+  for (const [textOf, erased] of ERASURES) {
     const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
     const repeating = await findRepeating(tx, accountId, derived, deletedTexts);
-    if (repeating.length > 0) await tx.execute(`${erase} ${WITH_THESE_IDS}`, [JSON.stringify(repeating)]);
+    if (repeating.length > 0) await tx.nativeUpdate(Reply, { id: { $in: repeating } }, erased);
   }
 }
 
-const WITH_THESE_IDS = 'where id in (select json_array_elements_text(?::json)::uuid)';
-/** Texts of a prediction that are erased together, and the statement that erases them. */
-const ERASURES: readonly (readonly [textOf: (row: PredictionTexts) => string, erase: string])[] = [
-  [({ asked }) => asked, "update replies set agent_input = ''"],
+/** Texts of a prediction that are erased together, and the values that replace them. */
+const ERASURES = [
+  [({ asked }: PredictionTexts) => asked, { agentInput: '' }],
   [
-    ({ answered }) => answered,
-    `update replies
-        set response = '', reasoning = '', actual_response = null,
-            candidates = (
-              select coalesce(jsonb_agg(c || '{"response": "", "reasoning": ""}'), '[]') from jsonb_array_elements(candidates) c)`,
+    ({ answered }: PredictionTexts) => answered,
+    {
+      response: '',
+      reasoning: '',
+      actualResponse: null,
+      candidates: raw(
+        `(select coalesce(jsonb_agg(c || '{"response": "", "reasoning": ""}'), '[]') from jsonb_array_elements(candidates) c)`,
+      ),
+    },
   ],
-];
+] as const;
 
 /** Finds the predictions made from these rows, by the index on `context`. */
 const PREDICTIONS_MADE_FROM = `
   select distinct r.id
     from (select ?::uuid as id) a
-   cross join json_array_elements_text(?::json) row (id)
+   cross join unnest(array[?]::text[]) row (id)
    cross join unnest(array['fact_ids', 'episode_ids', 'raw_ids', 'example_ids']) tier
    cross join lateral (
      select r.id from replies r
@@ -156,4 +154,4 @@ const PREDICTION_TEXTS = `
   select r.id, r.agent_input as asked,
          concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,
                    jsonb_path_query_array(r.candidates, '$[*].*')) as answered
-    from replies r ${WITH_THESE_IDS}`;
+    from replies r where r.id = any (array[?]::uuid[])`;

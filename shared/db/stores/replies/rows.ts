@@ -1,11 +1,10 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { ConfidenceOutcome } from '../../../domain/replies/reliability.ts';
 import { feedbackOf } from '../../../domain/replies/reliability.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
-import { type ListedReply, Reply } from '../../entities/reply.ts';
-import { query, transaction } from '../../statement.ts';
+import { type ListedReply, Reply, ReplyCalibrator } from '../../entities/reply.ts';
+import { transaction } from '../../statement.ts';
 
 const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
 /** Columns by which the size of a listed prediction is measured; its other columns are small. */
@@ -22,35 +21,19 @@ export interface ReplyListOptions {
   offset: number;
 }
 
-export async function findReply(
-  em: EntityManager,
-  accountId: string,
-  id: string,
-): Promise<Reply | undefined> {
-  return (await em.findOne(Reply, { id, accountId })) ?? undefined;
-}
+const HAS_ENDED = { $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }] };
 
 export function findEndedReplies(
   em: EntityManager,
   accountId: string,
   ids: readonly string[],
 ): Promise<ListedReply[]> {
-  return em.find(
-    Reply,
-    { id: { $in: [...ids] }, accountId, $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }] },
-    { exclude: EXCLUDED_FIELDS },
-  );
+  return em.find(Reply, { id: { $in: [...ids] }, accountId, ...HAS_ENDED }, { exclude: EXCLUDED_FIELDS });
 }
 
-const ENDED_REPLIES = {
-  name: 'ended_replies_v1',
-  text: `select r.id from unnest($1::uuid[]) asked (id) join replies r using (id)
-          where r.status <> 'pending' or r.error is not null`,
-};
-
 /** Returns the ids of those predictions that have ended. Does not check which account they belong to. */
-export async function findEndedIds(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(pool, ENDED_REPLIES, [ids]);
+export async function findEndedIds(em: EntityManager, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await em.find(Reply, { id: { $in: [...ids] }, ...HAS_ENDED }, { fields: ['id'] });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -163,11 +146,12 @@ export function recordFeedback(
     tx.assign(reply, { status: feedback.status, actualResponse, label, feedbackAt: new Date(found.nowMs) });
     await tx.flush();
     if (label !== null)
-      await tx.execute(
-        `insert into reply_calibrators (account_id, revision) values (?, 1)
-         on conflict (account_id) do update set revision = reply_calibrators.revision + 1`,
-        [accountId],
-      );
+      await tx
+        .createQueryBuilder(ReplyCalibrator)
+        .insert({ accountId, revision: 1 })
+        .onConflict('accountId')
+        .merge({ revision: raw('reply_calibrators.revision + 1') })
+        .execute('run');
     return reply;
   });
 }

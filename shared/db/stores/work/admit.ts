@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
+import type { TokenQuotas } from '../../../config/quotas.ts';
 import type { Outcome } from '../../../domain/work.ts';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
-import { query } from '../../statement.ts';
+import { type Queryable, query } from '../../statement.ts';
 import type { WorkRef } from './complete.ts';
 import { outcomeOf, type RequestRow, requestJsonSql } from './find.ts';
 
@@ -52,12 +53,14 @@ export interface AdmissionTerms {
   sandboxUnits: number;
   /** Null if the kind is not charged. */
   unitPriceMicrocents: number | null;
+  /** By default, no quota. */
+  tokenQuotas?: TokenQuotas | undefined;
 }
 
 /**
  * `attached`: the request joined the live work of an identical request. `ended`: the history has the outcome of an
  * identical request. All other values except `admitted` are error codes of refused requests, for which nothing was
- * stored. They are not thrown, because an error would fail the other requests of the batch too.
+ * stored; `service_unavailable` means that another transaction has locked the request's connection. They are not thrown, because an error would fail the other requests of the batch too.
  */
 export type AdmissionDecision =
   | 'admitted'
@@ -74,49 +77,56 @@ export type AdmissionDecision =
       | 'request_in_flight'
       | 'context_revision_conflict'
       | 'overloaded'
+      | 'quota_exceeded'
       | 'sandbox_exhausted'
       | 'monthly_cap_reached'
+      | 'service_unavailable'
     >;
 
 export interface AdmissionResult {
   decision: AdmissionDecision;
   id: string;
   attempt: number;
-  /** Milliseconds to the attempt's deadline, by the database's clock. */
+  /** Milliseconds to the attempt's deadline, or of `quota_exceeded` to the end of the day, by the database's clock. */
   leftMs: number;
   superseded: string[];
-  /** Number of pieces of work of this kind that the party has queued; null if no limit is set. */
-  queued: number | null;
+  /** True if this very call stored the work; false if an earlier try had stored it. */
+  stored: boolean;
   /** Set only if `decision` is `ended`. */
   outcome?: Outcome;
 }
 
 const ADMIT = {
-  name: 'admit_v2',
-  text: `select outcome as decision, a.id, a.attempt, left_ms as "leftMs", superseded, queued,
-                (${requestJsonSql('($12::uuid[])[a.place + 1]')} and a.outcome = 'ended') as found
-           from admit_v1($1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::int, $10::int,
-                  $11::bigint) a`,
+  name: 'admit_v1',
+  text: `select outcome as decision, a.id, a.attempt, left_ms as "leftMs", superseded, stored,
+                (${requestJsonSql('($13::uuid[])[a.place + 1]')} and a.outcome = 'ended') as found
+           from admit_v1($1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::boolean, $10, $11::int,
+                  $12::bigint, $14::bigint, $15::bigint) a`,
 };
+
+/** How work may be refused as `overloaded`. */
+export interface Shedding {
+  /** The kind's pool, if it seemed to have no worker or to be stalled. Then the admission reads its state again. */
+  suspectPool?: string | undefined;
+}
 
 type Row = Omit<AdmissionResult, 'outcome'> & { found: RequestRow | null };
 
 /**
- * Admits one party's requests in the given order, in one transaction. Returns the results in the same order. Refuses a
- * request as `overloaded` if the party already has `maxQueued` queued pieces of this kind besides those that the request
- * supersedes; a negative number refuses every request. Never exceeds a monthly cap, and never lets a request run twice
- * at the same time.
+ * Admits one party's requests in the given order, in one transaction. Returns the results in the same order. Without
+ * `shedding`, refuses none as `overloaded`. Never exceeds a monthly cap, and never lets a request run twice at the same
+ * time. Leaves rows of the kind's own (`Kind.rows`) to the caller.
  */
 export async function admit(
-  pool: Pool,
+  db: Queryable,
   admissions: readonly Admission[],
   terms: AdmissionTerms,
-  maxQueued = Number.POSITIVE_INFINITY,
+  shedding?: Shedding,
 ): Promise<AdmissionResult[]> {
   const [first] = admissions;
   if (first === undefined) return [];
   const connections = admissions.flatMap(({ connectionId }) => connectionId ?? []);
-  const rows = await query<Row>(pool, ADMIT, [
+  const rows = await query<Row>(db, ADMIT, [
     terms.kind,
     first.party,
     terms.process,
@@ -126,10 +136,13 @@ export async function admit(
     [...new Set(connections)],
     terms.timeoutMs,
     terms.recoveryWindowS,
-    maxQueued === Number.POSITIVE_INFINITY ? null : maxQueued,
+    shedding !== undefined,
+    shedding?.suspectPool ?? null,
     terms.sandboxUnits,
     terms.unitPriceMicrocents,
     admissions.map(({ key }) => key),
+    terms.tokenQuotas?.account ?? null,
+    terms.tokenQuotas?.allAccounts ?? null,
   ]);
   return rows.map(({ found, ...admitted }) =>
     found ? { ...admitted, outcome: outcomeOf(found) } : admitted,
@@ -161,8 +174,8 @@ function bytea(bytes: Buffer): string {
 }
 
 const DETACH = {
-  name: 'detach_v3',
-  text: 'select key, id, party, month from detach_v2($1::uuid[], $2::uuid[], $3::uuid)',
+  name: 'detach_v1',
+  text: 'select key, id, party, month from detach_v1($1::uuid[], $2::uuid[], $3::uuid)',
 };
 
 /** A request for which no caller of this ingress waits any more. */
@@ -182,9 +195,13 @@ export async function detach(
   pool: Pool,
   detachments: readonly Detachment[],
   process: string,
-): Promise<(WorkRef | undefined)[]> {
+): Promise<(Omit<WorkRef, 'kind'> | undefined)[]> {
   const keys = detachments.map(({ key }) => key);
   const disconnectedKeys = detachments.flatMap(({ key, disconnected }) => (disconnected ? key : []));
-  const unwanted = await query<WorkRef & { key: string }>(pool, DETACH, [keys, disconnectedKeys, process]);
+  const unwanted = await query<Omit<WorkRef, 'kind'> & { key: string }>(pool, DETACH, [
+    keys,
+    disconnectedKeys,
+    process,
+  ]);
   return keys.map((key) => unwanted.find((one) => one.key === key));
 }

@@ -1,9 +1,11 @@
 import type { Pool } from 'pg';
 import { Box } from '../../../box.ts';
-import { query } from '../../statement.ts';
+import { type Queryable, query } from '../../statement.ts';
 
 /** A flow: the queue of one party (an app or account) for one kind of work. */
 export type Flow = { readonly kind: string; readonly party: string };
+
+export type QueuedWork = Flow & { readonly id: string };
 
 /** A piece of work that a worker process has claimed and now runs. */
 export interface Claim<Facts = unknown> extends Flow {
@@ -20,7 +22,7 @@ export interface Claim<Facts = unknown> extends Flow {
   leftMs: number;
   /** Time that decides the order in a flow, in Unix milliseconds: the earliest is claimed first. */
   queuedAtMs: number;
-  /** Latest answer in the request's line (see `RequestLine`) that is still stored, as JSON (`latest_answer_v1`). */
+  /** Result of the kind's `recall`, as JSON; null if there is none. */
   latest: string | null;
 }
 
@@ -42,6 +44,8 @@ export interface ClaimTerms {
   oneAtATime: readonly string[];
   /** How far back a search without `sinceMs` goes. No queued work of these kinds is older. */
   reachMs: number;
+  /** SQL of `Claim.latest`, from `kind`, `line` and `party` (`recallOf`); the same in all claims of a process. */
+  recall: string;
 }
 
 export interface ClaimResult {
@@ -49,18 +53,17 @@ export interface ClaimResult {
   left: Flow[];
 }
 
-export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs", left_ms as "leftMs", queued_at_ms as "queuedAtMs", latest`;
-
-const CLAIM = {
-  name: 'claim_v2',
-  text: `select ${CLAIM_COLUMNS}
-           from claim_v2($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
-};
+const claimStatement = ({ recall }: ClaimTerms) => ({
+  name: 'claim_v1',
+  text: `select id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs",
+                left_ms as "leftMs", queued_at_ms as "queuedAtMs", ${recall} as latest
+           from claim_v1($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
+});
 
 const CLAIM_TIMEOUT_MS = 5000;
 
 /** A claimed piece of work or, without an id, a flow in which the claim left work. */
-export type ClaimRow =
+type ClaimRow =
   | (Omit<Claim, 'facts' | 'input' | 'worker'> & { facts: string; input: string })
   | (Flow & { id: null });
 
@@ -69,12 +72,8 @@ export type ClaimRow =
  * lost, `readHeldWork` finds what was claimed.
  */
 export async function claim(pool: Pool, terms: ClaimTerms): Promise<ClaimResult> {
-  const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_TIMEOUT_MS });
-  return toClaimResult(rows, terms);
-}
-
-export function claimParameters({ worker, asks, slots, oneAtATime, reachMs }: ClaimTerms): unknown[] {
-  return [
+  const { worker, asks, slots, oneAtATime, reachMs } = terms;
+  const values = [
     asks.map(({ kind }) => kind),
     asks.map(({ party }) => party),
     asks.map(({ count }) => count),
@@ -84,12 +83,7 @@ export function claimParameters({ worker, asks, slots, oneAtATime, reachMs }: Cl
     oneAtATime,
     reachMs,
   ];
-}
-
-export function toClaimResult(
-  rows: readonly ClaimRow[],
-  { worker }: Pick<ClaimTerms, 'worker'>,
-): ClaimResult {
+  const rows = await query<ClaimRow>(pool, claimStatement(terms), values, { withinMs: CLAIM_TIMEOUT_MS });
   const claims: Claim[] = [];
   const left: Flow[] = [];
   for (const row of rows)
@@ -103,20 +97,23 @@ const QUEUED_FLOWS = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** Returns, for each kind, the flows of its 250 oldest and 250 newest queued pieces of work. */
+/** Returns, for each kind, the flows of its 500 oldest queued pieces of work, and those of up to 500 parties. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED_FLOWS, [kinds]);
 }
 
-const RELEASE_WORK = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
+const RELEASE_WORK = {
+  name: 'release_v1',
+  text: 'select id, kind, party from release_v1($1::uuid[], $2::uuid)',
+};
 
-/** Puts claimed work back into its flows without using up an attempt. Returns the flows. */
-export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
-  return query<Flow>(pool, RELEASE_WORK, [ids, worker]);
+/** Puts claimed work back into its flows without using up an attempt. Returns the work. */
+export function release(pool: Pool, ids: readonly string[], worker: string): Promise<QueuedWork[]> {
+  return query<QueuedWork>(pool, RELEASE_WORK, [ids, worker]);
 }
 
 const HELD_WORK = {
-  name: 'held_v3',
+  name: 'held_v1',
   text: `select id, attempt from work where id = any ($2::uuid[]) and state = 'running' and worker = $1::uuid`,
 };
 /**
@@ -143,26 +140,7 @@ type HeldWork = Pick<Claim, 'id' | 'attempt'>;
 
 const LIVE_WORK = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
 
-export async function findLiveIds(pool: Pool, ids: readonly string[]): Promise<string[]> {
-  const rows = await query<{ id: string }>(pool, LIVE_WORK, [ids]);
-  return rows.map(({ id }) => id);
-}
-
-const RECLAIM_WORK = {
-  name: 'reclaim_v1',
-  text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
-};
-
-/** Claims attempts again, after a crash of the database undid their claims. Returns the ids of their work. */
-export async function reclaim(
-  pool: Pool,
-  attempts: ReadonlyMap<string, number>,
-  worker: string,
-): Promise<string[]> {
-  const rows = await query<{ id: string }>(pool, RECLAIM_WORK, [
-    [...attempts.keys()],
-    [...attempts.values()],
-    worker,
-  ]);
+export async function findLiveIds(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await query<{ id: string }>(db, LIVE_WORK, [ids]);
   return rows.map(({ id }) => id);
 }

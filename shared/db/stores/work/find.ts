@@ -12,7 +12,7 @@ const REQUEST_COLUMNS = `id, kind, party, key, month, state, code, source, attem
   extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, progress, report, answer`;
 
 const FIND_REQUESTS = {
-  name: 'find_v2',
+  name: 'find_v1',
   text: `select ${REQUEST_COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
 };
 

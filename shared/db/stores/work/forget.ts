@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
+import { LEDGER_DAYS } from '../../../domain/provider-call.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep, takeSteps } from '../../steps.ts';
-import { deleteOldCalls } from '../provider-calls.ts';
 
 /**
  * Ids begin with the time of admission (UUID version 7), so the condition on `id` skips nearly all answers that have
@@ -46,13 +46,24 @@ const DELETE_EXPIRED_ROWS = [
   ['password_resets', `expires_at < now()`],
   ['login_networks', `expires_at < now()`],
   ['refusals', `hour < now() - interval '7 days'`],
-  ['processes', `alive_until < now() - interval '1 hour'`],
+  ['processes', `alive_until not between now() - interval '1 hour' and now() + 2 * clock_slack()`],
   ['rate_limits', `expire < (extract(epoch from now() - interval '1 hour') * 1000)::bigint`],
 ].map(([table, isExpired]) => ({
   name: `old_${table}_v1`,
   text: `delete from ${table} where ctid = any (array(
     select ctid from ${table} where ${isExpired} limit ${ROWS_AT_ONCE} for update skip locked)) returning 1`,
 }));
+
+/** Ids begin with a time (UUID version 7), so the primary key finds the oldest calls. */
+const DELETE_OLD_CALLS = {
+  name: 'old_provider_calls_v1',
+  text: `
+    delete from provider_calls where ctid = any (array(
+      select ctid from provider_calls
+       where id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${LEDGER_DAYS} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
+       order by id limit ${ROWS_AT_ONCE}))
+    returning 1`,
+};
 
 const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1()' };
 
@@ -68,7 +79,7 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
  * still run.
  */
 export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Promise<void> {
-  const deletions = [...DELETE_EXPIRED_ROWS, deleteOldCalls(ROWS_AT_ONCE)];
+  const deletions = [...DELETE_EXPIRED_ROWS, DELETE_OLD_CALLS];
   const tasks: (() => Promise<unknown>)[] = [
     ...deletions.map((statement) => () => repeatInSteps(pool, statement, [], stopping)),
     () => makeWeeks(pool),

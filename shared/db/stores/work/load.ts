@@ -1,29 +1,47 @@
 import type { Pool } from 'pg';
-import { STANDING_QUEUE_WAIT_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
-/** Maximum number of pieces read per kind, earliest deadlines first. `load_v1` reads one more for each slot. */
+/** Maximum number of pieces read per kind, earliest deadlines first, besides one for each slot of its pool. */
 const PIECES_MAX = 1000;
 
+/** Counts of a kind's work, with the living workers of its pool. */
 export interface LoadRow {
   kind: string;
   queued: number;
-  /** Number of parties whose oldest queued piece has waited for at least `STANDING_QUEUE_WAIT_MS`. */
-  standing: number;
-  /** Queue length of each party whose oldest queued piece has waited less. */
-  queues: number[];
   running: number;
+  /** True if these counts are minimums, because not all of the kind's work was read. */
+  isMore: boolean;
+  /** Time that the oldest queued piece has waited; 0 if none waits. */
   oldestMs: number;
-  lastClaimMs: number | null;
   workers: number;
   slots: number;
+  /** Number of pieces of work that these workers have claimed since they started. */
   claimed: number;
+  /** Seconds for which the pool has been paused; null unless it is. */
+  pausedS: number | null;
 }
 
 const READ_LOAD = {
   name: 'load_v1',
-  text: `select kind, queued, standing, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
-           from load_v1($1::text[], $2::text[], ${PIECES_MAX}, ${STANDING_QUEUE_WAIT_MS})`,
+  text: `
+    with living as (
+      select e.key as pool, count(*)::int as workers, sum((e.value ->> 'slots')::int)::int as slots,
+             sum((e.value ->> 'claimed')::bigint)::float8 as claimed
+        from processes a cross join lateral jsonb_each(a.pools) e
+       where is_alive(a.alive_until) and a.pools is not null group by e.key)
+    select k.kind, l.queued, l.running, l.read >= ${PIECES_MAX} + coalesce(p.slots, 0) as "isMore",
+           coalesce(l."oldestMs", 0) as "oldestMs", coalesce(p.workers, 0) as workers,
+           coalesce(p.slots, 0) as slots, coalesce(p.claimed, 0) as claimed,
+           (select extract(epoch from now() - q.paused_at)::int from paused_pools q where q.pool = k.pool) as "pausedS"
+      from unnest($1::text[], $2::text[]) as k (kind, pool)
+      left join living p on p.pool = k.pool
+     cross join lateral (
+       select count(*) as read, (count(*) filter (where w.state = 'queued'))::int as queued,
+              (count(*) filter (where w.state = 'running'))::int as running,
+              ms_since(min(w.admitted_at) filter (where w.state = 'queued')) as "oldestMs"
+         from (select state, admitted_at from work
+                where kind = k.kind and deadline_at > now()
+                order by deadline_at limit ${PIECES_MAX} + coalesce(p.slots, 0)) w) l`,
 };
 
 export function readLoad(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<LoadRow[]> {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { LOWEST_ID } from '../../../ids.ts';
 import { isLockTimeout } from '../../faults.ts';
 import { query } from '../../statement.ts';
-import { type Completion, complete } from './complete.ts';
+import type { Completion, WorkRef } from './complete.ts';
 
 export interface KindCounts {
   kind: string;
@@ -15,7 +15,7 @@ export interface KindCounts {
 }
 
 const COUNT_KINDS = {
-  name: 'count_kinds_v2',
+  name: 'count_kinds_v1',
   text: `select k.kind, coalesce(w.waiting, 0) as waiting, coalesce(w.running, 0) as running, w."oldestS",
                 (select count(*)::int from history h
                   where h.kind = k.kind and h.state = 'failed'
@@ -44,7 +44,7 @@ export interface PartyLoad {
 
 /** Counts without a limit: a limit would cut off the queued pieces of a party that has many running. */
 const PARTY_LOAD = {
-  name: 'party_load_v2',
+  name: 'party_load_v1',
   text: `
     select count(*) filter (where state = 'queued')::int as queued,
            count(*) filter (where state = 'running')::int as running,
@@ -73,7 +73,7 @@ const POOL_STATES = {
                              where pool = p) as "pausedAt",
                 count(a.id)::int as workers, coalesce(sum((a.pools -> p ->> 'slots')::int), 0)::int as slots
            from unnest($1::text[]) p
-           left join processes a on a.alive_until > now() and a.pools ? p
+           left join processes a on is_alive(a.alive_until) and a.pools ? p
           group by p`,
 };
 
@@ -94,7 +94,7 @@ export async function pausePools(pool: Pool, names: readonly string[]): Promise<
 const READ_HEARTBEATS = {
   name: 'worker_beats_v1',
   text: `select id, (extract(epoch from alive_until) * 1000)::float8 as beat from processes
-          where alive_until > now() and pools ?| $1::text[]`,
+          where is_alive(alive_until) and pools ?| $1::text[]`,
 };
 
 /** Reads the living workers of these pools, each with a number that grows with each heartbeat. */
@@ -119,8 +119,8 @@ export async function resumePools(pool: Pool, names: readonly string[]): Promise
 const DRAIN_BATCH_ROWS = 200;
 
 const QUEUED_WORK = {
-  name: 'queued_work_v2',
-  text: `select id, party, month, attempt from work
+  name: 'queued_work_v1',
+  text: `select id, kind, party, month, attempt from work
           where kind = any ($1::text[]) and state = 'queued' and admitted_at <= to_timestamp($2::float8 / 1000)
             and (party, id) > ($3::uuid, $4::uuid)
           order by party, id limit ${DRAIN_BATCH_ROWS}`,
@@ -132,21 +132,21 @@ export interface DrainCounts {
   locked: number;
 }
 
-/** Ends and refunds queued work that was admitted up to `before` (Unix milliseconds), as `service_unavailable`. */
+/** Ends queued work that was admitted up to `before` (Unix milliseconds), as `service_unavailable`. */
 export async function drainQueued(
   pool: Pool,
   kinds: readonly string[],
-  { before, recoveryWindowS }: { before: number; recoveryWindowS: number },
+  { before, end }: { before: number; end(ofParty: Completion[]): Promise<readonly string[]> },
 ): Promise<DrainCounts> {
-  type Queued = Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number };
-  const end = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
+  type Queued = WorkRef & { attempt: number };
+  const failure = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
   const counts = { ended: 0, locked: 0 };
   for (let last: Pick<Queued, 'party' | 'id'> | undefined = { party: LOWEST_ID, id: LOWEST_ID }; last; ) {
     const rows: Queued[] = await query<Queued>(pool, QUEUED_WORK, [kinds, before, last.party, last.id]);
     for (const [, ofParty] of Map.groupBy(rows, ({ party }) => party)) {
-      const completions = ofParty.map((one) => ({ ...one, ...end }));
+      const completions = ofParty.map((one) => ({ ...one, ...failure }));
       try {
-        counts.ended += (await complete(pool, completions, recoveryWindowS)).filter(Boolean).length;
+        counts.ended += (await end(completions)).length;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
         counts.locked += ofParty.length;
@@ -164,7 +164,7 @@ export interface FailedJob {
 }
 
 const JOBS_TO_RETRY = {
-  name: 'failed_jobs_v3',
+  name: 'failed_jobs_v1',
   text: `select f.id, f.party, f."needsRetry"
            from (
              select distinct on (h.party) h.id, h.party, h.ended_at from history h

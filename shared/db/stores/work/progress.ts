@@ -21,13 +21,19 @@ export async function readProgress<Progress>(
 
 /**
  * Stores progress in the caller's transaction, so that a later attempt continues from it. Throws `ClaimLost` if the
- * work was cancelled, or is now run by another worker.
+ * work was cancelled, or is now run by another worker. Without a `worker`, the work is left to its parts, of which the
+ * last one ends it (`KindRows`).
  */
-export async function storeProgress(tx: EntityManager, claim: ClaimHolder, progress: object): Promise<void> {
+export async function storeProgress(
+  tx: EntityManager,
+  claim: ClaimHolder,
+  progress: object,
+  worker: string | null = claim.worker,
+): Promise<void> {
   const changedRows = await tx.execute<object[]>(
-    `update work set progress = ?
+    `update work set progress = ?, worker = ?
       where id = ? and state = 'running' and attempt = ? and worker = ? returning 1`,
-    [JSON.stringify(progress), claim.id, claim.attempt, claim.worker],
+    [JSON.stringify(progress), worker, claim.id, claim.attempt, claim.worker],
   );
   if (changedRows.length === 0) throw new ClaimLost();
 }

@@ -2,12 +2,11 @@ import type { Pool } from 'pg';
 import { LOWEST_ID } from '../../../ids.ts';
 import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
-import type { Flow } from './claim.ts';
+import type { QueuedWork } from './claim.ts';
 import type { WorkRef } from './complete.ts';
 
 /** Live work that has to end without an answer or, if `orphaned`, has to run again because its worker died. */
 export interface StrandedWork extends WorkRef {
-  kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
@@ -16,7 +15,6 @@ const SEARCH_START = { deadlineMs: 0, id: LOWEST_ID };
 
 /** A row without a verdict is not stranded. It is the last row of a full page, after which the next page starts. */
 interface StrandedWorkRow extends WorkRef {
-  kind: string;
   verdict: StrandedWork['verdict'] | null;
   deadlineMs: number;
   isLast: boolean;
@@ -71,8 +69,8 @@ async function* searchStrandedWork(
 }
 
 const ABANDONED_WORK = {
-  name: 'abandoned_v2',
-  text: 'select id, kind, party, month from abandoned_v2($1::text[], $2::int, $3::int)',
+  name: 'abandoned_v1',
+  text: 'select id, kind, party, month from abandoned_v1($1::text[], $2::int, $3::int)',
 };
 
 /**
@@ -85,14 +83,14 @@ export async function findAbandonedWork(
   reachMs: number | null,
 ): Promise<StrandedWork[]> {
   const values = [kinds, ABANDON_AFTER_MS, reachMs];
-  const rows = await query<WorkRef & { kind: string }>(pool, ABANDONED_WORK, values);
+  const rows = await query<WorkRef>(pool, ABANDONED_WORK, values);
   return rows.map((one) => ({ ...one, verdict: 'abandoned' }));
 }
 
 const RECENT_DEATHS = {
-  name: 'deaths_v2',
+  name: 'deaths_v1',
   text: `select exists (select from processes
-                         where case when id = $2::uuid then since when alive_until <= now() then alive_until end
+                         where case when id = $2::uuid then since when not is_alive(alive_until) then least(alive_until, now()) end
                                > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
@@ -105,9 +103,9 @@ export async function mayHaveDiedWithin(pool: Pool, ms: number, judge: string): 
   return row?.died ?? false;
 }
 
-const TAKE_OVER = { name: 'take_over_v1', text: 'select kind, party from take_over_v1($1::uuid[])' };
+const TAKE_OVER = { name: 'take_over_v1', text: 'select id, kind, party from take_over_v1($1::uuid[])' };
 
 /** Queues orphaned work again, as a new attempt. A late answer of the former worker is then refused. */
-export function takeOver(pool: Pool, ids: readonly string[]): Promise<Flow[]> {
-  return query<{ kind: string; party: string }>(pool, TAKE_OVER, [ids]);
+export function takeOver(pool: Pool, ids: readonly string[]): Promise<QueuedWork[]> {
+  return query<QueuedWork>(pool, TAKE_OVER, [ids]);
 }

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /** The first tables. SQL functions and triggers are not migrations: `shared/db/functions.ts` installs them. */
-export class Migration20261124000001 extends Migration {
-  override name = 'Migration20261124000001';
+export class Migration20261128000001 extends Migration {
+  override name = 'Migration20261128000001';
 
   override up(): void {
     for (const statements of [
@@ -61,7 +61,8 @@ const ACCOUNTS = `
     memory_revision bigint not null default '0',
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
-    erasing_at timestamptz(3)
+    erasing_at timestamptz(3),
+    precision_target float8
   );
   create index accounts_erasing on accounts (erasing_at) where erasing_at is not null;
   create table service_keys (
@@ -94,6 +95,15 @@ const ACCOUNTS = `
   );
   create index web_sessions_account_id_index on web_sessions (account_id);
   create index web_sessions_expires_at_index on web_sessions (expires_at);
+  create table password_resets (
+    hash bytea primary key,
+    account_id uuid not null
+      constraint password_resets_account_id_foreign references accounts (id) on delete cascade,
+    created_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null
+  );
+  create index password_resets_account_id_index on password_resets (account_id);
+  create index password_resets_expires_at_index on password_resets (expires_at);
   create table login_networks (
     account_id uuid not null
       constraint login_networks_account_id_foreign references accounts (id) on delete cascade,
@@ -159,8 +169,7 @@ const APPS = `
     page int not null default 0,
     writes int not null default 0,
     primary key (app_id, month, page),
-   
-      constraint usage_reserved_check check (reserved >= 0 and paid_reserved >= 0 and paid_reserved_microcents >= 0)
+    constraint usage_reserved_check check (reserved >= 0 and paid_reserved >= 0 and paid_reserved_microcents >= 0)
   ) with (fillfactor = 50);
   create table connections (
     id uuid primary key,
@@ -172,6 +181,7 @@ const APPS = `
     created_at timestamptz(3) not null,
     granted_at timestamptz(3) not null,
     revoked_at timestamptz(3),
+    account_grant int not null default 0,
     constraint connections_app_user unique (app_id, user_id)
   );
   create index connections_account_id_index on connections (account_id);
@@ -223,11 +233,20 @@ const APPS = `
     kind text not null
       constraint prediction_events_kind_check check (kind in ('presented', 'accepted', 'edited', 'dismissed', 'submitted')),
     recorded_at timestamptz(3) not null,
+    suggested boolean,
     primary key (app_id, event_id)
   );
   create index prediction_events_person on prediction_events (app_id, user_id, recorded_at);
   create index prediction_events_prediction on prediction_events (prediction_id);
   create index prediction_events_recorded on prediction_events (recorded_at);
+  create table refusals (
+    hour timestamptz(3) not null,
+    app_id uuid not null,
+    code text not null,
+    calls int not null,
+    last_at timestamptz(3) not null,
+    primary key (hour, app_id, code)
+  );
 `;
 
 const RECORDINGS = `
@@ -290,6 +309,7 @@ const MEMORY = `
     failures int not null default 0,
     retry_at timestamptz(3)
   );
+  create index raw_memories_created on raw_memories (account_id, created_at);
   create unique index raw_memories_event on raw_memories (account_id, event_id) where event_id is not null;
   create index raw_memories_failed on raw_memories (account_id, occurred_at, id) where failures > 0;
   create index raw_memories_predicted on raw_memories (account_id, occurred_at)
@@ -335,6 +355,7 @@ const MEMORY = `
     failures int not null default 0,
     retry_at timestamptz(3)
   );
+  create index episodes_created on episodes (account_id, created_at);
   create index episodes_recent on episodes (account_id, ended_at, id);
   create index episodes_search on episodes
     using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(title || ' ' || summary)));
@@ -363,14 +384,17 @@ const MEMORY = `
     stale_at timestamptz(3),
     slot text,
     failures int not null default 0,
-    retry_at timestamptz(3)
+    retry_at timestamptz(3),
+    ended_by uuid
   );
   create index facts_account on facts (account_id, id);
   create index facts_begun on facts (account_id, valid_from)
     where valid_from is not null and superseded_by is null;
+  create index facts_created on facts (account_id, created_at) where revision_of is null;
   create index facts_current on facts (account_id, id) where superseded_by is null;
   create index facts_ended on facts (account_id, valid_to)
     where valid_to is not null and superseded_by is null;
+  create index facts_ending on facts (ended_by) where ended_by is not null;
   create index facts_pinned on facts (account_id, id) where pinned and superseded_by is null;
   create index facts_replaced on facts (account_id) where superseded_by is not null and revision_of is null;
   create index facts_search on facts
@@ -502,6 +526,8 @@ const WORK = `
     report text
   ) partition by range (ended_at);
   create index history_connection on history (connection_id, admitted_at) where connection_id is not null;
+  create index history_ended on history
+    using brin (ended_at) with (pages_per_range = 16, autosummarize = on);
   create index history_failed on history (kind, ended_at) where state = 'failed';
   create index history_key on history (key);
   create index history_party on history (party) where month is null;
@@ -521,18 +547,20 @@ const WORK = `
     updated_at timestamptz(3) not null,
     primary key (line, week)
   ) partition by range (week);
-  create table leases (
-    name text primary key,
-    holder uuid not null,
-    until timestamptz(3) not null,
-    rounds jsonb
+  create table rounds (
+    step text primary key,
+    every_ms int not null,
+    process uuid,
+    began_at timestamptz(3),
+    ended_at timestamptz(3)
   ) with (fillfactor = 20);
   create table processes (
     id uuid primary key,
     kind text not null,
     alive_until timestamptz(3) not null,
     since timestamptz(3),
-    pools jsonb
+    pools jsonb,
+    settings jsonb
   ) with (fillfactor = 50);
   create table paused_pools (
     pool text primary key,
@@ -569,18 +597,14 @@ const PROVIDERS = `
     outcome text not null,
     latency_ms int not null
   );
-  create index provider_calls_account on provider_calls (account_id, id) where account_id is not null;
+  create index provider_calls_account_at on provider_calls (account_id, at) include (cost_microcents)
+    where account_id is not null;
   create index provider_calls_app on provider_calls (app_id, at) where app_id is not null;
-  create table provider_circuits (
-    provider text not null,
-    model text not null,
-    failures int not null default 0,
-    parties text[] not null,
-    fault text not null,
-    paused_until timestamptz(3),
-    probe_at timestamptz(3),
-    primary key (provider, model)
-  );
+  create table token_usage (
+    account_id uuid primary key,
+    day date not null,
+    tokens bigint not null
+  ) with (fillfactor = 50);
   create unlogged table rate_limits (
     key varchar(255) primary key,
     points int not null default 0,
@@ -592,6 +616,6 @@ const FUNCTIONS = `
   create table installed_functions (
     hash text primary key,
     installed_at timestamptz(3) not null default now(),
-    version int not null
+    version int[] not null
   );
 `;

@@ -1,0 +1,92 @@
+import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
+import type { ReplyReport } from '../../../domain/replies/work.ts';
+import type { ReplyRequest } from '../../../schemas/replies.ts';
+import { Reply } from '../../entities/reply.ts';
+import type { AdmittedWork, EndedWork, KindRows } from '../work/rows.ts';
+
+/**
+ * The rows of predicted replies, each with the id of its work. A prediction is `pending` until its work has succeeded,
+ * so one whose call failed is never `auto`. One that failed and runs again keeps its row.
+ */
+export const replyRows: KindRows<ReplyReport> = {
+  takesReports: true,
+
+  async admitted(tx, admitted) {
+    const again = admitted.filter(({ attempt }) => attempt > 1);
+    const firsts = admitted.filter(({ attempt }) => attempt === 1);
+    if (again.length > 0) await tx.nativeUpdate(Reply, { id: { $in: idsOf(again) } }, { error: null });
+    if (firsts.length > 0) await tx.insertMany(Reply, firsts.map(pendingReply));
+  },
+
+  async ended(tx, ended) {
+    const failed = ended.filter(({ state }) => state !== 'succeeded');
+    for (const [error, ofCode] of Map.groupBy(failed, ({ code }) => code))
+      await tx.nativeUpdate(Reply, { id: { $in: idsOf(ofCode) } }, { error: error ?? null });
+    const succeeded = ended.filter(({ state }) => state === 'succeeded');
+    if (succeeded.length > 0) await storeAnswers(tx, succeeded);
+    return [];
+  },
+};
+
+function pendingReply({ id, party: accountId, input }: AdmittedWork) {
+  const {
+    agent,
+    agent_input: agentInput,
+    session_id: sessionId,
+    k,
+    threshold,
+    model = '',
+  }: ReplyRequest = JSON.parse(input);
+  return { id, accountId, agent, agentInput, sessionId, k, threshold, model, createdAt: raw('now()') };
+}
+
+const idsOf = (work: readonly { id: string }[]) => work.map(({ id }) => id);
+
+interface Answer {
+  id: string;
+  report: ReplyReport;
+  /** False if memory that the answer was made from has been deleted meanwhile. */
+  isLeft: boolean;
+  nowMs: number;
+}
+
+async function storeAnswers(tx: EntityManager, ended: readonly EndedWork<ReplyReport>[]): Promise<void> {
+  // Locks the memory before the replies, as a deletion of memory does.
+  const answers = await tx.execute<Answer[]>(
+    `select id, report, is_left(party, report -> 'context') as "isLeft",
+            (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
+       from jsonb_to_recordset(?::jsonb) e (id uuid, party uuid, report jsonb)`,
+    [JSON.stringify(ended.map(({ id, party, report }) => ({ id, party, report })))],
+  );
+  const byId = new Map(answers.map((answer) => [answer.id, answer]));
+  const where = { id: { $in: idsOf(answers) } };
+  const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } } as const;
+  for (const reply of await tx.find(Reply, where, { fields: ['status'], ...lock })) {
+    const answer = byId.get(reply.id);
+    if (answer !== undefined) tx.assign(reply, answeredReply(answer, reply.status));
+  }
+  await tx.flush();
+}
+
+const NO_TEXTS = {
+  response: '',
+  confidence: 0,
+  candidates: [],
+  features: null,
+  reasoning: 'Memory that it was made from was deleted meanwhile.',
+};
+
+/** A decision that the person made after a failed attempt outlives the repetition. */
+function answeredReply({ report, isLeft, nowMs }: Answer, statusBefore: string) {
+  const { status: decided, latency_ms, input_tokens, output_tokens, ...answer } = report;
+  const status = statusBefore === 'pending' ? decided : statusBefore;
+  const stored = {
+    ...answer,
+    latencyMs: latency_ms,
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+    error: null,
+  };
+  if (isLeft) return { ...stored, status, actedAt: decided === 'auto' ? new Date(nowMs) : null };
+  return { ...stored, ...NO_TEXTS, status: status === 'auto' ? 'escalated' : status, actedAt: null };
+}
