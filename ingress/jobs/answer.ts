@@ -1,15 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Box } from '../../shared/box.ts';
+import type { UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
-import type { NoFacts } from '../../shared/work/kinds.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
-import { accepts, prefers } from '../http/preferences.ts';
-import type { WorkCall } from '../work/service.ts';
+import { accepts, prefers } from '../request/preferences.ts';
 import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
+
+/** Makes nginx pass each event on at once, in its default configuration. */
+const UNBUFFERED = { 'X-Accel-Buffering': 'no' };
 
 export interface JobServices {
   jobs: JobService;
@@ -18,7 +21,7 @@ export interface JobServices {
 
 interface JobInput {
   user: { id: string };
-  body: object;
+  body: Box<object>;
   headers: IncomingHttpHeaders;
   signal: AbortSignal;
   reserve: ReserveAnswerMemory;
@@ -26,24 +29,15 @@ interface JobInput {
 
 /**
  * Answers with the result, the job's address (`Prefer: respond-async`, RFC 7240), or a stream of the job's events
- * (`Accept: text/event-stream`). Not async, so that the body can be garbage-collected while the caller waits.
+ * (`Accept: text/event-stream`).
  */
-export function answerJob<Reported extends object, Result extends object = Reported>(
+export async function answerJob<Reported extends object, Result extends object = Reported>(
   kind: JobKind<Reported>,
-  { user, body, headers, ...rest }: JobInput,
-  services: JobServices,
+  { user, body, headers, signal, reserve }: JobInput,
+  { jobs, publicUrl }: JobServices,
 ): Promise<Answer<Result | JobReceipt>> {
   const wait = prefers(headers, 'wait');
   const call = callOf(kind, { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait });
-  return answerCall(kind, call, { headers, ...rest }, services);
-}
-
-async function answerCall<Reported extends object, Result extends object>(
-  kind: JobKind<Reported>,
-  call: WorkCall<NoFacts>,
-  { headers, signal, reserve }: Pick<JobInput, 'headers' | 'signal' | 'reserve'>,
-  { jobs, publicUrl }: JobServices,
-): Promise<Answer<Result | JobReceipt>> {
   const isAsync = prefers(headers, 'respond-async');
   if (!isAsync && !accepts(headers, EVENT_STREAM)) {
     const { result, replayed } = await jobs.perform<Reported, Result>(kind, call, signal, reserve);
@@ -63,11 +57,11 @@ async function answerCall<Reported extends object, Result extends object>(
 
 /** Answers with the events of a job. `Last-Event-ID` leaves out the results that an earlier stream has sent. */
 export function followJob(
-  { user, jobId, ...call }: Omit<JobInput, 'body'> & { jobId: string },
+  { user, jobId, ...call }: Omit<JobInput, 'body' | 'user'> & { user: UserPrincipal; jobId: string },
   services: JobServices,
 ): Promise<Answer<never>> {
   const find = async () => {
-    await services.jobs.requireJob(user.id, jobId);
+    await services.jobs.requireJob(user, jobId);
     return { id: jobId, replayed: false };
   };
   return answerEvents(user.id, find, call, services);
@@ -86,7 +80,7 @@ async function answerEvents(
     const { id, replayed } = await begin();
     const streamed = { receipt: receiptOf(id, publicUrl), lastEventId: lastEventIdOf(headers) };
     const body = jobs.stream(accountId, streamed, { gone: signal, reserve }).once('close', release);
-    return { body, type: EVENT_STREAM, headers: replayedHeader(replayed) };
+    return { body, type: EVENT_STREAM, headers: { ...replayedHeader(replayed), ...UNBUFFERED } };
   } catch (error) {
     release();
     throw error;

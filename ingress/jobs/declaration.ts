@@ -1,5 +1,6 @@
 import type { Faults } from '../../shared/domain/faults.ts';
 import { parsePastTime } from '../../shared/domain/memory-rows.ts';
+import { midnightOf } from '../../shared/domain/moment.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { JobReceipt } from '../../shared/schemas/jobs.ts';
 
@@ -13,13 +14,27 @@ export const JOB_ERRORS = [
   'job_timeout',
 ] as const satisfies readonly ErrorCode[];
 
+export const PROVIDER_ERRORS = [
+  'provider_failed',
+  'provider_not_configured',
+  'provider_rate_limited',
+] as const satisfies readonly ErrorCode[];
+
+/** Errors with which any prediction may be refused, or may end. */
+export const PREDICTION_ERRORS = [
+  ...PROVIDER_ERRORS,
+  'overloaded',
+  'prediction_cancelled',
+  'prediction_timeout',
+] as const satisfies readonly ErrorCode[];
+
 export const RESPONSE_MODES = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
 a \`job\` event with the job's id, \`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
 
 /** Shared declaration of the endpoints that start jobs. */
 export const job = {
+  boxesBody: true,
   requestHeaders: ['Idempotency-Key', 'Prefer', 'Accept'],
-  status: 200,
   otherStatus: 202,
   otherResponse: JobReceipt,
   streams: true,
@@ -32,5 +47,8 @@ export function withSince<Body extends { since?: string | undefined }>(
   faults: Faults,
 ): Omit<Body, 'since'> & { since?: string } {
   if (since === undefined) return body;
-  return { ...body, since: parsePastTime(since, Date.now(), faults.forPart('since')).toISOString() };
+  return {
+    ...body,
+    since: parsePastTime(midnightOf(since), Date.now(), faults.forPart('since')).toISOString(),
+  };
 }

@@ -3,33 +3,35 @@ import type { TSchema } from 'typebox';
 import { Box } from '../../shared/box.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
 import type { Job, JobRef } from '../../shared/db/stores/work/find.ts';
+import { requireScope, type UserPrincipal } from '../../shared/domain/account.ts';
 import { failureOf, type JobReport, type Outcome, type Steps, stepsOf } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Scope } from '../../shared/schemas/accounts.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import { sharedPause } from '../../shared/timing/coalesce.ts';
 import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 import { jobAdmission } from '../../shared/work/admission.ts';
 import { type Kind, kindNamed } from '../../shared/work/kind.ts';
-import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
+import { jobKinds, type NoFacts, predictBatch } from '../../shared/work/kinds.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { WorkCall, WorkService } from '../work/service.ts';
-import { type JobItem, type JobUpdate, type StreamOptions, streamJob, streamLimits } from './stream.ts';
+import { type JobItem, type JobUpdate, type StreamOptions, streamJob } from './stream.ts';
 
 /** Limits the open streams of an account at this ingress. */
 const STREAM_LIMITS = { capacity: Number.POSITIVE_INFINITY, maxPerParty: 20, maxQueued: 0 };
 const POLL_EVERY_MS = 500;
-/** Time limit of a stream's read, because a read that hangs would hold back keep-alives and the stream's end. */
-const POLL_WITHIN_MS = 2000;
+/** Time limit of a read: one that hangs would hold back a stream's keep-alives and its end. */
+const READ_WITHIN_MS = 2000;
 const JOBS_PER_READ_MAX = 100;
 const JOB_KIND_NAMES = Object.keys(jobKinds);
 
 export type JobKind<Result extends object = object> = Kind<TSchema, NoFacts, JobReport<Result>>;
 
-export interface JobRequest {
+export interface JobCall {
   accountId: string;
-  body: object;
+  body: Box<object>;
   /** Without a key every request is new. */
   idempotencyKey: string | undefined;
   /** Waits if the same request still runs, instead of failing. */
@@ -61,7 +63,7 @@ export interface JobParts {
   /** Views by the name of the kind. A kind without a view stores its progress and its result with the job. */
   views: Readonly<Record<string, JobView>>;
   /** Gives up after `withinMs`. */
-  find(refs: JobRef[], kinds: readonly string[], withinMs?: number): Promise<(Job | undefined)[]>;
+  find(refs: JobRef[], kinds: readonly string[], withinMs: number): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
   /** Time after which a connection to which nothing is written is cut off. */
   sendTimeoutMs: number;
@@ -73,17 +75,13 @@ export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAM_LIMITS);
   readonly #findShared: (ref: JobRef) => Promise<Job | undefined>;
-  readonly #pollShared: (ref: JobRef) => Promise<Job | undefined>;
   readonly #pause: () => Promise<void>;
 
   constructor(parts: JobParts, pollEveryMs = POLL_EVERY_MS) {
     this.#parts = parts;
-    const readShared = (withinMs?: number) =>
-      createBatcher((refs: JobRef[]) => parts.find(refs, JOB_KIND_NAMES, withinMs), {
-        maxItems: JOBS_PER_READ_MAX,
-      });
-    this.#findShared = readShared();
-    this.#pollShared = readShared(POLL_WITHIN_MS);
+    this.#findShared = createBatcher((refs: JobRef[]) => parts.find(refs, JOB_KIND_NAMES, READ_WITHIN_MS), {
+      maxItems: JOBS_PER_READ_MAX,
+    });
     this.#pause = sharedPause(pollEveryMs);
   }
 
@@ -126,22 +124,24 @@ export class JobService {
     const poll = (shown: ReadonlySet<number>) =>
       this.#readUpdate(accountId, from.receipt.job_id, shown, reserve);
     const { sendTimeoutMs, log } = this.#parts;
-    return streamJob({ ...from, ...streamLimits(sendTimeoutMs), poll, pause: this.#pause, log }, gone);
+    return streamJob({ ...from, sendTimeoutMs, poll, pause: this.#pause, log }, gone);
   }
 
-  /** Throws as `read` does, if the account has no such job. */
-  async requireJob(accountId: string, id: string): Promise<void> {
-    await this.#find({ party: accountId, key: id });
+  /** Throws as `read` does, if the account has no such job, or the caller's key may not read it. */
+  async requireJob(user: UserPrincipal, id: string): Promise<void> {
+    requireScope(user, ['read', scopeToStart(await this.#find({ party: user.id, key: id }))]);
   }
 
   /**
    * Throws `not_found`, also for a job that ended more than 24 hours ago, `not_authenticated` when the account was
-   * erased, and `overloaded` when there is no memory for the result.
+   * erased, `access_denied` for a key that may neither read nor start it, and `overloaded` when there is no memory for
+   * the result.
    */
-  async read(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
-    const job = await this.#find({ party: accountId, key: id });
-    const steps = await this.#parts.views[job.kind]?.steps(accountId, progressOrResultOf(job));
-    return this.#present(accountId, job, steps, reserve);
+  async read(user: UserPrincipal, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
+    const job = await this.#find({ party: user.id, key: id });
+    requireScope(user, ['read', scopeToStart(job)]);
+    const steps = await this.#parts.views[job.kind]?.steps(user.id, progressOrResultOf(job));
+    return this.#present(user.id, job, steps, reserve);
   }
 
   async #readUpdate(
@@ -150,16 +150,17 @@ export class JobService {
     shown: ReadonlySet<number>,
     reserve: ReserveAnswerMemory,
   ): Promise<JobUpdate> {
-    const job = await this.#find({ party: accountId, key: id }, this.#pollShared);
+    const job = await this.#find({ party: accountId, key: id });
     const update = await this.#parts.views[job.kind]?.readUpdate(accountId, progressOrResultOf(job), shown);
     return { job: await this.#present(accountId, job, update?.steps, reserve), items: update?.items ?? [] };
   }
 
   /** Keeps what the job has stored. Throws as `read` does. */
-  async cancel(accountId: string, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
-    const { kind } = await this.#find({ party: accountId, key: id });
-    await this.#parts.work.cancel(kindNamed(jobKinds, kind), id, () => {});
-    return this.read(accountId, id, reserve);
+  async cancel(user: UserPrincipal, id: string, reserve: ReserveAnswerMemory): Promise<JobResponse> {
+    const job = await this.#find({ party: user.id, key: id });
+    requireScope(user, [scopeToStart(job)]);
+    await this.#parts.work.cancel(kindNamed(jobKinds, job.kind), id, () => {});
+    return this.read(user, id, reserve);
   }
 
   async #resultOf(
@@ -185,19 +186,24 @@ export class JobService {
     };
   }
 
-  async #find(ref: JobRef, find = this.#findShared): Promise<Job> {
-    const job = await find(ref);
+  async #find(ref: JobRef): Promise<Job> {
+    const job = await this.#findShared(ref);
     if (job !== undefined) return job;
     throw new AppError((await this.#parts.isErased(ref.party)) ? 'not_authenticated' : 'not_found');
   }
 }
 
+function scopeToStart({ kind }: Job): Scope {
+  return kind === predictBatch.name ? 'predict' : 'write';
+}
+
 export function callOf(
   kind: Pick<Kind, 'name'>,
-  { accountId, body, idempotencyKey, wait }: JobRequest,
+  { accountId, body, idempotencyKey, wait }: JobCall,
 ): WorkCall<NoFacts> {
-  const { input, ...job } = jobAdmission(kind, { accountId, body, requestId: idempotencyKey, wait });
-  return { ...job, input: new Box(input) };
+  const request = { accountId, body: body.take(), requestId: idempotencyKey, wait };
+  const { input, ...call } = jobAdmission(kind, request);
+  return { ...call, input: new Box(input) };
 }
 
 /** Returns the error to throw for work that failed or was cancelled. */

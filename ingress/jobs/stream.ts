@@ -3,12 +3,13 @@ import { isTransient } from '../../shared/db/faults.ts';
 import type { Log } from '../../shared/log.ts';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
-import { toAppError } from '../http/errors.ts';
+import { toAppError } from '../request/errors.ts';
 
 const KEEP_ALIVE_COMMENT = ':\n\n';
+/** Time without an event after which a comment is sent, because proxies close silent connections. */
 const KEEP_ALIVE_MS = 10_000;
-/** As long as the default deadline of the longest jobs. */
-const MAX_OUTAGE_MS = 120_000;
+/** Time after which a stream ends if the database is unreachable: the default deadline of the longest jobs. */
+const OUTAGE_MAX_MS = 120_000;
 
 export interface JobItem {
   index: number;
@@ -26,16 +27,9 @@ export interface StreamOptions {
   lastEventId?: string | undefined;
   poll(shown: ReadonlySet<number>): Promise<JobUpdate>;
   pause(): Promise<void>;
-  /** Time without an event after which a comment is sent, because proxies close silent connections. */
-  keepAliveMs: number;
-  /** Time after which the stream ends if the database is unreachable. */
-  maxOutageMs: number;
+  /** Time after which a connection to which nothing is written is cut off. */
+  sendTimeoutMs: number;
   log: Log;
-}
-
-/** `sendTimeoutMs` is the time after which a connection to which nothing is written is closed. */
-export function streamLimits(sendTimeoutMs: number): Pick<StreamOptions, 'keepAliveMs' | 'maxOutageMs'> {
-  return { keepAliveMs: Math.min(KEEP_ALIVE_MS, sendTimeoutMs / 3), maxOutageMs: MAX_OUTAGE_MS };
 }
 
 /**
@@ -63,10 +57,11 @@ async function* withErrors(
 }
 
 async function* eventsOf(
-  { receipt, lastEventId, poll, pause, keepAliveMs, maxOutageMs }: StreamOptions,
+  { receipt, lastEventId, poll, pause, sendTimeoutMs }: StreamOptions,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const shownParts = new Set(partsOfEventId(lastEventId));
+  const keepAliveMs = Math.min(KEEP_ALIVE_MS, sendTimeoutMs / 3);
   yield eventOf('job', receipt, eventIdOf(shownParts));
   let lastProgress = '';
   let sentAt = performance.now();
@@ -74,7 +69,7 @@ async function* eventsOf(
   while (!gone.aborted) {
     const update = await poll(shownParts).catch((error: unknown) => {
       // Ignores a failed poll during a short outage of the database.
-      if (!isTransient(error) || performance.now() - readAt > maxOutageMs) throw error;
+      if (!isTransient(error) || performance.now() - readAt > OUTAGE_MAX_MS) throw error;
     });
     if (update) readAt = performance.now();
     const { progress, result = null, error = null } = update?.job ?? {};

@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
+import type { Connections } from '../../shared/db/statement.ts';
 import type { EndingOptions } from '../../shared/db/stores/erasure/work.ts';
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
-import { readLoad } from '../../shared/db/stores/work/load.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchCallers } from '../../shared/metrics/work.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
@@ -12,19 +11,20 @@ import { openBus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { createCompleter } from '../../shared/work/completion.ts';
 import { type Housekeeper, openHousekeeper } from '../../shared/work/housekeeper.ts';
+import { jobAdder } from '../../shared/work/jobs.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { openWakeUps, type WakeUps } from '../../shared/work/wake-ups.ts';
-import { LoadMonitor } from './load-monitor.ts';
 import { serveKind } from './serve-kind.ts';
 import { WorkService } from './service.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 export interface WorkParts {
   config: IngressConfig;
-  pool: Pool;
+  database: Connections;
+  /** For erasures, which must not take connections from the calls. */
   em: () => EntityManager;
   queues: Queues;
-  heartbeat: Pick<Heartbeat, 'id' | 'recoveredMs'>;
+  heartbeat: Pick<Heartbeat, 'id' | 'recoveredMs' | 'stalledMs'>;
   kinds: Kinds;
   log: Log;
 }
@@ -42,8 +42,9 @@ export interface Work {
 /** Opens the parts that admit work and wait for it, and this process's housekeeper. */
 export async function openWork(
   opening: AsyncDisposableStack,
-  { config, pool, em, queues, heartbeat, kinds, log }: WorkParts,
+  { config, database, em, queues, heartbeat, kinds, log }: WorkParts,
 ): Promise<Work> {
+  const { pool } = database;
   const { recoveryWindowS, leaseMs } = config;
   const process = heartbeat.id;
   const room = opening.adopt(
@@ -54,25 +55,17 @@ export async function openWork(
   const bus = opening.adopt(openBus(config, pool, log), closePart);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), closePart);
   await wakeUps.listen({ ended: (ids) => room.wake(ids) });
-  const complete = createCompleter({ pool, recoveryWindowS, wakeUps });
-  const load = new LoadMonitor(kinds, {
-    read: (of) => readLoad(pool, of),
-    isBusy: () => room.size > 0,
-    deadlineMs: (kind) => config[kind.deadline],
-    canJudge: () => heartbeat.recoveredMs > leaseMs,
-    log,
-  });
-  opening.adopt(load, closePart);
+  const complete = createCompleter({ ...database, kinds, recoveryWindowS, wakeUps });
+  const addJobs = jobAdder(queues, kinds);
   const isCrowded = () => room.size > 1;
   const servedKinds = Object.values(kinds).map((kind) =>
-    serveKind(kind, { config, pool, process, queues, wakeUps, load, isCrowded }),
+    serveKind(kind, { config, database, process, addJobs, heartbeat, isCrowded }),
   );
   const byName = new Map(servedKinds.map((one) => [one.kind.name, one]));
-  const service = new WorkService({ pool, process, kinds: byName, load, room, complete, wakeUps, log });
-  // Without a worker, the first caller must be refused rather than wait in vain.
-  await load.poll();
+  const service = new WorkService({ pool, process, kinds: byName, room, complete, wakeUps, log });
   const { directUrl } = config.database;
-  const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
+  const terms = { process, leaseMs, recoveryWindowS };
+  const repair = { pool, directUrl, em, kinds, ...terms, complete, wakeUps, addJobs, log };
   const { housekeeper, ending } = openHousekeeper(opening, repair);
   return {
     service,

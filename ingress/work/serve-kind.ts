@@ -1,14 +1,14 @@
-import type { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { createBatcher } from '../../shared/db/batcher.ts';
-import { type Admission, type AdmissionResult, admit } from '../../shared/db/stores/work/admit.ts';
+import { HOT_PATH_LOCK_TIMEOUT_MS } from '../../shared/db/limits.ts';
+import type { Heartbeat } from '../../shared/db/processes.ts';
+import type { Connections } from '../../shared/db/statement.ts';
+import type { Admission, AdmissionResult } from '../../shared/db/stores/work/admit.ts';
 import { batchSizes } from '../../shared/metrics/work.ts';
-import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
-import { Coalescer } from '../../shared/timing/coalesce.ts';
-import { admissionTerms } from '../../shared/work/admission.ts';
+import { admissionTerms, admitWork } from '../../shared/work/admission.ts';
+import type { AddJobs } from '../../shared/work/jobs.ts';
 import type { Kind } from '../../shared/work/kind.ts';
-import type { WakeUps } from '../../shared/work/wake-ups.ts';
-import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMISSIONS_PER_STATEMENT = 100;
 /**
@@ -16,19 +16,15 @@ const ADMISSIONS_PER_STATEMENT = 100;
  * would delay small requests of other apps and accounts.
  */
 const CHARS_PER_STATEMENT = 256 * 1024;
-/**
- * Milliseconds between two wake-ups. Under load, one claim then takes the work of several calls. The interval grows
- * with the time in the queue, because busy workers claim without a wake-up as soon as a slot is free.
- */
-const WAKE_EVERY_MS = { min: 2, max: 20, shareOfQueueing: 0.1 };
+/** Time until a request whose connection is locked asks for its admission again. */
+const LOCKED_PAUSE_MS = 25;
 
 export interface KindParts {
   config: IngressConfig;
-  pool: Pool;
+  database: Connections;
   process: string;
-  queues: Queues;
-  wakeUps: WakeUps;
-  load: LoadMonitor;
+  addJobs: AddJobs;
+  heartbeat: Pick<Heartbeat, 'stalledMs' | 'recoveredMs'>;
   /** Returns true while callers wait for several pieces of work at this ingress. */
   isCrowded(): boolean;
 }
@@ -37,69 +33,53 @@ export interface ServedKind {
   kind: Kind;
   timeoutMs: number;
   /**
-   * Admits a request, in one statement with other requests of the same app or account. `gone` withdraws a request that
-   * is not yet in a statement.
+   * Admits a request, in one statement with other requests of the same app or account, and adds their job to the queue.
+   * `gone` withdraws a request that is not yet in a statement.
    */
   admit(admission: Admission, gone: AbortSignal): Promise<AdmissionResult>;
-  dispatch: Dispatch;
 }
 
 export function serveKind(
   kind: Kind,
-  { config, pool, process, queues, wakeUps, load, isCrowded }: KindParts,
+  { config, database, process, addJobs, heartbeat, isCrowded }: KindParts,
 ): ServedKind {
   const timeoutMs = config[kind.deadline];
-  const { recoveryWindowS } = config;
-  const terms = admissionTerms(kind, { process, timeoutMs, recoveryWindowS, units: config });
-  const admitTogether = (batch: Admission[]) => {
+  const { recoveryWindowS, leaseMs, tokenQuotas } = config;
+  const terms = admissionTerms(kind, { process, timeoutMs, recoveryWindowS, units: config, tokenQuotas });
+  // During and shortly after a database outage, work seems to have waited long, and workers seem dead.
+  const sheds = () => heartbeat.recoveredMs > leaseMs;
+  const isSuspect = () => (heartbeat.stalledMs(kind.pool) ?? Number.POSITIVE_INFINITY) > timeoutMs / 2;
+  const admitTogether = async (batch: Admission[]) => {
     batchSizes.observe({ statement: 'admit' }, batch.length);
-    return admit(pool, batch, terms, load.maxQueued(kind.name));
+    const shedding = sheds() ? { suspectPool: isSuspect() ? kind.pool : undefined } : undefined;
+    const results = await admitWork(database, kind, batch, terms, shedding);
+    // Attached work may still be queued as well, because workers do not claim work that no caller waits for.
+    const isQueued = ({ decision }: AdmissionResult) => decision === 'admitted' || decision === 'attached';
+    const [{ party } = { party: '' }] = batch;
+    addJobs(results.filter(isQueued).map(({ id }) => ({ id, kind: kind.name, party })));
+    return results;
   };
+  const ask = createBatcher(admitTogether, {
+    maxItems: ADMISSIONS_PER_STATEMENT,
+    maxBytes: CHARS_PER_STATEMENT,
+    partyOf: ({ party }) => party,
+    bytesOf: ({ input }) => input.length,
+    keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
+    isBusy: isCrowded,
+  });
   return {
     kind,
     timeoutMs,
-    dispatch: createDispatch({
-      queue: queues.queue(kind.pool),
-      wake: (parties) => wakeUps.announceAdmitted(parties.map((party) => ({ kind: kind.name, party }))),
-      queuedMs: () => load.queuedMs(kind.name),
-    }),
-    admit: createBatcher(admitTogether, {
-      maxItems: ADMISSIONS_PER_STATEMENT,
-      maxBytes: CHARS_PER_STATEMENT,
-      partyOf: ({ party }) => party,
-      // A connection whose row is locked delays requests on the app's other connections by only one lock timeout.
-      laneOf: ({ connectionId }) => connectionId,
-      bytesOf: ({ input }) => input.length,
-      keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
-      isBusy: isCrowded,
-    }),
+    admit: (admission, gone) => whileLocked(() => ask(admission, gone)),
   };
 }
 
-interface DispatchSteps {
-  queue: TicketQueue;
-  wake(parties: readonly string[]): void;
-  queuedMs(): number;
-}
-
-/**
- * Notifies a pool's workers of admitted work, by a wake-up and a ticket. Does not wait, and never throws. If both are
- * lost, the workers find the work at their next poll.
- */
-type Dispatch = (id: string, party: string) => void;
-
-export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): Dispatch {
-  const { min, max, shareOfQueueing } = WAKE_EVERY_MS;
-  const parties = new Set<string>();
-  const wakeAll = async () => {
-    const all = [...parties];
-    parties.clear();
-    wake(all);
-  };
-  const wakes = new Coalescer(wakeAll, () => Math.min(Math.max(min, shareOfQueueing * queuedMs()), max));
-  return (id, party) => {
-    parties.add(party);
-    void wakes.run();
-    queue.add([id]);
-  };
+/** Asks again while the request's connection is locked, for at most `HOT_PATH_LOCK_TIMEOUT_MS`. */
+async function whileLocked(ask: () => Promise<AdmissionResult>): Promise<AdmissionResult> {
+  const until = performance.now() + HOT_PATH_LOCK_TIMEOUT_MS;
+  for (;;) {
+    const result = await ask();
+    if (result.decision !== 'service_unavailable' || performance.now() > until) return result;
+    await sleep(LOCKED_PAUSE_MS);
+  }
 }

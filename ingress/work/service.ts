@@ -22,17 +22,20 @@ import { describeSpan, inSpan, isTraced, linkSpan } from '../../shared/tracing/s
 import type { Completer } from '../../shared/work/completion.ts';
 import type { FactsOf, Kind, ReportOf } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
-import { setWorkId, withTrace } from '../http/request-scope.ts';
+import { checkedMs, setWorkId, withTrace } from '../request/scope.ts';
 import { CallersByRequest } from './callers.ts';
-import type { LoadMonitor } from './load-monitor.ts';
 import type { ServedKind } from './serve-kind.ts';
 import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
 /** How long an ingress tries to detach from a request. */
 const DETACH_TIMEOUT_MS = 10_000;
+/** Share of a kind's deadline after which a call that was refused as overloaded is worth another try. */
+const RETRY_DEADLINE_SHARE = 0.1;
+const TOKENS_USED_UP =
+  'The tokens of today are used up, those of the account or of all accounts; the next begin at 00:00 UTC.';
 const DETACHES_PER_STATEMENT = 100;
 /** Maximum time from a call's deadline to its answer. */
-const ANSWER_GRACE_MS = 900;
+export const ANSWER_GRACE_MS = 900;
 /** Backoff between tries to end overdue work; the database's clock decides whether it is overdue. */
 const EXPIRY_BACKOFF = { firstMs: 50, longestMs: 1000 };
 
@@ -40,7 +43,6 @@ export interface WorkServiceParts {
   pool: Pool;
   process: string;
   kinds: ReadonlyMap<string, ServedKind>;
-  load: LoadMonitor;
   room: WaitingRoom;
   complete: Completer;
   wakeUps: Pick<WakeUps, 'announceEnded'>;
@@ -70,7 +72,7 @@ interface AnsweredCall<K> {
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
-  readonly #detach: (detachment: Detachment) => Promise<WorkRef | undefined>;
+  readonly #detach: (detachment: Detachment) => Promise<Omit<WorkRef, 'kind'> | undefined>;
 
   constructor(parts: WorkServiceParts) {
     this.#parts = parts;
@@ -83,7 +85,8 @@ export class WorkService {
 
   /**
    * Runs a request, or joins the run of the same request, and resolves with its outcome when it has ended. Rejects
-   * with the code of a refusal, or with `service_unavailable` if the database does not answer in time.
+   * with the code of a refusal, or with `service_unavailable` if the database does not answer in time, which includes
+   * the time that the request's checks took.
    */
   async perform<K extends Kind>(
     kind: K,
@@ -92,7 +95,7 @@ export class WorkService {
   ): Promise<AnsweredCall<K>> {
     const servedKind = this.#servedKind(kind);
     const { outcome, replayed } = await withTimeout(
-      servedKind.timeoutMs + ANSWER_GRACE_MS,
+      servedKind.timeoutMs + ANSWER_GRACE_MS - checkedMs(),
       (late) => {
         const caller = { gone: anySignal(disconnected, late), disconnected };
         return this.#countCaller(servedKind, call, () => this.#admitAndWait(servedKind, call, caller));
@@ -115,10 +118,7 @@ export class WorkService {
     return this.#countCaller(servedKind, call, async () => {
       const caller = { gone: disconnected, disconnected };
       const { id, decision, outcome } = await this.#admit(servedKind, call, caller);
-      if (decision !== 'ended') {
-        servedKind.dispatch(id, call.party);
-        this.#callers.stopWaiting(call.key, 'answered');
-      }
+      if (decision !== 'ended') this.#callers.stopWaiting(call.key, 'answered');
       return { id, replayed: decision !== 'admitted', outcome };
     });
   }
@@ -175,18 +175,12 @@ export class WorkService {
     }
     const waiting = this.#wait(servedKind, call, result, caller);
     const since = performance.now();
-    // Dispatches attached work as well. It may still be queued, because workers do not claim work that no caller waits
-    // for.
-    servedKind.dispatch(result.id, call.party);
     const outcome = await waiting;
     const replayed = result.decision === 'attached';
     if (replayed) linkToWork(outcome.facts);
     // Work that ended without a report does not show how long a handler takes.
-    if (!replayed && outcome.report !== null) {
-      const waitedMs = performance.now() - since;
-      observeStage(servedKind.kind.name, 'wait', waitedMs);
-      this.#parts.load.noteServed(servedKind.kind.name, waitedMs, outcome.queueMs ?? 0);
-    }
+    if (!replayed && outcome.report !== null)
+      observeStage(servedKind.kind.name, 'wait', performance.now() - since);
     return { outcome, replayed };
   }
 
@@ -195,7 +189,6 @@ export class WorkService {
     call: WorkCall<unknown>,
     { gone, disconnected }: CallerSignals,
   ): Promise<AdmissionResult> {
-    const { load, wakeUps } = this.#parts;
     const { name } = servedKind.kind;
     // The row of the work refers to this span, and the worker's spans continue it.
     const result = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
@@ -207,33 +200,29 @@ export class WorkService {
     });
     const { decision, superseded } = result;
     admissions.inc({ kind: name, decision });
-    wakeUps.announceEnded(superseded);
+    this.#parts.wakeUps.announceEnded(superseded);
     if (decision === 'admitted' || decision === 'attached' || decision === 'ended') {
       setWorkId(result.id);
       return result;
     }
+    if (decision === 'quota_exceeded')
+      throw new AppError(decision, { retryAfterS: result.leftMs / 1000, explanation: TOKENS_USED_UP });
     if (decision !== 'overloaded') throw new AppError(decision);
-    throw new AppError(decision, { retryAfterS: load.retryAfterS(name, result.queued ?? 0) });
+    throw new AppError(decision, {
+      retryAfterS: Math.ceil((RETRY_DEADLINE_SHARE * servedKind.timeoutMs) / 1000),
+    });
   }
 
-  /** Sheds a request only after reading the load again, since the queue may have drained. */
   async #decide(
     servedKind: ServedKind,
     call: WorkCall<unknown>,
     gone: AbortSignal,
   ): Promise<AdmissionResult> {
-    const { load, pool } = this.#parts;
-    const { name } = servedKind.kind;
     const admission = { ...call, facts: withTrace(call.facts), input: call.input.take() };
-    let result = await servedKind.admit(admission, gone);
-    const queued = result.queued ?? 0;
-    if (result.decision === 'overloaded') {
-      await load.poll();
-      if (load.maxQueued(name) > queued) result = await servedKind.admit(admission, gone);
-    }
-    describeAdmission(name, result);
+    const result = await servedKind.admit(admission, gone);
+    describeAdmission(servedKind.kind.name, result);
     if (result.attempt > 1 && result.decision === 'admitted' && isTraced())
-      linkToWork(await factsBefore(pool, call.key, result.attempt).catch(() => undefined));
+      linkToWork(await factsBefore(this.#parts.pool, call.key, result.attempt).catch(() => undefined));
     return result;
   }
 
@@ -271,16 +260,16 @@ export class WorkService {
    * and may be behind ours.
    */
   async #expire(
-    { codes }: Kind,
+    kind: Kind,
     request: RequestIdentity,
     waiter: Waiter,
     callerLeft: AbortSignal,
   ): Promise<void> {
     try {
       const outcome = await this.#find(request);
-      const end = { guard: 'overdue', state: 'failed', code: codes.timeout } as const;
+      const end = { guard: 'overdue', state: 'failed', code: kind.codes.timeout } as const;
       for (let tries = 1; !callerLeft.aborted; tries += 1) {
-        if (isEnded(outcome) || !(await this.#parts.complete({ ...workRefOf(outcome), ...end })))
+        if (isEnded(outcome) || !(await this.#parts.complete({ ...workRefOf(kind, outcome), ...end })))
           this.#parts.room.wake([outcome.id]);
         await sleep(backoffMs(tries, EXPIRY_BACKOFF), undefined, { signal: callerLeft }).catch(() => {});
       }
@@ -289,23 +278,23 @@ export class WorkService {
     }
   }
 
-  async #cancel({ codes }: Kind, live: WorkRef): Promise<void> {
-    const end = { guard: 'live', state: 'cancelled', code: codes.cancelled } as const;
-    await this.#parts.complete({ ...workRefOf(live), ...end });
+  async #cancel(kind: Kind, live: Omit<WorkRef, 'kind'>): Promise<void> {
+    const end = { guard: 'live', state: 'cancelled', code: kind.codes.cancelled } as const;
+    await this.#parts.complete({ ...workRefOf(kind, live), ...end });
   }
 
   /**
    * Detaches this ingress from a request. Cancels the work if no ingress waits for it any more, the caller that
    * stopped waiting last had disconnected, and the latest admission asked to cancel on disconnect.
    */
-  async #leave({ codes }: Kind, detachment: Detachment): Promise<void> {
+  async #leave(kind: Kind, detachment: Detachment): Promise<void> {
     try {
       const until = performance.now() + DETACH_TIMEOUT_MS;
       const unwantedWork = await retryUntil(() => this.#detach(detachment), until);
       if (unwantedWork === undefined) return;
       // Another ingress may have attached a caller meanwhile.
-      const end = { guard: 'detached', state: 'cancelled', code: codes.cancelled } as const;
-      await retryUntil(() => this.#parts.complete({ ...unwantedWork, ...end }), until);
+      const end = { guard: 'detached', state: 'cancelled', code: kind.codes.cancelled } as const;
+      await retryUntil(() => this.#parts.complete({ ...workRefOf(kind, unwantedWork), ...end }), until);
     } catch (error) {
       this.#parts.log.warn({ err: error, key: detachment.key }, 'could not detach');
     }
@@ -336,8 +325,8 @@ function linkToWork(facts: unknown): void {
   linkSpan((facts as TraceFacts | undefined)?.trace ?? {});
 }
 
-function workRefOf({ id, party, month }: WorkRef): WorkRef {
-  return { id, party, month };
+function workRefOf({ name: kind }: Kind, { id, party, month }: Omit<WorkRef, 'kind'>): WorkRef {
+  return { id, kind, party, month };
 }
 
 function leaveReasonOf(disconnected: AbortSignal): 'answered' | 'disconnected' {

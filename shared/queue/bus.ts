@@ -33,7 +33,7 @@ export function openBus(
 }
 
 /** Channel names have the installation's prefix, because all database numbers of a Redis share the channels. */
-export function redisBus(target: RedisTarget, log: Log): Bus {
+function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
   const listener = connectRedis(target, 'listener', log);
   const handlers = new Map<string, (payload: string) => void>();
@@ -64,7 +64,7 @@ const NOTIFY = {
  * Publishes through the pool. One connection listens, bypassing any pooler, and is reopened whenever it breaks or falls
  * silent.
  */
-export function postgresBus(pool: pg.Pool, { directUrl }: BaseConfig['database'], log: Log): Bus {
+function postgresBus(pool: pg.Pool, { directUrl }: BaseConfig['database'], log: Log): Bus {
   const listener = new Listener(directUrl, log);
   return {
     async publish(messages) {

@@ -40,7 +40,7 @@ const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   return new PostgresQueueBackend(connection, name, options, withBlockingConnection);
 };
 
-/** Turns off `synchronous_commit`: a lost ticket does no harm, because the rows of work are the truth. */
+/** Turns off `synchronous_commit`: a lost job does no harm, because the rows of work are the truth. */
 export function postgresStore(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
   log: Log,
@@ -67,9 +67,9 @@ export function postgresStore(
 
 /**
  * BullMQ's connections to PostgreSQL, shared by all queues and workers of a process. A connection that hangs without an
- * error delays tickets by at most ten seconds.
+ * error delays jobs by at most ten seconds.
  */
-export class SharedConnection extends PostgresConnection {
+class SharedConnection extends PostgresConnection {
   readonly #config: PostgresPoolConfig;
   #listener: Promise<pg.Client> | undefined;
 

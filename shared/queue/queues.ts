@@ -10,8 +10,7 @@ import {
 import type { BaseConfig } from '../config/config.ts';
 import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
-import { STOP_LIMITS } from '../process/stop-limits.ts';
-import { Coalescer } from '../timing/coalesce.ts';
+import { STOP_LIMITS } from '../stop-limits.ts';
 import { withTimeout } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
 import {
@@ -22,49 +21,41 @@ import {
   SAFE_EVICTION_POLICY,
 } from './redis.ts';
 
-const TICKET_EVERY_MS = 200;
-const TICKET_IDS_MAX = 200;
-/** A queue has at most one ticket, waiting or taken: it stands for all queued work. BullMQ's retries are not needed. */
-const TICKET_OPTIONS = {
-  attempts: 1,
-  removeOnComplete: true,
-  removeOnFail: true,
-  deduplication: { id: 'ticket' },
-};
+/** A job is removed once a worker has taken it: it only says which work is queued. BullMQ's retries are not needed. */
+const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 /**
- * An idle worker waits for a ticket for ten seconds at a time, and retries half a second after a refused connection.
+ * An idle worker waits for a job for ten seconds at a time, and retries half a second after a refused connection. With
+ * a higher concurrency, BullMQ would ask for a second job before it hands over the first.
  */
 const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
-/**
- * A ticket that a worker has not finished after this time goes to another worker. Handling a ticket takes no time, so
- * the first worker must be lost.
- */
-const TICKET_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
+/** Time after which the job of a lost worker goes to another worker. */
+const JOB_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000 };
 
 /**
- * The queue of one worker pool. Its tickets only say that there is work. A ticket may be lost, late or doubled, because
- * workers also look for work once a second.
+ * Queued work of one kind and party. A job may be lost, late or doubled, because the rows of the work are the truth,
+ * and workers also look for them once a second.
  */
-export interface TicketQueue {
-  /**
-   * Adds a ticket without waiting, and never throws. Calls within 200 ms share a ticket. Call it after the commit of
-   * the rows with these ids. The ids only help people who inspect the queue.
-   */
-  add(ids: readonly string[]): void;
+export interface Job {
+  kind: string;
+  party: string;
+  ids: readonly string[];
+  /** True if a worker has passed it on for want of a slot. */
+  passedOn?: boolean;
 }
 
-export interface TicketWorker {
+export interface JobWorker {
   /** Resolves within `STOP_LIMITS.queue`. */
   close(): Promise<void>;
 }
 
 export interface Queues {
-  queue(name: string): TicketQueue;
-  /** Calls `take` for each ticket, one at a time. */
-  worker(name: string, take: () => Promise<void>): TicketWorker;
-  /** Rejects unless the store answers and takes tickets. */
+  /** Adds jobs to a pool's queue, without waiting. Never throws. Call it after the commit of their rows. */
+  add(pool: string, jobs: readonly Job[]): void;
+  /** Calls `take` for each job of a pool, one at a time. */
+  worker(pool: string, take: (job: Job) => Promise<void>): JobWorker;
+  /** Rejects unless the store answers and takes jobs. */
   ping(): Promise<void>;
-  /** Resolves within twice `STOP_LIMITS.queue`, even if the store is down. */
+  /** Resolves within three times `STOP_LIMITS.queue`, even if the store is down. */
   close(): Promise<void>;
 }
 
@@ -115,7 +106,7 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   };
 }
 
-/** If Redis evicts keys, tickets are lost silently. */
+/** If Redis evicts keys, jobs are lost silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = (await readMemory(client).catch(() => undefined))?.policy;
   if (policy === undefined || policy === SAFE_EVICTION_POLICY) return;
@@ -126,19 +117,40 @@ function queuesOn<B extends IQueueBackend, C>(
   { factory, producer, consumer, ping, close }: Store<B, C>,
   log: Log,
 ): Queues {
-  const queues = new Map<string, TicketAdder<B, C>>();
-  const workers = new Set<Worker<Ticket, void, string, B, never, C>>();
+  const queues = new Map<string, Queue<JobData, void, string, JobData, void, string, B, C>>();
+  const workers = new Set<Worker<JobData, void, string, B, never, C>>();
+  const additions = new Set<Promise<void>>();
+  let isDown = false;
+  /** Logs an outage once, however many jobs fail meanwhile. */
+  const noteOutcome = (error?: unknown) => {
+    if (isDown === (error !== undefined)) return;
+    isDown = !isDown;
+    if (isDown) log.warn({ err: error }, 'the queue takes no jobs: workers look for work once a second');
+    else log.info('the queue takes jobs again');
+  };
+  const queueOf = (pool: string) => {
+    const known = queues.get(pool);
+    if (known !== undefined) return known;
+    const queue = new Queue<JobData, void, string, JobData, void, string, B, C>(pool, producer, factory);
+    // Ignores errors of the queue: its connection logs them.
+    queue.on('error', () => {});
+    queues.set(pool, queue);
+    return queue;
+  };
   return {
-    queue(name) {
-      const adder = queues.get(name) ?? new TicketAdder(new Queue(name, producer, factory), log);
-      queues.set(name, adder);
-      return adder;
+    add(pool, jobs) {
+      const queue = queueOf(pool);
+      // One by one, because BullMQ's bulk statement for PostgreSQL takes ten times as long as the statement for one job.
+      const added = jobs.map(({ kind, ...data }) => queue.add(kind, data, JOB_OPTIONS));
+      const addition = Promise.all(added).then(() => noteOutcome(), noteOutcome);
+      additions.add(addition);
+      void addition.then(() => additions.delete(addition));
     },
-    worker(name, take) {
-      const options = { ...consumer(), ...WORKER_PACE, ...TICKET_TIMEOUTS };
-      const worker = new Worker<Ticket, void, string, B, never, C>(name, take, options, factory);
-      worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker connection'));
-      worker.on('failed', (_, error) => log.error({ err: error, queue: name }, 'ticket failed'));
+    worker(pool, take) {
+      const options = { ...consumer(), ...WORKER_PACE, ...JOB_TIMEOUTS };
+      const takeJob = ({ name: kind, data }: { name: string; data: JobData }) => take({ kind, ...data });
+      const worker = new Worker<JobData, void, string, B, never, C>(pool, takeJob, options, factory);
+      worker.on('error', (error) => log.warn({ err: error, queue: pool }, 'worker connection'));
       workers.add(worker);
       return {
         close() {
@@ -151,56 +163,14 @@ function queuesOn<B extends IQueueBackend, C>(
       await ping();
     },
     async close() {
+      await withinStopLimit(Promise.all(additions));
       await withinStopLimit(Promise.all([...queues.values(), ...workers].map((one) => one.close())));
       await withinStopLimit(close());
     },
   };
 }
 
-type Ticket = { ids: string[] };
-type BullQueue<B extends IQueueBackend, C> = Queue<Ticket, void, string, Ticket, void, string, B, C>;
-
-class TicketAdder<B extends IQueueBackend, C> implements TicketQueue {
-  readonly #queue: BullQueue<B, C>;
-  readonly #log: Log;
-  readonly #ids = new Set<string>();
-  readonly #additions = new Coalescer(() => this.#addOne(), TICKET_EVERY_MS);
-  #isDown = false;
-
-  constructor(queue: BullQueue<B, C>, log: Log) {
-    // Ignores errors of the queue: its connection logs them.
-    queue.on('error', () => {});
-    this.#queue = queue;
-    this.#log = log.child({ queue: queue.name });
-  }
-
-  add(ids: readonly string[]): void {
-    for (const id of ids) if (this.#ids.size < TICKET_IDS_MAX) this.#ids.add(id);
-    void this.#additions.run();
-  }
-
-  close(): Promise<void> {
-    return this.#queue.close();
-  }
-
-  async #addOne(): Promise<void> {
-    const ids = [...this.#ids];
-    this.#ids.clear();
-    await this.#queue.add('ticket', { ids }, TICKET_OPTIONS).then(
-      () => this.#logOutage(false),
-      (error: unknown) => this.#logOutage(true, error),
-    );
-  }
-
-  /** Logs an outage once, however many tickets fail meanwhile. */
-  #logOutage(isDown: boolean, error?: unknown): void {
-    if (isDown === this.#isDown) return;
-    this.#isDown = isDown;
-    if (isDown)
-      this.#log.warn({ err: error }, 'the queue takes no tickets: workers look for work once a second');
-    else this.#log.info('the queue takes tickets again');
-  }
-}
+type JobData = Omit<Job, 'kind'>;
 
 /** Waits for at most `STOP_LIMITS.queue`, because BullMQ's own close waits for a store that may be down. */
 async function withinStopLimit(closing: Promise<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 
 /**
  * Runs `work`, one run at a time. Calls during a run, and during the pause of `gapMs` after it, share the next run. If
@@ -14,10 +14,6 @@ export class Coalescer<T> {
   constructor(work: () => Promise<T>, gapMs: number | (() => number) = 0) {
     this.#work = work;
     this.#gapMs = typeof gapMs === 'number' ? () => gapMs : gapMs;
-  }
-
-  get isRunning(): boolean {
-    return this.#current !== undefined;
   }
 
   /** Settles like the first run that begins after this call. */
@@ -37,7 +33,7 @@ export class Coalescer<T> {
   async #pauseAfter(run: Promise<T>): Promise<void> {
     await Promise.allSettled([run]);
     const gapMs = this.#gapMs();
-    if (gapMs > 0) await sleep(gapMs, undefined, { ref: false });
+    if (gapMs > 0) await timers.setTimeout(gapMs, undefined, { ref: false });
     if (this.#next === undefined) this.#current = undefined;
   }
 }
@@ -48,7 +44,7 @@ export class Coalescer<T> {
 export function sharedPause(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;
   return () => {
-    pause ??= sleep(ms).then(() => {
+    pause ??= timers.setTimeout(ms).then(() => {
       pause = undefined;
     });
     return pause;

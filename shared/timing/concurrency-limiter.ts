@@ -42,7 +42,7 @@ interface Party {
  * and the parties take turns. p-queue and p-limit have no parties, weights or limit on waiting work.
  */
 export class ConcurrencyLimiter {
-  #capacity: number;
+  readonly #capacity: number;
   readonly #maxPerParty: number;
   readonly #maxQueued: number;
   #heldWeight = 0;
@@ -57,11 +57,6 @@ export class ConcurrencyLimiter {
     this.#capacity = capacity;
     this.#maxPerParty = maxPerParty;
     this.#maxQueued = maxQueued;
-  }
-
-  setCapacity(capacity: number): void {
-    this.#capacity = capacity;
-    this.#startNext();
   }
 
   async run<T>(work: () => Promise<T>, limits: LimitedWork = {}): Promise<T> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 
 export interface Backoff {
   firstMs: number;
@@ -27,7 +27,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
     } catch (error) {
       const delayMs = backoffMs(tries, options);
       if (!when(error, tries) || performance.now() + delayMs > until) throw error;
-      await sleep(delayMs, undefined, { ...(signal && { signal }) });
+      await timers.setTimeout(delayMs, undefined, { ...(signal && { signal }) });
     }
   }
 }

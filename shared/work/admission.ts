@@ -1,34 +1,68 @@
-import type { Admission, AdmissionTerms } from '../db/stores/work/admit.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Connections, repeatableTransaction } from '../db/statement.ts';
+import {
+  type Admission,
+  type AdmissionResult,
+  type AdmissionTerms,
+  admit,
+  type Shedding,
+} from '../db/stores/work/admit.ts';
 import { requestKey } from '../domain/work.ts';
 import { newId } from '../ids.ts';
 import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
 import type { Kind } from './kind.ts';
 import type { NoFacts } from './kinds.ts';
 
-interface ProcessTerms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
+interface ProcessTerms
+  extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS' | 'tokenQuotas'> {
   /** Needed only by processes that admit charged work. */
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
-export function admissionTerms(kind: Kind, { units, ...terms }: ProcessTerms): AdmissionTerms {
+export function admissionTerms(kind: Kind, { units, tokenQuotas, ...terms }: ProcessTerms): AdmissionTerms {
   return {
     kind: kind.name,
     outlivesCallers: kind.outlivesCallers,
     sandboxUnits: units?.sandboxUnits ?? 0,
-    unitPriceMicrocents: kind.charged ? (units?.unitPriceMicrocents ?? null) : null,
+    unitPriceMicrocents: kind.costs === 'unit' ? (units?.unitPriceMicrocents ?? null) : null,
+    tokenQuotas: kind.costs === 'tokens' ? tokenQuotas : undefined,
     ...terms,
   };
 }
 
-export interface Part<Facts = object> {
-  /** A part that is admitted again with the same id is not duplicated. */
-  id: string;
-  body: object;
-  facts: Facts;
+/** Admits work of a kind, as `admit` does, with the kind's own rows. */
+export async function admitWork(
+  { pool, em }: Connections,
+  kind: Pick<Kind, 'rows'>,
+  admissions: readonly Admission[],
+  terms: AdmissionTerms,
+  shedding?: Shedding,
+): Promise<AdmissionResult[]> {
+  if (kind.rows?.admitted === undefined) return admit(pool, admissions, terms, shedding);
+  return repeatableTransaction(em(), (tx) => admitWithin(tx, kind, admissions, terms, shedding));
 }
 
-interface JobRequest<Facts> extends Partial<Part<Facts>> {
+/** Admits work as `admitWork` does, in the caller's transaction. */
+export async function admitWithin(
+  tx: EntityManager,
+  { rows }: Pick<Kind, 'rows'>,
+  admissions: readonly Admission[],
+  terms: AdmissionTerms,
+  shedding?: Shedding,
+): Promise<AdmissionResult[]> {
+  const results = await admit(tx, admissions, terms, shedding);
+  const stored = results.flatMap(({ stored, id, attempt }, place) => {
+    const admission = admissions[place];
+    return stored && admission !== undefined ? { ...admission, id, attempt } : [];
+  });
+  if (stored.length > 0) await rows?.admitted?.(tx, stored);
+  return results;
+}
+
+interface JobRequest<Facts> {
   accountId: string;
+  id?: string;
+  facts?: Facts;
   body: object;
   /** Requests with the same id share one job. By default, every request gets a new job. */
   requestId?: string | undefined;

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { PoolName, WorkTimeouts } from '../config/config.ts';
+import type { KindRows } from '../db/stores/work/rows.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
 /**
@@ -22,17 +23,19 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly pool: PoolName;
   /** While both apps and accounts wait, apps together get at least half of the pool's slots. */
   readonly parties: PartyClass;
-  /** True if each admission reserves a unit of the party's plan. */
-  readonly charged: boolean;
-  /** Setting with the time from admission to the deadline. A part instead ends shortly before its parent. */
+  /** `unit`: each admission reserves one of the app's plan. `tokens`: none without tokens left. Null: costs nothing. */
+  readonly costs: 'unit' | 'tokens' | null;
+  /** Setting with the time from admission to the deadline. A part instead ends at the deadline of its parent. */
   readonly deadline: keyof WorkTimeouts;
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
   /** True if queued work stays queued after its last caller has left. Otherwise, it ends as `abandoned`. */
   readonly outlivesCallers: boolean;
   /** True if at most one piece of a party's work of this kind runs at a time, across all workers. */
   readonly oneAtATime: boolean;
-  /** Kind of the parts, if any, that this kind's handler queues and waits for. */
-  readonly parts?: Kind;
+  /** Effects of the kind's work: rows of its own, and other work that ends with it. */
+  readonly rows?: KindRows<Report>;
+  /** SQL function of a request's line and its app, with whose result each attempt starts (`Claim.latest`). */
+  readonly recall?: string;
   /** Never set. Carries the types for `FactsOf` and `ReportOf`. */
   readonly types?: { facts: Facts; report: Report };
 }
@@ -56,4 +59,12 @@ export function kindsOfPool(kinds: Kinds, pool: PoolName): Kinds {
 
 export function kindNamesOfPool(kinds: Kinds, pool: PoolName): string[] {
   return Object.keys(kindsOfPool(kinds, pool));
+}
+
+/** Returns the SQL of what a claim recalls, for `ClaimTerms`. */
+export function recallOf(kinds: Kinds): string {
+  const calls = Object.values(kinds).flatMap(({ name, recall }) =>
+    recall === undefined ? [] : ` when kind = '${name}' then ${recall}(line, party)`,
+  );
+  return `case when line is null then null${calls.join('')} end`;
 }

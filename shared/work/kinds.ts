@@ -1,3 +1,5 @@
+import { batchRows, partRows } from '../db/stores/replies/batches.ts';
+import { replyRows } from '../db/stores/replies/outcome.ts';
 import type { DraftReport, PredictionFacts, PredictionReport } from '../domain/prediction.ts';
 import type { BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
 import type { JobReport } from '../domain/work.ts';
@@ -11,7 +13,7 @@ import type { Kind } from './kind.ts';
 export type NoFacts = Record<never, never>;
 
 const predictionBase = {
-  charged: false,
+  costs: 'tokens',
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
   oneAtATime: false,
 } as const;
@@ -23,9 +25,10 @@ export const predict: Kind<typeof PredictionRequest, PredictionFacts, Prediction
   input: PredictionRequest,
   pool: 'predict',
   parties: 'apps',
-  charged: true,
+  costs: 'unit',
   deadline: 'predictionTimeoutMs',
   outlivesCallers: false,
+  recall: 'latest_suggestion_v1',
 };
 
 /** Predicts the reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
@@ -37,6 +40,7 @@ export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
   parties: 'accounts',
   deadline: 'replyTimeoutMs',
   outlivesCallers: true,
+  rows: replyRows,
 };
 
 /** Predicts what an account's person types next, without an app: `POST /api/predictions/draft/`. */
@@ -50,21 +54,23 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   outlivesCallers: false,
 };
 
-/** Predicts one reply of a batch. Its deadline is shortly before the batch's (`workers/work/parts.ts`). */
+/** Predicts one reply of a batch, by the deadline of the batch, whose admission has looked at the tokens. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   ...predictionBase,
   name: 'batch_reply',
+  costs: null,
   input: ReplyRequest,
   pool: 'batch',
   parties: 'accounts',
   deadline: 'batchTimeoutMs',
   outlivesCallers: true,
+  rows: partRows,
 };
 
 const jobBase = {
   pool: 'memory',
   parties: 'accounts',
-  charged: false,
+  costs: 'tokens',
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
   outlivesCallers: true,
   oneAtATime: true,
@@ -74,6 +80,7 @@ const jobBase = {
 export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
   ...jobBase,
   name: 'sync',
+  costs: null,
   input: SyncRequest,
   deadline: 'syncTimeoutMs',
 };
@@ -95,7 +102,7 @@ export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchRep
   input: BatchRequest,
   deadline: 'batchTimeoutMs',
   oneAtATime: false,
-  parts: batchReply,
+  rows: batchRows,
 };
 
 export const jobKinds = {
@@ -105,4 +112,5 @@ export const jobKinds = {
   predict_batch: predictBatch,
 };
 
-export const kinds = { predict, reply, draft, batch_reply: batchReply, ...jobKinds };
+/** In this order an erasure ends them: a batch before its predictions, so that none of these ends the batch. */
+export const kinds = { predict, reply, draft, ...jobKinds, batch_reply: batchReply };

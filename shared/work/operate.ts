@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { PoolName, WorkTimeouts } from '../config/config.ts';
 import { isLockTimeout } from '../db/faults.ts';
+import type { Connections } from '../db/statement.ts';
 import { databaseNow } from '../db/stores/schedules.ts';
-import { admit } from '../db/stores/work/admit.ts';
+import type { Completion } from '../db/stores/work/complete.ts';
 import {
   countKinds,
   type DrainCounts,
@@ -15,7 +16,10 @@ import {
   readPoolStates,
 } from '../db/stores/work/operate.ts';
 import { LOWEST_ID, newId } from '../ids.ts';
-import { admissionTerms, jobAdmission } from './admission.ts';
+import type { Queues } from '../queue/queues.ts';
+import { admissionTerms, admitWork, jobAdmission } from './admission.ts';
+import { endWork } from './completion.ts';
+import { type AddJobs, jobAdder } from './jobs.ts';
 import { kindNamesOfPool } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { hasRoomForPage, PAGE_ACCOUNTS } from './pool-load.ts';
@@ -47,9 +51,14 @@ export async function pause(database: Pool, pools: readonly PoolName[]): Promise
  * Ends a pool's queued work as `service_unavailable`. Skips work that another transaction has locked; call it again to
  * end that work too.
  */
-export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<DrainCounts> {
-  const before = await databaseNow(database);
-  return drainQueued(database, kindNamesOfPool(kinds, pool), { before, recoveryWindowS });
+export async function drain(
+  { pool, em }: Connections,
+  name: PoolName,
+  recoveryWindowS: number,
+): Promise<DrainCounts> {
+  const before = await databaseNow(pool);
+  const end = (ofParty: Completion[]) => endWork({ pool, em, kinds, recoveryWindowS }, ofParty);
+  return drainQueued(pool, kindNamesOfPool(kinds, name), { before, end });
 }
 
 const ROOM_CHECK_EVERY_MS = 250;
@@ -67,6 +76,7 @@ export interface RetryCounts {
 }
 
 export interface RetryJobsOptions {
+  queues: Pick<Queues, 'add'>;
   timeouts: WorkTimeouts;
   recoveryWindowS: number;
   /** Maximum time to wait, per kind, until its pool has room for more jobs. */
@@ -81,7 +91,7 @@ export interface RetryJobsOptions {
  * `left` has, for each kind that cannot be retried, the number of failures in those 24 hours.
  */
 export async function retryFailed(
-  database: Pool,
+  database: Connections,
   pools: readonly PoolName[],
   options: RetryJobsOptions,
 ): Promise<{ retried: Record<string, RetryCounts>; left: Record<string, number> }> {
@@ -90,28 +100,29 @@ export async function retryFailed(
   const retried: Record<string, RetryCounts> = {};
   for (const step of repeatable) retried[step.kind.name] = await retryStep(database, step, options);
   const otherKinds = kindNames.filter((name) => !repeatable.some(({ kind }) => kind.name === name));
-  const counts = await countKinds(database, otherKinds);
+  const counts = await countKinds(database.pool, otherKinds);
   return { retried, left: Object.fromEntries(counts.map(({ kind, failed }) => [kind, failed])) };
 }
 
 async function retryStep(
-  database: Pool,
+  database: Connections,
   step: RoundStep,
-  { roomTimeoutMs, onPage, ...options }: RetryJobsOptions,
+  { roomTimeoutMs, onPage, queues, ...options }: RetryJobsOptions,
 ): Promise<RetryCounts> {
   const { kind } = step;
+  const addJobs = jobAdder(queues, kinds);
   const until = performance.now() + roomTimeoutMs;
   const counts = { queued: 0, locked: 0 };
   for (let after: string | undefined = LOWEST_ID; after !== undefined; ) {
-    const page = await readJobsToRetry(database, kind.name, after, PAGE_ACCOUNTS);
-    const stopped = page.jobs.length === 0 ? undefined : await reasonNotToAdmit(database, kind.pool);
+    const page = await readJobsToRetry(database.pool, kind.name, after, PAGE_ACCOUNTS);
+    const stopped = page.jobs.length === 0 ? undefined : await reasonNotToAdmit(database.pool, kind.pool);
     if (stopped === 'full' && performance.now() < until) {
       await sleep(ROOM_CHECK_EVERY_MS);
       // Reads the page again, since an account may have a new job by now.
       continue;
     }
     if (stopped !== undefined) return { ...counts, stopped };
-    const { queued, locked } = await admitAgain(database, step, page.jobs, options);
+    const { queued, locked } = await admitAgain(database, step, page.jobs, { ...options, addJobs });
     counts.queued += queued;
     counts.locked += locked;
     after = page.last;
@@ -129,10 +140,14 @@ export async function reasonNotToAdmit(database: Pool, pool: PoolName): Promise<
 }
 
 async function admitAgain(
-  database: Pool,
+  database: Connections,
   { kind, body }: RoundStep,
   failedJobs: readonly FailedJob[],
-  { timeouts, recoveryWindowS }: Pick<RetryJobsOptions, 'timeouts' | 'recoveryWindowS'>,
+  {
+    timeouts,
+    recoveryWindowS,
+    addJobs,
+  }: Pick<RetryJobsOptions, 'timeouts' | 'recoveryWindowS'> & { addJobs: AddJobs },
 ): Promise<RetryCounts> {
   const timeoutMs = timeouts[kind.deadline];
   const terms = admissionTerms(kind, { process: newId(), timeoutMs, recoveryWindowS });
@@ -140,8 +155,10 @@ async function admitAgain(
   for (const { id, party } of failedJobs) {
     const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
     try {
-      const [admissionResult] = await admit(database, [job], terms);
-      counts.queued += Number(admissionResult?.decision === 'admitted');
+      const [admissionResult] = await admitWork(database, kind, [job], terms);
+      if (admissionResult?.decision !== 'admitted') continue;
+      counts.queued += 1;
+      addJobs([{ id: job.id, kind: kind.name, party }]);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       counts.locked += 1;

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
-import { leaseRounds } from '../db/stores/lease.ts';
+import { readRounds } from '../db/stores/rounds.ts';
 import { listSchedules } from '../db/stores/schedules.ts';
-import { HOUSEKEEPING } from './housekeeper.ts';
 import { SCHEDULES } from './schedules.ts';
 
 /** Recurring work as operators see it. Times are Unix milliseconds. */
@@ -15,18 +14,16 @@ export interface RecurringWork {
 
 /** Lists the schedules and the housekeeping steps. A housekeeping step has no planned next time. */
 export async function listRecurring(pool: Pool): Promise<RecurringWork[]> {
-  const [storedSchedules, rounds] = await Promise.all([listSchedules(pool), leaseRounds(pool, HOUSEKEEPING)]);
+  const [storedSchedules, rounds] = await Promise.all([listSchedules(pool), readRounds(pool)]);
   const schedules = Object.keys(SCHEDULES).map((name) => {
     const { pattern, lastTick, nextTick } = storedSchedules.find((one) => one.name === name) ?? {};
     return { name, every: pattern ?? 'off', last: lastTick ?? null, next: nextTick ?? null };
   });
-  const maintenance = Object.entries(rounds)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { everyMs, last }]) => ({
-      name: `${HOUSEKEEPING}: ${name}`,
-      every: `${everyMs / 1000} s`,
-      last,
-      next: null,
-    }));
+  const maintenance = rounds.map(({ step, everyMs, endedMs }) => ({
+    name: `housekeeping: ${step}`,
+    every: `${everyMs / 1000} s`,
+    last: endedMs,
+    next: null,
+  }));
   return [...schedules, ...maintenance];
 }

@@ -1,5 +1,5 @@
 import type { Recurrence } from '../config/recurrence.ts';
-import type { DueKind } from '../db/stores/memory/due.ts';
+import type { NewRows } from '../db/stores/memory/due.ts';
 import type { PromoteInput, SyncRequest } from '../schemas/jobs.ts';
 import type { Kind } from './kind.ts';
 import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
@@ -7,7 +7,8 @@ import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
 /** A step that queues a job of `kind` for each account with new data for such a job. */
 export interface RoundStep {
   kind: Kind;
-  due: DueKind;
+  /** The rows that are such data. */
+  due: NewRows;
   body: SyncRequest | PromoteInput;
 }
 
@@ -15,10 +16,10 @@ const PROMOTION_BODY: PromoteInput = { settled_only: true, limit: 500 };
 
 /** The steps of each schedule. A round runs each step for all accounts before it begins the next step. */
 export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
-  sync: [{ kind: sync, due: 'sync', body: {} }],
+  sync: [{ kind: sync, due: 'events', body: {} }],
   promotion: [
-    { kind: promoteEpisodes, due: 'promote_episodes', body: PROMOTION_BODY },
-    { kind: promoteFacts, due: 'promote_facts', body: PROMOTION_BODY },
+    { kind: promoteEpisodes, due: 'rows', body: PROMOTION_BODY },
+    { kind: promoteFacts, due: 'episodes', body: PROMOTION_BODY },
   ],
 };
 

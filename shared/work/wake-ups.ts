@@ -1,21 +1,19 @@
 import { createBatcher } from '../db/batcher.ts';
-import type { Flow } from '../db/stores/work/claim.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
 
 /**
  * Whom each channel wakes:
  *
- * - `ended`, with ids of work: ingresses whose callers may wait for it, and workers whose work waits for its parts.
+ * - `ended`, with ids of work: ingresses whose callers may wait for it.
  * - `cancel`, with ids of work: workers that may be running it.
- * - `admitted`, with flows (`kind:party`): workers that may have free slots for them.
  */
-export type Channel = 'ended' | 'cancel' | 'admitted';
+export type Channel = 'ended' | 'cancel';
 
-export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
+export type Listeners = Partial<Record<Channel, (ids: readonly string[]) => void>>;
 
-/** A PostgreSQL notification holds 8,000 bytes. The longest name consists of a kind and an id. */
-const NAMES_PER_MESSAGE_MAX = 140;
+/** A PostgreSQL notification holds 8,000 bytes, and an id has 36. */
+const IDS_PER_MESSAGE_MAX = 200;
 
 /**
  * Messages that tell other processes to read certain rows again. A message may be lost, late or doubled, so each
@@ -23,10 +21,8 @@ const NAMES_PER_MESSAGE_MAX = 140;
  * blocks nor fails.
  */
 export interface WakeUps {
-  announceEnded(ids: readonly string[]): void;
-  /** Delays the message by at most `patienceMs`, to combine it with others. */
-  announceCompleted(ids: readonly string[], patienceMs: number): void;
-  announceAdmitted(flows: readonly Flow[]): void;
+  /** `abortedIds` is the work that a worker may still run: all of it by default. */
+  announceEnded(ids: readonly string[], abortedIds?: readonly string[]): void;
   /** May be called only once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
@@ -34,24 +30,11 @@ export interface WakeUps {
 
 interface WakeUp {
   channel: Channel;
-  name: string;
-  patienceMs: number;
-}
-
-export function flowsOf(names: readonly string[]): Flow[] {
-  return names.map((name) => {
-    const [kind = '', party = ''] = name.split(':');
-    return { kind, party };
-  });
+  id: string;
 }
 
 /** Closing the wake-ups leaves the bus open. */
-export function openWakeUps(
-  bus: Bus,
-  queuePrefix: string,
-  log: Log,
-  isBusy: () => boolean = () => false,
-): WakeUps {
+export function openWakeUps(bus: Bus, queuePrefix: string, log: Log): WakeUps {
   const busChannel = (channel: Channel) => `${queuePrefix}_${channel}`;
   let listeners: Listeners = {};
 
@@ -60,7 +43,7 @@ export function openWakeUps(
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
       const messages = byChannel.map(([channel, wakeUps]) => ({
         channel: busChannel(channel),
-        payload: [...new Set(wakeUps.map(({ name }) => name))].join(','),
+        payload: [...new Set(wakeUps.map(({ id }) => id))].join(','),
       }));
       // Not fatal: if a message cannot be sent, polling finds its rows.
       await bus
@@ -68,26 +51,21 @@ export function openWakeUps(
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
       return batch.map(() => undefined);
     },
-    { maxItems: NAMES_PER_MESSAGE_MAX, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
+    // Ids of one turn of the event loop share a message.
+    { maxItems: IDS_PER_MESSAGE_MAX, isBusy: () => true },
   );
 
   let lastSent = Promise.resolve();
-  const send = (channel: Channel, names: readonly string[], patienceMs = 0) => {
+  const send = (channel: Channel, ids: readonly string[]) => {
     // Calls this process's own listener at once, without the bus.
-    listeners[channel]?.(names);
-    for (const name of names) lastSent = publish({ channel, name, patienceMs });
+    listeners[channel]?.(ids);
+    for (const id of ids) lastSent = publish({ channel, id });
   };
   return {
-    announceEnded(ids) {
+    announceEnded(ids, abortedIds = ids) {
       send('ended', ids);
-      send('cancel', ids);
+      send('cancel', abortedIds);
     },
-    announceCompleted: (ids, patienceMs) => send('ended', ids, patienceMs),
-    announceAdmitted: (flows) =>
-      send(
-        'admitted',
-        flows.map(({ kind, party }) => `${kind}:${party}`),
-      ),
     async listen(newListeners) {
       listeners = newListeners;
       for (const [channel, wake] of Object.entries(newListeners))

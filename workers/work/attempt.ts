@@ -3,7 +3,7 @@ import { isTransient } from '../../shared/db/faults.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { ClaimLost } from '../../shared/db/stores/work/progress.ts';
-import type { End, TraceFacts } from '../../shared/domain/work.ts';
+import { type End, isEnded, type TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { attempts, observeStage, timeStage } from '../../shared/metrics/work.ts';
@@ -19,9 +19,9 @@ import {
   traceId,
 } from '../../shared/tracing/span.ts';
 import type { Completer } from '../../shared/work/completion.ts';
+import type { AddJobs } from '../../shared/work/jobs.ts';
 import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
 import type { Handler, Handlers } from './handler.ts';
-import type { PartsRoom } from './parts.ts';
 import type { RunningAttempts } from './running.ts';
 
 export interface AttemptDependencies {
@@ -30,7 +30,7 @@ export interface AttemptDependencies {
   handlers: Handlers<Kinds>;
   complete: Completer;
   running: RunningAttempts;
-  parts: PartsRoom;
+  addJobs: AddJobs;
   log: Log;
 }
 
@@ -51,15 +51,12 @@ export class AttemptRunner {
     );
   }
 
-  /**
-   * Performs one attempt and completes its row; never rejects. Calls `freeSlot` when the attempt begins to wait for its
-   * parts (child jobs).
-   */
-  perform(claim: Claim, freeSlot: () => void): Promise<void> {
-    return inAttemptSpan(claim, () => this.#perform(claim, freeSlot));
+  /** Performs one attempt, and completes its row unless its parts will; never rejects. */
+  perform(claim: Claim): Promise<void> {
+    return inAttemptSpan(claim, () => this.#perform(claim));
   }
 
-  async #perform(claim: Claim, freeSlot: () => void): Promise<void> {
+  async #perform(claim: Claim): Promise<void> {
     const { running } = this.#dependencies;
     const { requestId } = (claim.facts as TraceFacts).trace ?? {};
     const log = this.#dependencies.log.child({
@@ -74,13 +71,14 @@ export class AttemptRunner {
     const timer = setTimeout(() => controller.abort(new OutOfTime()), Math.max(0, budgetMs));
     try {
       observeStage(claim.kind, 'queue', claim.queuedMs);
-      const performed = this.#runHandler(claim, controller.signal, until, freeSlot, log);
+      const performed = this.#runHandler(claim, controller.signal, until, log);
       const end = await timeStage(claim.kind, 'handler', performed);
       const how = end?.code ?? end?.state ?? 'taken_away';
       attempts.inc({ kind: claim.kind, end: how });
       describeSpan({ 'forecue.work.end': how });
       if (end?.state === 'failed') failSpan(how);
-      if (end !== undefined) await timeStage(claim.kind, 'commit', this.#store(claim, end, until, log));
+      if (end !== undefined && isEnded(end))
+        await timeStage(claim.kind, 'commit', this.#store(claim, end, until, log));
     } catch (error) {
       log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
     } finally {
@@ -90,28 +88,15 @@ export class AttemptRunner {
   }
 
   /** Resolves with how the work ended, or with undefined if this attempt has lost the work. */
-  async #runHandler(
-    claim: Claim,
-    signal: AbortSignal,
-    until: number,
-    freeSlot: () => void,
-    log: Log,
-  ): Promise<End | undefined> {
-    const { kinds, handlers, running, parts } = this.#dependencies;
+  async #runHandler(claim: Claim, signal: AbortSignal, until: number, log: Log): Promise<End | undefined> {
+    const { kinds, handlers, addJobs } = this.#dependencies;
     const kind = kindNamed(kinds, claim.kind);
     const leftMs = () => until - WORKER_MARGIN_MS - performance.now();
-    const park = () => {
-      running.park(claim.id, signal);
-      freeSlot();
-    };
     try {
       // The cast is safe: the type `Handlers` requires a handler for each kind.
       const handler = handlers[kind.name] as Handler<Kind>;
       const input = new Box(this.#inputOf(claim));
-      const endPromise = handler(
-        { ...claim, input },
-        { signal, leftMs, log, parts: parts.partsOf({ claim, kind, signal, leftMs, park }) },
-      );
+      const endPromise = handler({ ...claim, input }, { signal, leftMs, log, addJobs });
       // Does not wait for a handler that ignores its signal.
       return await rejectOnAbort(signal, endPromise);
     } catch (error) {
@@ -138,9 +123,9 @@ export class AttemptRunner {
    * Retries during a short database outage, since the provider's answer has been paid for. If the database refuses the
    * result, ends the work with `DEFECT`.
    */
-  async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
+  async #store({ id, kind, party, month, attempt, worker }: Claim, end: End, until: number, log: Log) {
     const { complete } = this.#dependencies;
-    const own = { id, party, month, guard: 'attempt', attempt, worker, queuedMs } as const;
+    const own = { id, kind, party, month, guard: 'attempt', attempt, worker } as const;
     const storeAs = (how: End) => retryUntil(() => complete({ ...own, ...how }), until);
     const isStored = await storeAs(end).catch((error: unknown) => {
       if (isTransient(error)) throw error;

@@ -37,7 +37,7 @@ const HELD_PER_FREE_MAX = 15;
 const SHARED_SLOTS_MIN = 4;
 /** Maximum number of spare flows in a claim. Spare flows get only slots that other flows leave unused. */
 const SPARE_FLOWS_MAX = 256;
-/** A row may become visible up to this much later than rows queued after it, because its transaction commits late. */
+/** A transaction that commits late makes its row visible at most this much after rows that were queued later. */
 const LATE_COMMIT_MS = 1000;
 
 /**
@@ -86,6 +86,11 @@ export class FairOrder {
     this.#setReady(flow, true);
   }
 
+  /** Returns true if work of the flow is known to be queued and has no slot. */
+  isWaiting(flow: Flow): boolean {
+    return Object.hasOwn(this.#kinds, flow.kind) && this.#flowOf(flow).isReady;
+  }
+
   /** Makes the next claims search the whole queue of each flow, to find released work. Forgets idle parties. */
   refresh(): void {
     this.#seq += 1;
@@ -99,13 +104,11 @@ export class FairOrder {
   /** Chooses the flows for the next claim, and sets at most `max` slots aside for them. */
   ask(max: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
-    for (let left = max; left > 0; ) {
+    for (let left = max; left > 0; left -= 1) {
       const flow = this.#nextFlow();
       if (flow === undefined) break;
-      const more = this.#slotsAtOnce(flow, left);
-      this.#hold(flow, more);
-      counts.set(flow, (counts.get(flow) ?? 0) + more);
-      left -= more;
+      this.#hold(flow, 1);
+      counts.set(flow, (counts.get(flow) ?? 0) + 1);
     }
     if (counts.size === 0) return [];
     const asks = [...counts].map(([flow, count]) => this.#askFor(flow, count, count));
@@ -173,20 +176,7 @@ export class FairOrder {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
     const firsts = classes.flatMap((partyClass) => this.#firstFlow(partyClass) ?? []);
-    // The first flow gets the free slot if any of these parties is below its limit, even if its own is not.
-    return firsts.some(({ owner }) => this.#mayHoldMore(owner.held)) ? firsts[0] : undefined;
-  }
-
-  #slotsAtOnce(flow: KnownFlow, max: number): number {
-    let more = 1;
-    if (!this.#isOnlyReady || flow.declaration.oneAtATime) return more;
-    while (more < max && this.#mayHoldMore(flow.owner.held + more, this.free - more)) more += 1;
-    return more;
-  }
-
-  get #isOnlyReady(): boolean {
-    const [level, another] = Object.values(this.#ready).flatMap((levels) => [...levels.values()]);
-    return level?.size === 1 && another === undefined;
+    return firsts.find((flow) => this.#mayHoldMore(flow, firsts.length > 1));
   }
 
   #firstFlow(partyClass: PartyClass): KnownFlow | undefined {
@@ -207,9 +197,14 @@ export class FairOrder {
       }
   }
 
-  #mayHoldMore(held: number, free: number = this.free): boolean {
-    if (free <= 0) return false;
-    return held === 0 || this.slots < SHARED_SLOTS_MIN || held + 1 <= HELD_PER_FREE_MAX * (free - 1);
+  /** While both classes wait, a party that holds slots already may only take more of its class's half. */
+  #mayHoldMore({ owner, declaration }: KnownFlow, isShared: boolean): boolean {
+    if (owner.held === 0 || this.free === 0) return this.free > 0;
+    const round = declaration.parties === 'apps' ? Math.ceil : Math.floor;
+    const room = isShared ? round(this.slots / 2) : this.slots;
+    const heldInRoom = isShared ? this.#heldSlots[declaration.parties] : this.slots - this.free;
+    const free = Math.min(this.free, room - heldInRoom);
+    return room < SHARED_SLOTS_MIN ? free > 0 : owner.held + 1 <= HELD_PER_FREE_MAX * (free - 1);
   }
 
   #hold(flow: KnownFlow, more: number): void {

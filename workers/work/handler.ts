@@ -1,17 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
 import type { Box } from '../../shared/box.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Part } from '../../shared/work/admission.ts';
+import type { AddJobs } from '../../shared/work/jobs.ts';
 import type { FactsOf, InputOf, Kind, Kinds, ReportOf } from '../../shared/work/kind.ts';
-
-/** The handlers' connections to the database. */
-export interface Stores {
-  pool: Pool;
-  em(): EntityManager;
-}
 
 /** `signal` aborts when the attempt must stop, in `leftMs()` milliseconds at the latest. */
 export interface AttemptContext {
@@ -21,15 +13,7 @@ export interface AttemptContext {
 }
 
 export interface HandlerContext extends AttemptContext {
-  parts: PartsOfWork;
-}
-
-/** The parts of the handler's work: child jobs for the same account, of the kind `Kind.parts`. */
-export interface PartsOfWork {
-  /** Queues the parts that no earlier attempt queued. Their deadline is shortly before that of the handler's work. */
-  admit(parts: readonly Part[]): Promise<void>;
-  /** Resolves when these parts have ended. Gives the handler's slot back, because the parts need slots. */
-  waitForEnd(ids: readonly string[]): Promise<void>;
+  addJobs: AddJobs;
 }
 
 /** The handler takes the input out of its box, so that only the handler keeps it in memory. */

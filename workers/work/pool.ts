@@ -7,47 +7,52 @@ import {
   queuedFlows,
 } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Job } from '../../shared/queue/queues.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { every, type Repetition } from '../../shared/timing/every.ts';
 import { DelayedCall } from '../../shared/timing/later.ts';
-import type { NextClaim } from '../../shared/work/completion.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type ClaimRequest, FairOrder } from './fair-order.ts';
 
-/** Interval at which a worker looks at the queue, since wake-ups may be lost. */
+/** Interval at which a worker looks at the queue, since jobs may be lost. */
 const LOOK_EVERY_MS = 1000;
+/** Interval at which a worker passes on jobs of which it takes nothing: while all are full, the jobs go round in vain. */
+const PASS_WHOLE_EVERY_MS = 100;
 /** Delay before claiming again if nothing was claimed because other transactions had locked the rows. */
 const BLOCKED_RETRY_MS = 50;
 /** Delay after a failed claim, or while claims are not allowed. */
 const FAILED_RETRY_MS = 500;
-/** A pool with more running attempts than this counts as busy. */
-const FEW_ATTEMPTS_MAX = 8;
 
 export interface PoolSteps {
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<ClaimResult>;
-  /** Returns false while the pool is paused, and shortly after a database outage. */
+  /** Returns false while the pool is paused. */
   mayClaim(): boolean;
-  /**
-   * Runs claimed work to its end; never rejects. `freeSlot` gives the slot back when the work only waits for its parts.
-   */
-  attempt(claim: Claim, freeSlot: () => void): Promise<void>;
+  /** Performs an attempt; never rejects. */
+  attempt(claim: Claim): Promise<void>;
   /** Called when a claim failed but may have been committed. */
   claimLost(): void;
+  /** Puts a job back into the queue. */
+  passOn(job: Job): void;
   log: Log;
 }
 
 /**
  * Runs queued work in a limited number of slots, which apps and accounts share fairly. Claims work whenever work is
- * announced or a slot becomes free.
+ * named by a job or a slot becomes free.
  */
 export class WorkerPool {
   readonly #order: FairOrder;
   readonly #steps: PoolSteps;
-  readonly #holders = new Map<string, Flow>();
   readonly #fill = new Coalescer(() => this.#claimWhileFree());
   readonly #fillLater = new DelayedCall(() => void this.#fill.run());
   #claimedCount = 0;
+  #claimedAt = 0;
+  /** Jobs taken since the latest claim began. */
+  readonly #jobs: Job[] = [];
+  /** Time of the latest job of which nothing found a slot, and that was passed on. */
+  #passedOnAt = Number.NEGATIVE_INFINITY;
+  #slotFreed = Promise.withResolvers<void>();
   #isClosed = false;
 
   constructor(slots: number, kinds: Kinds, steps: PoolSteps) {
@@ -72,9 +77,17 @@ export class WorkerPool {
     return this.#claimedCount;
   }
 
-  /** True if work waits for a slot or many attempts run. Then it pays to end several attempts in one statement. */
-  get isBusy(): boolean {
-    return this.#order.isReady || this.#holders.size > FEW_ATTEMPTS_MAX;
+  /** Time since the latest claim while no slot is free; otherwise 0. */
+  get stalledMs(): number {
+    return this.free > 0 ? 0 : Math.round(performance.now() - this.#claimedAt);
+  }
+
+  /** Claims the work that a job names. Resolves once a slot is free, so that the next job is taken only then. */
+  async take(job: Job): Promise<void> {
+    if (this.#isClosed) return this.#steps.passOn(job);
+    this.#jobs.push(job);
+    this.noteQueued([job]);
+    while (this.free === 0 && !this.#isClosed) await this.#slotFreed.promise;
   }
 
   /** Claims at once if a slot may be used for this work; otherwise when a slot becomes free. */
@@ -90,29 +103,10 @@ export class WorkerPool {
     this.noteQueued(flows);
   }
 
-  /**
-   * Returns a claim for the slots of the attempts in `ended`, to run in the statement that ends them. Returns undefined
-   * if nothing may be claimed now, or another claim is running.
-   */
-  nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
-    if (!this.#order.isReady || this.#isClosed || this.#fill.isRunning || !this.#steps.mayClaim())
-      return undefined;
-    const slots = ended.filter((one) => this.#vacate(one)).length;
-    const asks = this.#order.ask(slots);
-    if (asks.length === 0) return undefined;
-    return {
-      ...this.#termsOf(asks),
-      onClaimed: (claimed) => {
-        this.#start(asks, claimed);
-        void this.#fill.run();
-      },
-      onLost: () => this.#noteLost(asks),
-    };
-  }
-
-  /** Waits for a running claim, except a claim in a statement that ends attempts. */
+  /** Waits for a running claim. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#slotFreed.resolve();
     await this.#fill.run();
   }
 
@@ -122,89 +116,86 @@ export class WorkerPool {
 
   /** Resolves with whether another claim may find more work. */
   async #claim(): Promise<boolean> {
-    if (this.#isClosed) return false;
-    if (!this.#steps.mayClaim()) {
+    const jobs = this.#jobs.splice(0);
+    if (!this.#isClosed && !this.#steps.mayClaim()) {
       if (this.#order.isReady) this.#fillLater.callWithin(jitter(FAILED_RETRY_MS));
       return false;
     }
-    const asks = this.#order.ask();
-    if (asks.length === 0) return false;
-    try {
-      this.#start(asks, await this.#steps.claim(this.#termsOf(asks)));
-      return true;
-    } catch (error) {
-      this.#steps.log.warn({ err: error }, 'could not claim');
-      this.#noteLost(asks);
-      return false;
-    }
+    const asks = this.#isClosed ? [] : this.#order.ask();
+    const result = asks.length === 0 ? undefined : await this.#claimFor(asks);
+    const claimedIds = new Set(result?.claims.map(({ id }) => id));
+    for (const job of jobs) this.#passOnRest(job, claimedIds);
+    return result !== undefined;
   }
 
-  #termsOf(asks: readonly ClaimRequest[]): ClaimTerms {
-    return { ...this.#steps.terms, asks, slots: asks.reduce((sum, { reserved }) => sum + reserved, 0) };
+  async #claimFor(asks: readonly ClaimRequest[]): Promise<ClaimResult | undefined> {
+    const slots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
+    try {
+      const result = await this.#steps.claim({ ...this.#steps.terms, asks, slots });
+      this.#start(asks, result);
+      return result;
+    } catch (error) {
+      this.#steps.log.warn({ err: error }, 'could not claim');
+      this.#steps.claimLost();
+      this.#order.noteAnswer(asks, [], asks);
+      setTimeout(() => this.noteQueued(asks), jitter(FAILED_RETRY_MS)).unref();
+      return undefined;
+    } finally {
+      // A claim sets slots aside, so its answer may free some.
+      this.#noteFree();
+    }
   }
 
   #start(asks: readonly ClaimRequest[], { claims, left }: ClaimResult): void {
     const blocked = this.#order.noteAnswer(asks, claims, left);
     if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jitter(BLOCKED_RETRY_MS)).unref();
     this.#claimedCount += claims.length;
+    if (claims.length > 0) this.#claimedAt = performance.now();
     for (const claim of claims) void this.#run(claim);
   }
 
-  #noteLost(asks: readonly ClaimRequest[]): void {
-    this.#steps.claimLost();
-    this.#order.noteAnswer(asks, [], asks);
-    setTimeout(() => this.noteQueued(asks), jitter(FAILED_RETRY_MS)).unref();
+  /** Puts what found no slot at once into a new job, for an idle worker; rarely, if all workers seem busy. */
+  #passOnRest({ kind, party, ids, passedOn = false }: Job, claimedIds: ReadonlySet<string>): void {
+    if (!this.#order.isWaiting({ kind, party })) return;
+    const rest = ids.filter((id) => !claimedIds.has(id));
+    const isWhole = rest.length === ids.length;
+    const now = performance.now();
+    if (rest.length === 0 || (isWhole && (passedOn || now < this.#passedOnAt + PASS_WHOLE_EVERY_MS))) return;
+    if (isWhole) this.#passedOnAt = now;
+    this.#steps.passOn({ kind, party, ids: rest, passedOn: isWhole });
+  }
+
+  #noteFree(): void {
+    if (this.free === 0) return;
+    this.#slotFreed.resolve();
+    this.#slotFreed = Promise.withResolvers();
   }
 
   async #run(claim: Claim): Promise<void> {
-    // The attempt may already hold a slot: released work is claimed again under the same attempt number, and so is work
-    // whose claim was lost in a crash of the database.
-    this.#vacate(claim);
-    const flow = { kind: claim.kind, party: claim.party };
-    this.#holders.set(attemptKey(claim), flow);
-    const freeSlot = (): void => {
-      // Slots that become free in one turn of the event loop share a claim.
-      if (this.#vacate(claim, flow) && this.#order.isReady) this.#fillLater.callWithin(0);
-    };
-    await this.#steps.attempt(claim, freeSlot);
-    freeSlot();
-  }
-
-  /** Gives a slot back. Returns false if the attempt holds no slot, or if a later run of the attempt holds it. */
-  #vacate(
-    attempt: Pick<Claim, 'id' | 'attempt'>,
-    flow: Flow | undefined = this.#holders.get(attemptKey(attempt)),
-  ): boolean {
-    const name = attemptKey(attempt);
-    if (flow === undefined || this.#holders.get(name) !== flow) return false;
-    this.#holders.delete(name);
-    this.#order.release(flow);
-    return true;
+    await this.#steps.attempt(claim);
+    this.#order.release(claim);
+    this.#noteFree();
+    // Slots that become free in one turn of the event loop share a claim.
+    if (this.#order.isReady) this.#fillLater.callWithin(0);
   }
 }
 
-/** Searches the queue for work whose announcement this process missed: once a second, and whenever `look` is called. */
+/** Searches the queue, once a second, for work whose job was lost or went to another process. */
 export class QueuePoller {
   readonly #pool: Pool;
   readonly #slots: readonly WorkerPool[];
   readonly #looks: Repetition;
-  readonly #coalesced = new Coalescer(() => this.#look());
   #answeredAt = performance.now();
 
   constructor(pool: Pool, slots: readonly WorkerPool[], log: Log) {
     this.#pool = pool;
     this.#slots = slots;
     const onError = (error: unknown) => log.warn({ err: error }, 'could not look for queued work');
-    this.#looks = every(LOOK_EVERY_MS, () => this.look(), { onError });
+    this.#looks = every(LOOK_EVERY_MS, () => this.#look(), { onError });
   }
 
   get silentMs(): number {
     return performance.now() - this.#answeredAt;
-  }
-
-  /** Calls during a search share the next search. */
-  look(): Promise<void> {
-    return this.#coalesced.run();
   }
 
   close(): Promise<void> {
@@ -217,10 +208,6 @@ export class QueuePoller {
     this.#answeredAt = performance.now();
     for (const slots of this.#slots) slots.noteLook(flows);
   }
-}
-
-function attemptKey({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
-  return `${id}/${attempt}`;
 }
 
 /** Randomizes a delay, so that workers that competed for a row are unlikely to do so again. */

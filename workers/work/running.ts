@@ -17,15 +17,11 @@ class AttemptRelinquished extends Error {
 interface Attempt {
   attempt: number;
   controller: AbortController;
-  /** True once the attempt has given its slot back and waits for its parts. */
-  isParked: boolean;
 }
 
 export interface HeldRows {
   /** Returns the attempt numbers of the rows that this process holds, by row id; with `ids`, only of these rows. */
   readHeld(ids?: string[]): Promise<ReadonlyMap<string, number>>;
-  /** Takes back rows that a crash of the database put back in the queue. Resolves with their ids. */
-  reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   release(ids: string[]): Promise<void>;
 }
 
@@ -39,8 +35,11 @@ export class RunningAttempts {
   readonly #log: Log;
   readonly #polls: Repetition;
   readonly #reconciliations = new Coalescer(() => this.#reconcile());
-  /** Time, by `performance.now()`, until which a claim whose answer was lost may still take effect. */
-  #claimsUntil = 0;
+  /**
+   * Time, by `performance.now()`, until which a claim whose answer was lost may still take effect. Undefined once a later
+   * look has found all rows.
+   */
+  #claimsUntil: number | undefined;
   /**
    * Rows that this process held but did not run when last compared. Maps each id to the time when it was first seen.
    */
@@ -56,17 +55,11 @@ export class RunningAttempts {
     const controller = new AbortController();
     // The work was claimed again, so the earlier attempt has lost its row.
     this.#attempts.get(id)?.controller.abort(new AttemptRelinquished('taken away'));
-    this.#attempts.set(id, { attempt, controller, isParked: false });
+    this.#attempts.set(id, { attempt, controller });
     return controller;
   }
 
-  /** `signal` identifies the attempt, because released work is claimed again under the same attempt number. */
-  park(id: string, signal: AbortSignal): void {
-    const latest = this.#attempts.get(id);
-    if (latest?.controller.signal === signal) latest.isParked = true;
-  }
-
-  /** Keeps the entry if the work was claimed again. */
+  /** Keeps the entry if the work was claimed again: `signal` identifies the attempt. */
   finish(id: string, signal: AbortSignal): void {
     if (this.#attempts.get(id)?.controller.signal === signal) this.#attempts.delete(id);
   }
@@ -80,17 +73,11 @@ export class RunningAttempts {
     this.#claimsUntil = performance.now() + QUERY_TIMEOUT_MS;
   }
 
-  /**
-   * Waits for running attempts, and releases the work of those that still run after `withinMs`. Releases parked work at
-   * once, because this process claims no parts any more.
-   */
+  /** Waits for running attempts, and releases the work of those that still run after `withinMs`. */
   async drain(withinMs: number): Promise<void> {
     const until = performance.now() + withinMs;
-    while (this.#attempts.size > 0 && performance.now() < until) {
-      await this.relinquishParked();
-      await sleep(DRAIN_POLL_MS);
-    }
-    await this.#relinquish(() => true);
+    while (this.#attempts.size > 0 && performance.now() < until) await sleep(DRAIN_POLL_MS);
+    await this.#relinquish();
   }
 
   close(): void {
@@ -105,46 +92,30 @@ export class RunningAttempts {
   async #reconcile(): Promise<void> {
     try {
       const before = new Map(this.#attempts);
-      const mayHaveUnknownRows = this.#unknownRows.size > 0 || performance.now() < this.#claimsUntil;
+      const began = performance.now();
+      const mayHaveUnknownRows = this.#unknownRows.size > 0 || this.#claimsUntil !== undefined;
       if (before.size === 0 && !mayHaveUnknownRows) return;
       const held = await this.#rows.readHeld(mayHaveUnknownRows ? undefined : [...before.keys()]);
-      await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
-      if (mayHaveUnknownRows) await this.#releaseUnknownRows(held);
+      for (const [id, { attempt, controller }] of before)
+        if (held.get(id) !== attempt) controller.abort(new AttemptRelinquished('taken away'));
+      if (!mayHaveUnknownRows) return;
+      await this.#releaseUnknownRows(held);
+      if (began > (this.#claimsUntil ?? 0)) this.#claimsUntil = undefined;
     } catch (error) {
       this.#log.warn({ err: error }, 'could not compare running attempts with their rows');
     }
   }
 
-  /** Releases parked attempts, because another process can wait for the parts as well. */
-  relinquishParked(): Promise<void> {
-    return this.#relinquish(({ isParked }) => isParked);
-  }
-
-  async #relinquish(which: (attempt: Attempt) => boolean): Promise<void> {
-    const attempts = [...this.#attempts].filter(([, attempt]) => which(attempt));
-    for (const [, { controller }] of attempts) controller.abort(new AttemptRelinquished('released'));
-    if (attempts.length === 0) return;
+  async #relinquish(): Promise<void> {
+    for (const { controller } of this.#attempts.values())
+      controller.abort(new AttemptRelinquished('released'));
+    if (this.#attempts.size === 0) return;
     const logFailure = (error: unknown) =>
       this.#log.warn(
         { err: error },
         'could not release unfinished work: it is taken over when this lease ends',
       );
-    await this.#rows.release(attempts.map(([id]) => id)).catch(logFailure);
-  }
-
-  async #giveUp(lostAttempts: ReadonlyMap<string, Attempt>): Promise<void> {
-    // Does not reclaim the rows of aborted attempts: such a row may be queued because it was released.
-    const runningAttempts = [...lostAttempts].filter(([, { controller }]) => !controller.signal.aborted);
-    const attemptNumbers = new Map(runningAttempts.map(([id, { attempt }]) => [id, attempt] as const));
-    const reclaimedIds = new Set(attemptNumbers.size === 0 ? [] : await this.#rows.reclaim(attemptNumbers));
-    for (const [id, { controller }] of lostAttempts)
-      if (!reclaimedIds.has(id)) controller.abort(new AttemptRelinquished('taken away'));
-    // Releases rows whose attempt ended in this process during the reclaim. Otherwise this process would hold the work
-    // until its deadline without running it.
-    const idleIds = [...reclaimedIds].filter(
-      (id) => this.#attempts.get(id)?.attempt !== attemptNumbers.get(id),
-    );
-    if (idleIds.length > 0) await this.#rows.release(idleIds);
+    await this.#rows.release([...this.#attempts.keys()]).catch(logFailure);
   }
 
   /**

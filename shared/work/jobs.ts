@@ -1,0 +1,16 @@
+import type { QueuedWork } from '../db/stores/work/claim.ts';
+import type { Queues } from '../queue/queues.ts';
+import { type Kinds, kindNamed } from './kind.ts';
+
+/** Adds a job for each flow of work that was queued by one committed transaction. Does not wait, and never throws. */
+export type AddJobs = (queued: readonly QueuedWork[]) => void;
+
+export function jobAdder(queues: Pick<Queues, 'add'>, kinds: Kinds): AddJobs {
+  return (queued) => {
+    for (const [kind, ofKind] of Map.groupBy(queued, (one) => one.kind)) {
+      const byParty = [...Map.groupBy(ofKind, ({ party }) => party)];
+      const jobs = byParty.map(([party, pieces]) => ({ kind, party, ids: pieces.map(({ id }) => id) }));
+      queues.add(kindNamed(kinds, kind).pool, jobs);
+    }
+  };
+}
