@@ -2,19 +2,20 @@ import { POOLS, type PoolName, type WorkerConfig } from '../shared/config/config
 import { workerSettings } from '../shared/config/published-settings.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';
+import type { Connections } from '../shared/db/statement.ts';
 import type { Log } from '../shared/log.ts';
 import { waitForDatabase } from '../shared/process/boot.ts';
 import { ProcessHealth } from '../shared/process/health.ts';
 import { closePart, type RunningProcess } from '../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../shared/process/operator-port.ts';
-import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 import { openBus } from '../shared/queue/bus.ts';
-import { openQueues, type TicketWorker } from '../shared/queue/queues.ts';
+import { type JobWorker, openQueues } from '../shared/queue/queues.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
 import { type Kinds, kindNamesOfPool } from '../shared/work/kind.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
 import { openProviders, type ProviderOf } from './providers/providers.ts';
 import { openScheduler } from './schedules/scheduler.ts';
-import type { Handlers, Stores } from './work/handler.ts';
+import type { Handlers } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;
@@ -36,7 +37,10 @@ export interface Service<Table extends Kinds> {
   pools: readonly PoolName[];
   /** True if the process also schedules recurring work. */
   schedules?: boolean;
-  createHandlers(config: WorkerConfig, dependencies: Stores & { providerOf: ProviderOf }): Handlers<Table>;
+  createHandlers(
+    config: WorkerConfig,
+    dependencies: Connections & { providerOf: ProviderOf },
+  ): Handlers<Table>;
 }
 
 /**
@@ -54,7 +58,6 @@ export async function startWorker<Table extends Kinds>(
   const { pool } = database;
   // Handlers have separate connections, so that no heartbeat, claim or completion waits for a handler's long read.
   const handlerDatabase = opening.adopt(await openDatabase(config, log, 'forecue worker rows'), closePart);
-  health.require(() => pool.query('select 1'));
   opening.adopt(
     await openOperatorPort(config.operator, health, (name) => readDesiredWorkers(pool, kinds, name)),
     closePart,
@@ -63,19 +66,20 @@ export async function startWorker<Table extends Kinds>(
 
   const lease = { kind: 'worker', leaseMs: config.leaseMs, settings: workerSettings(config), log };
   const heartbeat = await openHeartbeat(opening, pool, lease);
+  health.require(() => heartbeat.assertStored());
   const queues = opening.adopt(await openQueues(config, log), closePart);
   health.require(() => queues.ping());
   const bus = opening.adopt(openBus(config, pool, log), closePart);
-  const providerOf = await openProviders(opening, { config, pool, bus, log });
-  const stores = { pool: handlerDatabase.pool, em: () => handlerDatabase.orm.em.fork() };
+  const providerOf = openProviders(opening, { config, em: database.em, log });
   // The type of `createHandlers` requires a handler for each kind of the table.
-  const handlers = createHandlers(config, { ...stores, providerOf }) as Handlers<Kinds>;
+  const handlers = createHandlers(config, { ...handlerDatabase, providerOf }) as Handlers<Kinds>;
   const dependencies = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = openWork(opening, dependencies);
   if (schedules) await openScheduler(opening, dependencies);
-  const consumers: TicketWorker[] = [];
+  const consumers: JobWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
-  for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.poller.look()));
+  for (const { name, workerPool } of work.pools)
+    consumers.push(queues.worker(name, (job) => workerPool.take(job)));
   await work.listen();
   health.watch(heartbeat, work.poller);
   await heartbeat.serve(() => slotsOf(work));
@@ -86,13 +90,13 @@ export async function startWorker<Table extends Kinds>(
 
 function slotsOf({ pools }: Work) {
   return Object.fromEntries(
-    pools.map(({ name, slots }) => [name, { slots: slots.slots, claimed: slots.claimed }]),
+    pools.map(({ name, workerPool: { slots, claimed, stalledMs } }) => [name, { slots, claimed, stalledMs }]),
   );
 }
 
-async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
+async function drain(work: Work, consumers: readonly JobWorker[], health: ProcessHealth): Promise<void> {
   health.serving = false;
   void work.housekeeper.close();
-  await Promise.all(work.pools.map(({ slots }) => slots.close()));
+  await Promise.all(work.pools.map(({ workerPool }) => workerPool.close()));
   await Promise.all([work.running.drain(STOP_LIMITS.workerDrain), ...consumers.map(closePart)]);
 }

@@ -1,6 +1,7 @@
 import type { WorkerConfig } from '../shared/config/config.ts';
+import type { Connections } from '../shared/db/statement.ts';
 import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
-import { recallOwnPhrases, recallPhrases } from '../shared/db/stores/memory/phrases.ts';
+import { recallPhrases } from '../shared/db/stores/memory/phrases.ts';
 import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
 import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
 import type { kinds } from '../shared/work/kinds.ts';
@@ -13,32 +14,34 @@ import type { ProviderOf } from './providers/providers.ts';
 import { createBatchReplyHandler } from './replies/batch-reply.ts';
 import { createPredictBatchHandler } from './replies/predict-batch.ts';
 import { createReplyHandler } from './replies/reply.ts';
-import type { Handlers, Stores } from './work/handler.ts';
+import type { Handlers } from './work/handler.ts';
 import { createFairReads } from './work/reads.ts';
 
 export function createHandlers(
   config: WorkerConfig,
-  { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
+  { pool, em, providerOf }: Connections & { providerOf: ProviderOf },
 ): Handlers<typeof kinds> {
   const inTurn = createFairReads(config.database.poolSize);
+  const about = (question: string) => ({
+    ...CONTEXT_DEFAULTS,
+    query: question,
+    recencyMinutes: null,
+    ownFirst: true,
+  });
   const readGranted: Parameters<typeof createPredictHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => {
-      const query = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
-      const grantedContext = await assembleConnectedContext(em(), reader.memory, query);
-      const phrases = grantedContext.bundle === null ? [] : await recallPhrases(pool, reader.memory, tails);
+      const grantedContext = await assembleConnectedContext(em(), reader.memory, about(question));
+      const phrases =
+        grantedContext.bundle === null ? [] : await recallPhrases(pool, 'connection', reader.memory, tails);
       const verdicts = await verdictsFor(pool, reader.party, request);
       return { ...grantedContext, phrases, verdicts };
     });
   const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { question, tails }) =>
     inTurn(reader, async () => ({
-      phrases: await recallOwnPhrases(pool, reader.memory, tails),
-      bundle: await assembleContext(em(), reader.memory, {
-        ...CONTEXT_DEFAULTS,
-        query: question,
-        recencyMinutes: null,
-      }),
+      phrases: await recallPhrases(pool, 'account', reader.memory, tails),
+      bundle: await assembleContext(em(), reader.memory, about(question)),
     }));
-  const replies = { pool, em, inTurn, providerOf, settings: config };
+  const replies = { em, inTurn, providerOf, settings: config };
   const promotion = { em, providerOf, settings: config };
   return {
     sync: createSyncHandler({ pool, em }),

@@ -1,15 +1,13 @@
 import { ConfigError, Env } from './env.ts';
 import { readListeningSettings, readOperatorAddress } from './listening.ts';
 import { modelsIn, readProviderAccess, readProviderSettings } from './provider.ts';
+import { readQuotas, readTokenQuotas } from './quotas.ts';
 import { readRecurrence } from './recurrence.ts';
 import { parseRedisUrl, parseSigningKeys, type SigningKeys, STRONG_SECRET_BYTES } from './values.ts';
 
 /** Each pool has its own slots, so that work in one takes no slot from work in another. */
 export const POOLS = ['predict', 'batch', 'memory'] as const;
 export type PoolName = (typeof POOLS)[number];
-
-/** Limits by column of `account_usage`; a missing entry means no limit. */
-export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
 
 const DEFAULT_PORT = 8080;
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
@@ -56,8 +54,7 @@ export type WorkerConfig = ReturnType<typeof workerConfig>;
 export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = {}) {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
-  const { defaultModel, openai } = readProviderAccess(env, base.production);
-  const tabModel = env.text('TAB_MODEL') ?? defaultModel;
+  const { defaultModel, tabModel, openai } = readProviderAccess(env, base.production);
   if (asksModels && defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const remote = [defaultModel, tabModel].find((model) => model !== undefined && model !== 'local');
   if (asksModels && base.production && openai === undefined && remote !== undefined)
@@ -121,6 +118,7 @@ function baseConfig(env: Env, operatorPort: number) {
     /** Time without a heartbeat after which a process counts as dead, in milliseconds. */
     leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
     recoveryWindowS: recoveryWindowS(env),
+    tokenQuotas: readTokenQuotas(env),
   };
 }
 
@@ -222,19 +220,6 @@ export function readWorkTimeouts(env: Env) {
     syncTimeoutMs: env.integer('SYNC_TIMEOUT_MS', 60_000, TIMEOUT_RANGE),
     promoteTimeoutMs: env.integer('PROMOTE_TIMEOUT_MS', 120_000, TIMEOUT_RANGE),
   };
-}
-
-const GIB = 1024 ** 3;
-const QUOTA_RANGE = { min: 0, max: 999_999_999_999_999 };
-
-/** 0 means no limit. */
-function readQuotas(env: Env): Quotas {
-  const limits = {
-    sessions: env.integer('QUOTA_SESSIONS', 100_000, QUOTA_RANGE),
-    events: env.integer('QUOTA_EVENTS', 5_000_000, QUOTA_RANGE),
-    bytes: env.integer('QUOTA_BYTES', 5 * GIB, QUOTA_RANGE),
-  };
-  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
 }
 
 export function isProduction(env: Env): boolean {

@@ -39,6 +39,12 @@ function storedSecret(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
+/** Production requires a `DATABASE_URL`; elsewhere, without one, the database is the embedded one. */
+export function usesEmbeddedDatabase(values: NodeJS.ProcessEnv): boolean {
+  const env = new Env(values);
+  return !env.has('DATABASE_URL') && env.text('NODE_ENV') !== 'production';
+}
+
 /** Clears `DATABASE_DIRECT_URL`, which may name another database. */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
   return {

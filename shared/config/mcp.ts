@@ -20,10 +20,6 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
     publicUrl,
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
-    sessions: {
-      max: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),
-      idleMs: 1000 * env.integer('MCP_SESSION_IDLE_S', 1800, { min: 1, max: 86_400 }),
-    },
   });
 }
 

@@ -12,6 +12,8 @@ interface ProxySettings {
 export interface ProviderAccess {
   /** Undefined: the operator must name a model. */
   defaultModel: string | undefined;
+  /** Model that completes drafts. */
+  tabModel: string | undefined;
   openai: { apiKey: string; baseUrl: string; proxy?: ProxySettings | undefined } | undefined;
 }
 
@@ -25,8 +27,10 @@ export function readProviderAccess(env: Env, production: boolean): ProviderAcces
   const direct = env.text('NO_PROXY') ?? '';
   const proxy = https === undefined ? undefined : { HTTPS_PROXY: https, NO_PROXY: direct };
   const builtIn = apiKey === undefined && !production ? 'local' : undefined;
+  const defaultModel = env.text('DEFAULT_MODEL') ?? builtIn;
   return {
-    defaultModel: env.text('DEFAULT_MODEL') ?? builtIn,
+    defaultModel,
+    tabModel: env.text('TAB_MODEL') ?? defaultModel,
     openai: apiKey === undefined ? undefined : { apiKey, baseUrl, proxy },
   };
 }
@@ -39,7 +43,7 @@ export function readProviderSettings(env: Env) {
     prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES_FORMAT) ?? NO_PRICES,
     /** Models to ask in this order during an outage of a model's provider. */
     fallbackModels: modelsIn(env, 'FALLBACK_MODELS') ?? [],
-    /** Maximum number of concurrent calls, over all workers. Undefined: no limit. */
+    /** Maximum number of concurrent calls of a process. Undefined: no limit. */
     concurrency: env.integer('PROVIDER_CONCURRENCY', 0, { min: 0, max: 100_000 }) || undefined,
     /** Interval at which a model that failed too often is probed. */
     probeEveryMs: env.integer('PROVIDER_PROBE_EVERY_MS', 5000, { min: 100, max: 600_000 }),
@@ -65,7 +69,7 @@ const PRICE_ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,
 const MICROCENTS_PER_TOKEN = 100;
 
 /** Returns undefined if an entry is malformed or a model occurs twice. */
-export function parseModelPrices(value: string): ModelPrices | undefined {
+function parseModelPrices(value: string): ModelPrices | undefined {
   const prices = new Map<string, { input: number; output: number }>();
   for (const entry of value.split(',')) {
     const { model, input, output } = PRICE_ENTRY.exec(entry.trim())?.groups ?? {};

@@ -35,8 +35,6 @@ export const SETTINGS = {
       '`PUBLIC_URL`',
       'The address at which the tool server reaches `/api`, if another is nearer',
     ],
-    MCP_MAX_SESSIONS: 'Sessions of the process; one more is 503',
-    MCP_SESSION_IDLE_S: 'Seconds without a request after which a session ends',
     FORECUE_URL: ['`http://localhost:8080`', 'The address at which `bin/mcp` reaches `/api`'],
     FORECUE_KEY: ['required by `bin/mcp`', 'The key of an account, `service_…`, or an access token'],
   },
@@ -57,7 +55,7 @@ export const SETTINGS = {
   },
   'Models and provider': {
     OPENAI_API_KEY:
-      'Key of the provider. In production, workers need it for any model except `local`; for a server without keys any text will do',
+      'Key of the provider; any text for a server without keys. In production, workers need it for any model except `local`',
     OPENAI_BASE_URL: ['`https://api.openai.com/v1`', 'Any OpenAI-compatible server'],
     HTTPS_PROXY: 'The proxy to a provider at an `https` address: `http://host:port`',
     NO_PROXY: 'Hosts that are reached without the proxy, comma separated',
@@ -71,8 +69,8 @@ export const SETTINGS = {
       "Models asked in this order during an outage of another model's provider, comma separated",
     MODEL_PRICES: '`model=input:output,…` in US dollars per million tokens, for the cost ledger',
     PROVIDER_TIMEOUT_MS: 'One attempt at the provider, clipped to the time left',
-    PROVIDER_CONCURRENCY: 'Calls to the provider at once, over all workers; 0: no limit',
-    PROVIDER_PROBE_EVERY_MS: 'Interval at which a model that failed 20 times in a row is probed',
+    PROVIDER_CONCURRENCY: 'Calls to the provider at once, of each worker process; 0: no limit',
+    PROVIDER_PROBE_EVERY_MS: 'Interval at which a worker probes a model that failed 20 times in a row',
   },
   Predictions: {
     PREDICTION_TIMEOUT_MS: 'How long a `/v1` prediction may take, queue included, before 504',
@@ -104,6 +102,8 @@ export const SETTINGS = {
     QUOTA_SESSIONS: 'Maximum number of recorded sessions of an account; 0: no limit',
     QUOTA_EVENTS: 'Maximum number of its recorded events; 0: no limit',
     QUOTA_BYTES: 'Maximum number of bytes of its recorded events; 0: no limit',
+    QUOTA_TOKENS: 'Tokens that models may use for an account in a day (UTC); 0: no limit',
+    QUOTA_TOKENS_ALL: 'The same for all accounts together; 0: no limit',
   },
   Work: {
     WORKER_CONCURRENCY: 'Slots of the pool `predict` in the process',

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/env.ts';
 import { createLog, type Log } from '../log.ts';
-import { STOP_LIMITS } from './stop-limits.ts';
+import { STOP_LIMITS } from '../stop-limits.ts';
 
 /** `stop` finishes or releases running work; it is called once. */
 export interface RunningProcess {
@@ -62,7 +62,7 @@ export function closePart(part: { close(): void | Promise<void> }): void | Promi
 }
 
 /** Yields all errors of a disposal, earliest first. A `SuppressedError` contains a later error and the earlier ones. */
-export function* errorsOf(error: unknown): Generator<unknown> {
+function* errorsOf(error: unknown): Generator<unknown> {
   if (error instanceof SuppressedError) {
     yield* errorsOf(error.suppressed);
     yield* errorsOf(error.error);

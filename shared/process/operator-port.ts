@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { watchHealth } from '../metrics/process.ts';
 import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
 import { urlOf } from './url.ts';
@@ -20,6 +20,9 @@ interface Answer {
 /** Returns undefined if there is no such pool. */
 type DesiredWorkers = (pool: string) => Promise<number | undefined>;
 
+const LIMITS = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 };
+const CONNECTIONS_MAX = 500;
+
 /**
  * Serves `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}`; `board` serves the paths below `/admin`. Uses
  * Node's HTTP server, because workers must not depend on Koa.
@@ -32,16 +35,20 @@ export async function openOperatorPort(
 ): Promise<{ url: string; close(): void }> {
   observeProcess();
   const healthWatch = watchHealth(health);
-  const server = createServer(async (request, response) => {
+  const isLocal = /^(localhost|127\..*|::1)$/.test(address.host);
+  const server = createServer(LIMITS, async (request, response) => {
     if (board !== undefined && /^\/admin(?=[/?]|$)/.test(request.url ?? '')) return board(request, response);
     const {
       status,
       type = 'application/json',
       text,
-    } = await answerTo(request.url ?? '', health, desiredWorkers);
+    } = isLocal && !isSafeHost(request.headers.host)
+      ? statusAnswer(421, 'misdirected')
+      : await answerTo(request.url ?? '', health, desiredWorkers);
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(text);
   });
+  server.maxConnections = CONNECTIONS_MAX;
   await listen(server, address);
   const { port } = server.address() as AddressInfo;
   return {
@@ -52,6 +59,15 @@ export async function openOperatorPort(
       server.closeAllConnections();
     },
   };
+}
+
+/**
+ * A page in a browser on this machine could make a name of its own lead here (DNS rebinding), but neither an address
+ * nor `localhost`. The board has a cookie, which such a page lacks, and may be behind a proxy.
+ */
+function isSafeHost(host = ''): boolean {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || isIP(name) !== 0;
 }
 
 async function answerTo(url: string, health: Health, desiredWorkers: DesiredWorkers): Promise<Answer> {

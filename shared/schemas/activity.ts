@@ -34,5 +34,11 @@ export const ActivityDay = closedObject({
 export type ActivityDay = Static<typeof ActivityDay>;
 
 /** The earliest first. */
-export const ActivityResponse = closedObject({ days: Type.Array(ActivityDay) });
+export const ActivityResponse = closedObject({
+  days: Type.Array(ActivityDay),
+  /** Tokens of models used today (UTC). */
+  tokens_today: Count,
+  /** Limit on `tokens_today`; null if there is none. */
+  tokens_quota: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 }),
+});
 export type ActivityResponse = Static<typeof ActivityResponse>;

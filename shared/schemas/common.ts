@@ -21,6 +21,9 @@ export const pageLimit = (max: number, defaultLimit: number) =>
 /** A time in `/api`: RFC 3339. A request may use any zone; an answer uses UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
+/** A time in a request that selects rows. A date means midnight UTC. */
+export const TimeOrDate = Type.Union([Timestamp, Type.String({ format: 'date' })]);
+
 export const NullableTimestamp = nullable(Timestamp);
 
 export const Id = Type.String({ format: 'uuid' });

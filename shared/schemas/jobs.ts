@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf } from './build.ts';
-import { Count, Id, Name, Timestamp } from './common.ts';
+import { Count, Id, Name, TimeOrDate, Timestamp } from './common.ts';
 
 /** Answer to a request with `Prefer: respond-async`, whose caller does not wait for the result. */
 export const JobReceipt = closedObject({ job_id: Id, status_url: Type.String() });
@@ -22,7 +22,7 @@ export type JobResponse = Static<typeof JobResponse>;
 /** Selects the recorded events to copy into memory; by default, all new events. */
 export const SyncRequest = closedObject({
   /** Takes the events that occurred at this time or later, even if an earlier sync has read them. */
-  since: Type.Optional(Timestamp),
+  since: Type.Optional(TimeOrDate),
   session_id: Type.Optional(Name),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
 });
@@ -40,7 +40,7 @@ export type SyncResult = Static<typeof SyncResult>;
 /** Selects the rows to promote; by default, those that no promotion has processed yet, oldest first. */
 export const PromoteRequest = closedObject({
   /** Takes only rows that happened at this time or later. */
-  since: Type.Optional(Timestamp),
+  since: Type.Optional(TimeOrDate),
   /** Maximum number of rows to process, 100 by default: raw rows to make episodes, or episodes to make facts. */
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
   /** Model to use instead of the default: one that the operator offers. */

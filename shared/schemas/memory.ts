@@ -1,6 +1,16 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
-import { Count, Id, Name, NullableText, NullableTimestamp, pageLimit, Share, Timestamp } from './common.ts';
+import {
+  Count,
+  Id,
+  Name,
+  NullableText,
+  NullableTimestamp,
+  pageLimit,
+  Share,
+  TimeOrDate,
+  Timestamp,
+} from './common.ts';
 import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
 const POSTED_ROWS_MAX = 200;
@@ -192,8 +202,8 @@ const listFilters = {
   limit: pageLimit(200, 50),
   /** The `next` of the previous page. */
   cursor: Type.Optional(Type.String({ pattern: '^[\\w-]{1,200}$' })),
-  since: Type.Optional(Timestamp),
-  until: Type.Optional(Timestamp),
+  since: Type.Optional(TimeOrDate),
+  until: Type.Optional(TimeOrDate),
   tag: Type.Optional(Tag),
   q: Type.Optional(text(200, 1)),
 };
@@ -205,7 +215,7 @@ export const FactListQuery = Type.Object({
   superseded_by: Type.Optional(Id),
 });
 export const RawDeletionQuery = Type.Object({ purge_event: Type.Optional(oneOf(['true', 'false'])) });
-export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) });
+export const MemoryStatsQuery = Type.Object({ since: Type.Optional(TimeOrDate) });
 
 const TierStats = closedObject({
   count: Count,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
+import { closedObject, nullable, nullableOneOf, oneOf, text, withDefault } from './build.ts';
 import {
   Count,
   Id,
@@ -9,21 +9,22 @@ import {
   PrecisionTarget,
   pageLimit,
   Share,
+  TimeOrDate,
   Timestamp,
 } from './common.ts';
-import { CONTEXT_DEFAULTS, INTEGER_MAX, RECENCY_MINUTES_MAX } from './limits.ts';
+import { CONTEXT_DEFAULTS, EVENT_TEXT_MAX, INTEGER_MAX, RECENCY_MINUTES_MAX } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
 
-const INPUT_LENGTH_MAX = 32_000;
+const ACTUAL_RESPONSE_MAX = 32_000;
 
 const Ids = Type.Array(Id);
 
 /** An agent's question to a person. */
 export const ReplyRequest = closedObject({
   agent: Name,
-  agent_input: text(INPUT_LENGTH_MAX, 1),
+  agent_input: text(EVENT_TEXT_MAX, 1),
   /** Maximum number of candidates, up to `MAX_K`. */
   k: withDefault(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
   /** Minimum confidence at which the agent may act on the reply. */
@@ -147,8 +148,8 @@ export const ReplyListQuery = Type.Object({
   status: Type.Optional(oneOf(REPLY_STATES)),
   agent: Type.Optional(Name),
   session_id: Type.Optional(Name),
-  since: Type.Optional(Timestamp),
-  until: Type.Optional(Timestamp),
+  since: Type.Optional(TimeOrDate),
+  until: Type.Optional(TimeOrDate),
   limit: pageLimit(200, 50),
   offset: withDefault(Type.Integer({ minimum: 0, maximum: 999_999_999 }), 0),
 });
@@ -156,13 +157,13 @@ export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
 export const FeedbackRequest = closedObject({
   status: oneOf(FEEDBACK_STATES),
-  actual_response: Type.Optional(nullable(text(INPUT_LENGTH_MAX))),
+  actual_response: Type.Optional(nullable(text(ACTUAL_RESPONSE_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
 
 export const ReplyPeriodQuery = Type.Object({
-  since: Type.Optional(Timestamp),
-  until: Type.Optional(Timestamp),
+  since: Type.Optional(TimeOrDate),
+  until: Type.Optional(TimeOrDate),
 });
 
 const NullableShare = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0, maximum: 1 });
@@ -215,10 +216,7 @@ export const ReplyCalibration = closedObject({
     precision_low: NullableShare,
     /** One-sided 95 % upper bound of the precision. */
     precision_high: NullableShare,
-    reason: Type.Unsafe<'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null>({
-      type: ['string', 'null'],
-      enum: ['no_feedback', 'too_little_feedback', 'not_precise_enough', null],
-    }),
+    reason: nullableOneOf(['no_feedback', 'too_little_feedback', 'not_precise_enough']),
   }),
 });
 export type ReplyCalibration = Static<typeof ReplyCalibration>;

@@ -32,7 +32,6 @@ export class ValidationError extends Error {
 }
 
 const QUOTED_LENGTH_MAX = 200;
-const LISTED_NODES_MAX = 50_000;
 
 /**
  * Names of properties whose values are not quoted in errors. Names decide, not schemas, because errors may report
@@ -51,8 +50,7 @@ const EMAIL = new RegExp(
   'u',
 );
 
-const failFastAjv = newAjv(false);
-const thoroughAjv = newAjv(true);
+const ajv = newAjv();
 
 interface ReportingOptions {
   /**
@@ -63,50 +61,27 @@ interface ReportingOptions {
 }
 
 /**
- * The returned validator fills in defaults in place. The schema is compiled soon after this call. A second version,
- * which lists all faults, is compiled for the first small invalid value.
+ * The returned validator fills in defaults in place. The schema is compiled at its first use: compiling all of them at
+ * the start would take a fifth of the start-up time.
  */
 export function compile<T extends TSchema>(
   schema: T,
   root: RequestPart = 'body',
   reporting: ReportingOptions = {},
 ): Validator<Static<T>> {
-  let compiled: ValidateFunction<Static<T>> | undefined;
-  const compileOnce = () => {
-    compiled ??= failFastAjv.compile<Static<T>>(schema);
-    return compiled;
-  };
-  compileSoon(compileOnce);
-  let validateAll: ValidateFunction | undefined;
+  let validate: ValidateFunction<Static<T>> | undefined;
   return (value) => {
-    const validateUntilFirstFault = compileOnce();
-    if (validateUntilFirstFault(value)) return { ok: true, value };
-    let { errors } = validateUntilFirstFault;
-    if (isSmall(value)) {
-      validateAll ??= thoroughAjv.compile(schema);
-      if (!validateAll(value)) errors = validateAll.errors;
-    }
-    return { ok: false, faults: listFaults(root, errors ?? [], reporting) };
+    validate ??= ajv.compile<Static<T>>(schema);
+    return validate(value)
+      ? { ok: true, value }
+      : { ok: false, faults: listFaults(root, validate.errors ?? [], reporting) };
   };
 }
 
-const COMPILE_DELAY_MS = 100;
-const toCompile: (() => unknown)[] = [];
-
-/** Compiles after the start, since compiling all schemas at once would take a fifth of the start-up time. */
-function compileSoon(compileOne: () => unknown): void {
-  toCompile.push(compileOne);
-  if (toCompile.length === 1) setTimeout(compileNext, COMPILE_DELAY_MS).unref();
-}
-
-function compileNext(): void {
-  toCompile.shift()?.();
-  if (toCompile.length > 0) setTimeout(compileNext, 1).unref();
-}
-
-function newAjv(allErrors: boolean): Ajv2020 {
+function newAjv(): Ajv2020 {
   const instance = new Ajv2020({
-    allErrors,
+    // Ajv creates an object for each fault. The number of values in a body, and so of its faults, is limited.
+    allErrors: true,
     verbose: true,
     useDefaults: true,
     strict: true,
@@ -114,7 +89,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
     validateSchema: false,
     allowUnionTypes: true,
   });
-  formats.default(instance, ['date-time']);
+  formats.default(instance, ['date-time', 'date']);
   instance.addFormat('uuid', UUID);
   instance.addFormat('email', EMAIL);
   for (const keyword of ['maxLength', 'minLength'])
@@ -147,21 +122,6 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
       else cxt.fail(_`${data}.length < ${2 * schema} && ${points} < ${schema}`);
     },
   };
-}
-
-/** Ajv creates an object for each fault. For two million invalid numbers, listing all faults takes 0.6 s and 460 MB. */
-function isSmall(root: unknown): boolean {
-  let nodesLeft = LISTED_NODES_MAX;
-  const unvisited = [root];
-  while (unvisited.length > 0) {
-    const node = unvisited.pop();
-    if (typeof node !== 'object' || node === null) continue;
-    const children = Array.isArray(node) ? node : Object.values(node);
-    nodesLeft -= children.length;
-    if (nodesLeft < 0) return false;
-    unvisited.push(...children);
-  }
-  return true;
 }
 
 /** Lists the first fault of each field, until the list is full. */
@@ -203,7 +163,7 @@ function inputOf(
     Number.isFinite(value) ||
     (typeof value === 'string' &&
       value.length <= 2 * QUOTED_LENGTH_MAX &&
-      ucs2length.default(value) <= QUOTED_LENGTH_MAX);
+      [...value].length <= QUOTED_LENGTH_MAX);
   return isShown && ![...loc, extra].some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
 }
 
@@ -226,21 +186,24 @@ const FORMAT_DESCRIPTIONS: Record<string, FaultDescription> = {
   email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
 };
 
-const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => FaultDescription | undefined> = {
+type Describe = (params: ErrorObject['params']) => FaultDescription | undefined;
+
+/** Describes a value beyond a limit, for which `#` stands in the message. */
+function beyond(type: Fault['type'], name: string, msg: string): Describe {
+  return ({ limit }) => ({ type, msg: msg.replace('#', limit), ctx: { [name]: limit } });
+}
+
+const DESCRIPTIONS: Record<string, Describe> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
   // A `nullable` schema has a list of types; the second is null.
   type: ({ type }) => TYPE_DESCRIPTIONS[[type].flat()[0]],
-  minLength: ({ limit }) => ({
-    type: 'string_too_short',
-    msg: `String should have at least ${limit} characters`,
-    ctx: { min_length: limit },
-  }),
-  maxLength: ({ limit }) => ({
-    type: 'string_too_long',
-    msg: `String should have at most ${limit} characters`,
-    ctx: { max_length: limit },
-  }),
+  minLength: beyond('string_too_short', 'min_length', 'String should have at least # characters'),
+  maxLength: beyond('string_too_long', 'max_length', 'String should have at most # characters'),
+  minimum: beyond('greater_than_equal', 'ge', 'Input should be greater than or equal to #'),
+  maximum: beyond('less_than_equal', 'le', 'Input should be less than or equal to #'),
+  minItems: beyond('too_short', 'min_length', 'List should have at least # items'),
+  maxItems: beyond('too_long', 'max_length', 'List should have at most # items'),
   pattern: ({ pattern }) => ({
     type: 'string_pattern_mismatch',
     msg: `String should match pattern '${pattern}'`,
@@ -250,26 +213,6 @@ const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => FaultDescr
     type: 'enum',
     msg: `Input should be one of ${allowedValues.join(', ')}`,
     ctx: { expected: allowedValues },
-  }),
-  minimum: ({ limit }) => ({
-    type: 'greater_than_equal',
-    msg: `Input should be greater than or equal to ${limit}`,
-    ctx: { ge: limit },
-  }),
-  maximum: ({ limit }) => ({
-    type: 'less_than_equal',
-    msg: `Input should be less than or equal to ${limit}`,
-    ctx: { le: limit },
-  }),
-  minItems: ({ limit }) => ({
-    type: 'too_short',
-    msg: `List should have at least ${limit} items`,
-    ctx: { min_length: limit },
-  }),
-  maxItems: ({ limit }) => ({
-    type: 'too_long',
-    msg: `List should have at most ${limit} items`,
-    ctx: { max_length: limit },
   }),
   format: ({ format }) => FORMAT_DESCRIPTIONS[format],
   wellFormed: () => ({ type: 'value_error', msg: 'Text should hold neither NUL nor a lone surrogate' }),

@@ -18,7 +18,7 @@ const APOSTROPHES = new Set("'’");
  * Unifies compatibility forms, case and white space. Removes apostrophes, and replaces other punctuation by a space
  * unless it is `MEANINGFUL_PUNCTUATION`.
  */
-export function normalizeReply(text: string): string {
+function normalizeReply(text: string): string {
   return normalForm(text, 'NFKC')
     .toLowerCase()
     .replaceAll(PUNCTUATION, (sign, meaningful?: string) => meaningful ?? (APOSTROPHES.has(sign) ? '' : ' '))

@@ -20,6 +20,8 @@ const NEXT_WORD = new RegExp(`^ ?(?:${WORD}|${SYMBOL})`, 'u');
 /** Numbers of at least twelve digits, such as those of accounts and cards. */
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
+const MASK = /\[masked [a-z ]{1,20}\]/g;
+
 export function phraseLinesOf(text: string): string {
   return linesOf(removeSecrets(text));
 }
@@ -30,6 +32,7 @@ const removeSecrets = (text: string) => maskSecrets(text, () => '\0');
 function linesOf(text: string): string {
   return normalForm(text, 'NFC')
     .replace(LONG_NUMBER, '\n')
+    .replace(MASK, '\n')
     .replace(/[\r\u2028\u2029]/g, '\n')
     .replace(/[^\P{C}\s\u200d]/gu, '\n')
     .replace(/[^\S\n ]/g, ' ')

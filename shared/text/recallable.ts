@@ -1,3 +1,5 @@
+import { replaceCodes } from './codes.ts';
+
 /** Texts that no completion may reveal, whatever an app's draft says. Secrets are left to `maskSecrets`. */
 const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
   // Links with a query or a password.
@@ -23,8 +25,9 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
 ];
 
 export function removeUnrecallable(text: string): string {
-  return UNRECALLABLE_PATTERNS.reduce((left, pattern) => left.replace(pattern, '\n'), text);
+  const left = UNRECALLABLE_PATTERNS.reduce((rest, pattern) => rest.replace(pattern, '\n'), text);
+  return replaceCodes(left, '\n');
 }
 
-/** Tag of rows that no completion may repeat. */
+/** Tag of rows that no app may learn of. */
 export const PRIVATE_TAG = 'private';

@@ -1,3 +1,5 @@
+import { COMMAND_PATTERNS, FOREIGN_LABELS, LABELS, labelledSecret } from './secret-labels.ts';
+
 interface SecretPattern {
   name: 'private key' | 'token' | 'key' | 'password' | 'account number' | 'card number';
   /** The first group, if any, matches the label before the secret; the label is kept. */
@@ -5,33 +7,6 @@ interface SecretPattern {
   /** Decides whether a match is a secret, if the pattern alone does not prove it. */
   isSecret?: (found: string) => boolean;
 }
-
-/** Words that may follow a label without being a secret: "the password is long", `secret: string`. */
-const NON_SECRET_WORDS =
-  '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|jetzt|long|missing|needed|no|' +
-  'none|not|now|null|on|optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|' +
-  'valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
-/** Matches a quoted value with its quotation marks, or an unquoted value up to the next space. */
-const VALUE = `(?!\\[masked )(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
-
-/** Matches `:`, `=`, or the arrow of `'password' => 'x'`, but not of a function, `password => check(password)`. */
-const ASSIGNMENT = `(?:[:=]{1,3}(?!(?<==)>)|(?<=["'\\]][ \\t]{0,4})=>|=>(?=\\S|[ \\t]{1,8}["']))`;
-
-/** Matches `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x` and `my password is: x`. */
-function labelledSecret(label: string): RegExp {
-  const assigned = `[^\\w\\s:=]{0,4}[ \\t]{0,4}${ASSIGNMENT}[ \\t*\`]{0,8}`;
-  const named = '[ \\t]{1,4}(?:is|was|ist|est|es|è)(?:[ \\t]{1,4}(?:now|jetzt))?(?::[ \\t]{0,4}|[ \\t]{1,4})';
-  return new RegExp(
-    `(${label}(?<!\\[masked (?:password|private key)(?=\\]))(?:${assigned}|${named}))${VALUE}`,
-    'gi',
-  );
-}
-
-/** Labels of secrets, for patterns. */
-const LABELS = {
-  password: '(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña)',
-  key: '(?:secret|(?:api|access|auth|client|private|secret|signing|refresh)[ _-]?(?:key|token|secret))',
-} as const;
 
 /** Countries with IBANs, by the length of their IBANs (registry of ISO 13616). */
 const IBAN_COUNTRIES: Record<number, string> = {
@@ -97,6 +72,14 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     pattern:
       /(?<![\w-])(?:gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|oas)-[\w-]{16,}|pypi-[\w-]{32,}|xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|xapp-[\w-]{10,}|xai-\w{20,}|pplx-\w{20,}|AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,})/g,
   },
+  // Supabase, E2B, ElevenLabs, LangSmith, Neon, Sentry, Databricks, Mailgun, Firecrawl, Cerebras, New Relic, age,
+  // Airtable, HubSpot: what follows is hexadecimal, of one case, or short.
+  {
+    name: 'key',
+    pattern:
+      /(?<![\w-])(?:(?:sbp|e2b|sk)_[a-f\d]{40,}|lsv2_(?:pt|sk)_\w{16,}|npg_\w{12,}|sntry[us]_[\w+/=-]{32,}|dapi[a-f\d]{32}(?:-\d)?|(?:key|fc)-[a-f\d]{32}|csk-[a-z\d]{32,}|NRAK-[A-Z\d]{20,}|AGE-SECRET-KEY-1[A-Z\d]{50,}|pat\w{14}\.[a-f\d]{32,}|pat-(?:na|eu|ap)\d-[a-f\d-]{36})(?![\w-])/g,
+  },
+  { name: 'key', pattern: /(\bhooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/]{10,}/g },
   { name: 'key', pattern: /(?<!\w)(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?!\w)/g },
   // SendGrid; Telegram bots.
   { name: 'key', pattern: /(?<![\w-])(?:SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:AA[\w-]{33})/g },
@@ -108,8 +91,10 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     name: 'token',
     pattern: /(\bauthorization["']?[ \t]{0,4}[:=][ \t"']{0,4}(?:basic|token)[ \t]{1,4})[\w.~+/=-]{6,}/gi,
   },
+  ...COMMAND_PATTERNS,
   { name: 'password', pattern: labelledSecret(LABELS.password) },
   { name: 'key', pattern: labelledSecret(LABELS.key) },
+  ...FOREIGN_LABELS,
   {
     name: 'password',
     pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:(?:is|ist):?|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,

@@ -12,7 +12,7 @@ import {
   type SourceRow,
   type Statement,
 } from '../../shared/domain/facts/statement.ts';
-import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
+import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
 import { truncate } from '../../shared/text/cut.ts';
 import { UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
 import { mapInSlices } from '../../shared/timing/slices.ts';
@@ -106,12 +106,10 @@ function checkProposal(
   };
 }
 
-const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
-
 /** Returns undefined for a text that is no date or time, or for a time before `EARLIEST_TIME_MS`. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const moment = parseTimestamp(DATE_PATTERN.test(text) ? `${text}T00:00:00Z` : text);
+  const moment = parseTimestamp(midnightOf(text));
   return moment === undefined || moment < EARLIEST_TIME_MS ? undefined : moment;
 }
 
@@ -145,7 +143,7 @@ interface AnalysedRow {
 /**
  * The texts that a model was shown, to check the model's quotes. `others` are texts that are not rows, such as titles.
  */
-export class EvidenceTexts {
+class EvidenceTexts {
   readonly #rows: readonly AnalysedRow[];
   readonly #othersStems: ReadonlySet<string>;
 
@@ -197,15 +195,18 @@ export class EvidenceTexts {
   }
 }
 
-export function analyseRow(row: SourceRow): AnalysedRow {
-  const texts = quotableTexts(row);
+/** The pasted parts of a person's own row are texts of others, and not quotable. */
+function analyseRow(row: SourceRow): AnalysedRow {
+  const { id, content } = row;
+  const own = isEvidence(row);
+  const quotableTexts = own ? spokenParts(content) : [content];
   return {
-    id: row.id,
+    id,
     at: row.occurredAt.getTime(),
-    own: isEvidence(row),
-    passages: new QuotedTexts(texts),
-    stems: stemsOf(texts),
-    others: textsOfOthers(row),
+    own,
+    passages: new QuotedTexts(quotableTexts),
+    stems: stemsOf(quotableTexts),
+    others: own ? pastedParts(content) : [content],
   };
 }
 
@@ -213,15 +214,6 @@ export function analyseRow(row: SourceRow): AnalysedRow {
 function quotedIn({ passages }: AnalysedRow, quote: string): string | undefined {
   const found = passages.passageOf(quote);
   return found && truncate(found, QUOTE_CHARS_MAX);
-}
-
-/** Leaves out the pasted parts of the person's own rows. */
-function quotableTexts(row: SourceRow): string[] {
-  return isEvidence(row) ? spokenParts(row.content) : [row.content];
-}
-
-function textsOfOthers(row: SourceRow): string[] {
-  return isEvidence(row) ? pastedParts(row.content) : [row.content];
 }
 
 const UNSPACED_PATTERN = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');

@@ -2,6 +2,8 @@ import { ProviderError, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
 /** Number of consecutive outages after which the provider, not a piece, counts as the cause. */
 const OUTAGES_MAX = 2;
+/** Number of consecutive failures of any kind after which the model counts as the cause. */
+const FAILURES_MAX = 5;
 
 export interface PieceSteps<Piece> {
   /** Promotes a piece: rows or sources that are promoted together. Resolves with whether a model was asked. */
@@ -33,6 +35,7 @@ class PieceTries<Piece> {
   readonly #fairMs: number;
   #hasAnswer = false;
   #outages = 0;
+  #failures = 0;
   #failure: ProviderError | undefined;
   /** The last failure that was not its piece's fault, of a piece that will not be tried again. */
   #unexplainedFailure: ProviderError | undefined;
@@ -78,6 +81,7 @@ class PieceTries<Piece> {
         if (!(await this.#steps.promote(piece))) continue;
         hasAnswer = true;
         this.#outages = 0;
+        this.#failures = 0;
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
         if (await this.#mayTryAgain(piece, error, { hadTime: ms >= this.#fairMs, isFirst }))
@@ -100,7 +104,8 @@ class PieceTries<Piece> {
     const isPieceFault = fault === 'timeout' ? outage && hadTime : !outage;
     if (isPieceFault) await this.#steps.setAside(piece, failure);
     this.#outages = outage ? this.#outages + 1 : 0;
-    if (this.#outages === OUTAGES_MAX) throw failure;
+    this.#failures += 1;
+    if (this.#outages === OUTAGES_MAX || this.#failures === FAILURES_MAX) throw failure;
     const isDivisible = this.#steps.split(piece).length > 1;
     const mayTryAgain = isFirst ? fault === 'timeout' || isDivisible : isPieceFault && isDivisible;
     if (!mayTryAgain && !isPieceFault) this.#unexplainedFailure = failure;

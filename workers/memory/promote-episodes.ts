@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { changeMemory } from '../../shared/db/stores/memory/change.ts';
 import { affectedRowsOf, type Piece, storePiece } from '../../shared/db/stores/memory/promote-episodes.ts';
 import {
   countSetAside,
@@ -56,11 +57,14 @@ class EpisodeSteps implements PromotionSteps<Piece> {
   async promote(piece: Piece): Promise<boolean> {
     const { accountId, selection } = this.#promotion;
     const { draft, usage } = await writeEpisode(piece, this.#promotion);
-    const isStored = await this.#promotion.store(usage, (keep) =>
-      storePiece(this.#promotion.em(), accountId, piece, draft, {
-        promotedBefore: selection.promotedBefore,
-        inTransaction: (tx, id) => keep(tx, (progress) => progressAfter(progress, piece, id)),
-      }),
+    const store = async (tx: EntityManager) => {
+      const progress = await this.#promotion.begin(tx);
+      const id = await storePiece(tx, accountId, piece, draft, selection.promotedBefore);
+      await this.#promotion.keep(tx, progressAfter(progress, piece, id));
+    };
+    const counts = draft !== undefined;
+    const isStored = await this.#promotion.store(usage, () =>
+      changeMemory(this.#promotion.em(), accountId, store, { counts }),
     );
     if (!isStored) this.hasChanged = true;
     return piece.kind !== 'summarised';
@@ -92,7 +96,7 @@ interface PieceFilter extends RowFilter {
  * Returns episodes whose text was erased, then episodes whose rows are promoted again, then clusters of rows. Pieces
  * that failed in an earlier promotion come last.
  */
-export async function piecesToPromote(
+async function piecesToPromote(
   em: EntityManager,
   accountId: string,
   { since, limit, promotedBefore, settledOnly }: PieceFilter,

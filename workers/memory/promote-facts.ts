@@ -1,3 +1,5 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { changeMemory } from '../../shared/db/stores/memory/change.ts';
 import {
   countSetAsideSources,
   factSources,
@@ -6,8 +8,8 @@ import {
 } from '../../shared/db/stores/memory/fact-sources.ts';
 import { relatedFacts } from '../../shared/db/stores/memory/known-facts.ts';
 import {
+  changesFacts,
   type ExtractedStatements,
-  SourcesChanged,
   type StoreResult,
   storeStatements,
 } from '../../shared/db/stores/memory/promote-facts.ts';
@@ -107,18 +109,15 @@ class FactSteps implements PromotionSteps<Sources> {
   }
 
   #store(extraction: ExtractedStatements, usage: Usage): Promise<boolean> {
-    const { accountId } = this.#promotion;
-    return this.#promotion.store(usage, async (keep) => {
-      try {
-        await storeStatements(this.#promotion.em(), accountId, extraction, (tx, stored) =>
-          keep(tx, (progress) => progressAfter(progress, extraction.sources.length, stored)),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof SourcesChanged) return false;
-        throw error;
-      }
-    });
+    const promotion = this.#promotion;
+    const { accountId } = promotion;
+    const store = async (tx: EntityManager) => {
+      const progress = await promotion.begin(tx);
+      const stored = await storeStatements(tx, accountId, extraction);
+      await promotion.keep(tx, progressAfter(progress, extraction.sources.length, stored));
+    };
+    const counts = changesFacts(extraction);
+    return promotion.store(usage, () => changeMemory(promotion.em(), accountId, store, { counts }));
   }
 }
 

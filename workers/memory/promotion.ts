@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
+import { MemoryChanged } from '../../shared/db/stores/memory/change.ts';
 import { databaseNowText } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import { type AffectedRows, setAside } from '../../shared/db/stores/memory/set-aside.ts';
 import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
@@ -46,12 +47,6 @@ export interface PromotionProgress extends PromoteResult {
   begunAt: string;
 }
 
-/** Stores the progress in the transaction that stores the results of an answer. */
-export type KeepProgress = (
-  tx: EntityManager,
-  advance: (progress: PromotionProgress) => Partial<PromotionProgress>,
-) => Promise<void>;
-
 export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
   findPieces(): Promise<readonly Piece[]>;
   /**
@@ -76,6 +71,8 @@ export class Promotion {
   readonly #run: PromotionRun;
   readonly #limit: number;
   #progress: PromotionProgress;
+  /** The progress that the latest try to store results has stored, if its transaction is committed. */
+  #kept: PromotionProgress;
   #measuredAt = performance.now();
 
   private constructor(run: PromotionRun, request: PromoteInput, progress: PromotionProgress) {
@@ -88,6 +85,7 @@ export class Promotion {
     this.#run = run;
     this.#limit = limit;
     this.#progress = progress;
+    this.#kept = progress;
   }
 
   /** Continues where an earlier attempt ended. */
@@ -136,30 +134,40 @@ export class Promotion {
   }
 
   /**
-   * Stores the results of an answer once, even if `work` is retried. `work` must pass its transaction to `keep`, and
-   * resolve with false if memory has changed since it was read. Resolves with whether the results are stored.
+   * Stores the results of an answer once, even if `work` is retried. `work` opens a transaction that locks the account,
+   * and begins and ends it with `begin` and `keep`. Resolves with whether the results are stored: not if memory has
+   * changed since it was read.
    */
-  async store(usage: Usage, work: (keep: KeepProgress) => Promise<boolean>): Promise<boolean> {
+  async store(usage: Usage, work: () => Promise<void>): Promise<boolean> {
     const { claim, context } = this.#run;
     context.signal.throwIfAborted();
     this.#addUsage(usage);
-    const before = this.#progress;
-    const keep: KeepProgress = async (tx, advance) => {
-      // An earlier try may have stored the results. Then its progress is visible, because each try locks the account.
-      const storedProgress = await readProgress<PromotionProgress>(tx, claim);
-      if (hasAdvanced(storedProgress, before)) throw new AlreadyStored();
-      this.#progress = { ...before, ...advance(before) };
-      await storeProgress(tx, claim, this.#progress);
-    };
-    const isStored = await this.#retry(() => work(keep)).catch((error: unknown) => {
-      if (error instanceof AlreadyStored) return false;
-      throw error;
-    });
-    if (isStored) return true;
+    try {
+      await this.#retry(work);
+      this.#progress = this.#kept;
+      return true;
+    } catch (error) {
+      if (!(error instanceof AlreadyStored || error instanceof MemoryChanged)) throw error;
+    }
     // The results may have been stored, and only the confirmation lost.
     const storedProgress = await readProgress<PromotionProgress>(this.em(), claim);
-    this.#progress = { ...before, ...storedProgress, usage: before.usage, latency_ms: before.latency_ms };
-    return hasAdvanced(storedProgress, before);
+    const { usage: spent, latency_ms } = this.#progress;
+    const isStored = hasAdvanced(storedProgress, this.#progress);
+    this.#progress = { ...this.#progress, ...storedProgress, usage: spent, latency_ms };
+    return isStored;
+  }
+
+  /** Returns the progress before the results. Throws if an earlier try has stored them, which locked the account too. */
+  async begin(tx: EntityManager): Promise<PromotionProgress> {
+    const storedProgress = await readProgress<PromotionProgress>(tx, this.#run.claim);
+    if (hasAdvanced(storedProgress, this.#progress)) throw new AlreadyStored();
+    return this.#progress;
+  }
+
+  /** Stores the progress after the results, in their transaction. */
+  async keep(tx: EntityManager, after: Partial<PromotionProgress>): Promise<void> {
+    this.#kept = { ...this.#progress, ...after };
+    await storeProgress(tx, this.#run.claim, this.#kept);
   }
 
   async setAside(affectedRows: AffectedRows, { fault, message }: ProviderError): Promise<void> {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { retryUntil } from '../../shared/db/retries.ts';
+import type { Connections } from '../../shared/db/statement.ts';
 import {
   countSessionsToSync,
   endOfPage,
@@ -16,7 +17,7 @@ import { readProgress } from '../../shared/db/stores/work/progress.ts';
 import type { Steps } from '../../shared/domain/work.ts';
 import type { SyncRequest, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { sync } from '../../shared/work/kinds.ts';
-import type { Handler, Stores } from '../work/handler.ts';
+import type { Handler } from '../work/handler.ts';
 
 interface SyncProgress extends Omit<SyncResult, 'skipped'> {
   steps: Steps;
@@ -28,7 +29,7 @@ interface SyncProgress extends Omit<SyncResult, 'skipped'> {
 /**
  * Stores each page in one transaction with the progress, so that a later attempt continues where this attempt ended.
  */
-export function createSyncHandler({ pool, em }: Stores): Handler<typeof sync> {
+export function createSyncHandler({ pool, em }: Connections): Handler<typeof sync> {
   return async (claim, { signal, leftMs }) => {
     const request = claim.input.take();
     // A retry reads the stored progress again, because a crash of the server may have undone the latest page.

@@ -63,18 +63,18 @@ export function createDraftHandler(
       ],
       truncated,
     });
-    const end = (guess: Guess, state: 'suggested' | 'abstained', texts: DraftTexts): End<DraftReport> => ({
-      state,
-      answer: JSON.stringify(texts),
-      report: {
+    const end = (guess: Guess, state: 'suggested' | 'abstained', texts: DraftTexts): End<DraftReport> => {
+      const context = contextFor(guess);
+      const report = {
         confidence: guess.confidence,
         model: guess.model,
         usage: { input_tokens: guess.usage.inputTokens, output_tokens: guess.usage.outputTokens },
-        context: contextFor(guess),
+        context,
         memoryMs: Math.round(readAt - begunAt),
         modelMs: Math.round(performance.now() - readAt),
-      },
-    });
+      };
+      return { state, answer: JSON.stringify(texts), madeFrom: context, report };
+    };
     if (hasNothingToWorkOn(request)) {
       const emptyGuess = { completion: '', confidence: 0, model, usage: NO_USAGE };
       return end(emptyGuess, 'abstained', { completion: '', sent: [] });

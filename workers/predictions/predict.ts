@@ -5,12 +5,13 @@ import { NO_VERDICTS, type Verdicts } from '../../shared/db/stores/prediction-ev
 import { fitContext, questionOf, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import type { PredictionFacts, PredictionReport } from '../../shared/domain/prediction.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { End } from '../../shared/domain/work.ts';
 import { COMPLETION_MAX } from '../../shared/schemas/limits.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
 import { fingerprint, pseudonym } from '../../shared/security/fingerprint.ts';
 import { draftEndOf } from '../../shared/text/phrases.ts';
-import { normalForm } from '../../shared/text/words.ts';
+import { normalForm, UNSPACED_SCRIPTS } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import { type Provider, providerFailureEnd, retryAfterTimeouts } from '../providers/provider.ts';
 import type { AttemptContext, Handler } from '../work/handler.ts';
@@ -62,7 +63,7 @@ export function createPredictHandler(
     const continued =
       latest === null
         ? undefined
-        : continueSuggestion(parseSuggestion(latest), request, facts, { ...revisions, verdicts });
+        : continueAnswer(parseAnswer(latest), request, facts, { ...revisions, verdicts });
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
     const { task: fittedTask, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
@@ -82,17 +83,18 @@ export function createPredictHandler(
         provider.predict(task, { model, signal, timeoutMs, charge, cacheKey }),
       );
       const { state, completion } = decideCompletion(guess, request, minConfidence, refused);
-      return state === 'suggested'
-        ? { state, settle: true, answer: completion, report: report() }
-        : { state, report: report() };
+      if (state === 'suggested') return { state, settle: true, answer: completion, report: report() };
+      // The built-in predictor costs nothing, so it may be asked again at the next key.
+      const isRemembered = guess.model !== LOCAL_MODEL && facts.mode === 'complete_draft';
+      return { state, ...(isRemembered && { answer: completion }), report: report() };
     } catch (error) {
       return { ...providerFailureEnd(error, predict, log), report: report() };
     }
   };
 }
 
-/** A completion that was shown to the person, with its prediction. */
-export interface Suggestion {
+/** A completion that was shown to the person, or an empty one if a model had none, with its prediction. */
+export interface EarlierAnswer {
   id: string;
   answer: string;
   facts: PredictionFacts;
@@ -103,8 +105,8 @@ export interface Suggestion {
 }
 
 /** Parses the latest earlier answer for the same app, user and session. */
-function parseSuggestion(latest: string): Suggestion {
-  const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
+function parseAnswer(latest: string): EarlierAnswer {
+  const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<EarlierAnswer, 'hashOf'> & {
     fingerprintKey: string;
   };
   const key = Buffer.from(fingerprintKey, 'base64');
@@ -112,41 +114,67 @@ function parseSuggestion(latest: string): Suggestion {
 }
 
 /**
- * Ends a prediction with the rest of the suggestion that the person is typing, without asking a model or charging a
- * unit. Returns undefined if the suggestion no longer applies, was dismissed, or memory has changed since.
+ * Ends a prediction without asking a model or charging a unit: with the rest of the suggestion that the person is
+ * typing, or with an abstention until the person begins another word. Returns undefined if the earlier answer no longer
+ * applies, was dismissed, or memory has changed since.
  */
-function continueSuggestion(
-  { id, report, ...last }: Suggestion,
+function continueAnswer(
+  { id, report, ...last }: EarlierAnswer,
   request: PredictionRequest,
   facts: PredictionFacts,
   memory: Pick<RememberedContext, 'profileRevision' | 'grantRevision' | 'verdicts'>,
 ): End<PredictionReport> | undefined {
   const isCurrent =
     report.profileRevision === memory.profileRevision && report.grantRevision === memory.grantRevision;
-  const rest = remainingSuggestion({ id, report, ...last }, request.draft.text, facts);
+  const typed = typedSince(last, request.draft.text, facts);
+  if (!isCurrent || typed === undefined) return undefined;
+  if (last.answer === '') {
+    const isSameWord = facts.minConfidence >= last.facts.minConfidence && !beginsWord(typed);
+    return isSameWord ? { state: 'abstained', report: { ...report, providerMs: null } } : undefined;
+  }
+  const rest = remainingSuggestion(last, typed.text, facts);
   const { refused } = memory.verdicts;
   const { state } = decideCompletion({ completion: rest, confidence: 1 }, request, 0, refused);
-  if (!isCurrent || state !== 'suggested') return undefined;
+  if (state !== 'suggested') return undefined;
   const continues = report.continues ?? id;
   return { state, answer: rest, report: { ...report, providerMs: null, continues } };
 }
 
-/**
- * Returns the rest of a suggestion that the person is typing; empty if nothing of it was typed, or if it does not apply
- * to this draft any more.
- */
-export function remainingSuggestion(last: Suggestion, draft: string, facts: PredictionFacts): string {
-  const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
-  const cannotContinue =
-    last.dismissed ||
-    facts.mode !== 'complete_draft' ||
-    last.facts.mode !== 'complete_draft' ||
-    contextHash !== facts.contextHash ||
-    draftRevision >= facts.draftRevision ||
-    minConfidence < facts.minConfidence;
-  const typedText = draft.slice(draftLength);
-  if (cannotContinue || typedText === '' || !last.answer.startsWith(typedText)) return '';
-  return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typedText.length) : '';
+interface Typed {
+  text: string;
+  /** Character before the text, if any. */
+  before: string;
+}
+
+type LineAnswer = Omit<EarlierAnswer, 'id' | 'report'>;
+
+/** Returns what was typed since an answer; undefined if the answer does not apply to this draft any more. */
+function typedSince(
+  { facts: last, hashOf }: LineAnswer,
+  draft: string,
+  facts: PredictionFacts,
+): Typed | undefined {
+  const { draftLength, draftHash } = last;
+  const isSameRequest =
+    facts.mode === 'complete_draft' &&
+    last.mode === 'complete_draft' &&
+    last.contextHash === facts.contextHash &&
+    last.draftRevision < facts.draftRevision;
+  if (!isSameRequest || hashOf(draft.slice(0, draftLength)) !== draftHash) return undefined;
+  return { text: draft.slice(draftLength), before: draft.slice(0, draftLength).slice(-1) };
+}
+
+/** Returns the rest of a suggestion that the person is typing; empty if it does not apply or nothing of it was typed. */
+function remainingSuggestion(last: LineAnswer, typed: string, { minConfidence }: PredictionFacts): string {
+  const applies = !last.dismissed && last.facts.minConfidence >= minConfidence;
+  return applies && typed !== '' && last.answer.startsWith(typed) ? last.answer.slice(typed.length) : '';
+}
+
+/** In scripts without spaces, so many characters count as a word. */
+const WORD_BEGIN = new RegExp(`\\s\\S|[${UNSPACED_SCRIPTS}]{5}`, 'u');
+
+function beginsWord({ before, text }: Typed): boolean {
+  return WORD_BEGIN.test(before + text);
 }
 
 /** Returns true if the request has too little input, for its mode, to ask a model. */

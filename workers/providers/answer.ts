@@ -64,20 +64,28 @@ export function encloseInTag(tag: string, value: object): string {
 }
 
 /**
- * Returns the JSON value in a model's text; undefined if there is none. If the whole text is not JSON, tries the first
- * braces after the thoughts (`<think>`), then the first braces in a code fence. Takes linear time.
+ * Returns the JSON value in a model's text; undefined if there is none. If the whole text is not JSON, tries the braces
+ * after the thoughts (`<think>`).
  */
-export function extractJson(text: string): unknown {
-  const whole = parse(text);
-  if (whole !== undefined) return whole;
-  const answer = afterLast(text, '</think>');
-  return firstObject(answer) ?? firstObject(afterFirst(answer, '```'));
+function extractJson(text: string): unknown {
+  const whole = parseJson(text);
+  return whole === undefined ? objectsIn(afterThoughts(text))[0] : whole;
 }
 
-function firstObject(text: string): unknown {
-  const start = text.indexOf('{');
-  const end = start < 0 ? -1 : endOfObject(text, start);
-  return end < 0 ? undefined : parse(text.slice(start, end));
+/** Number of braces at which an object is looked for, so that the time stays linear in the text. */
+const OBJECT_STARTS_MAX = 16;
+
+/** Returns the JSON objects that a text has side by side. */
+export function objectsIn(text: string): unknown[] {
+  const objects: unknown[] = [];
+  let start = text.indexOf('{');
+  for (let tries = 0; start >= 0 && tries < OBJECT_STARTS_MAX; tries++) {
+    const end = endOfObject(text, start);
+    const object = end < 0 ? undefined : parseJson(text.slice(start, end));
+    if (object !== undefined) objects.push(object);
+    start = text.indexOf('{', object === undefined ? start + 1 : end);
+  }
+  return objects;
 }
 
 /** Counts braces outside of strings; returns -1 if the object has no end. */
@@ -96,7 +104,8 @@ function endOfObject(text: string, start: number): number {
   return -1;
 }
 
-function parse(text: string): unknown {
+/** Returns undefined for a text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -104,12 +113,10 @@ function parse(text: string): unknown {
   }
 }
 
-function afterLast(text: string, mark: string): string {
-  const at = text.lastIndexOf(mark);
-  return at < 0 ? text : text.slice(at + mark.length);
-}
+const THOUGHTS_END = /<\/(?:think(?:ing)?|thoughts?|reasoning|analysis)>|\[\/THINK\]|<\|message\|>/gi;
 
-function afterFirst(text: string, mark: string): string {
-  const at = text.indexOf(mark);
-  return at < 0 ? '' : text.slice(at + mark.length);
+/** Returns what follows the thoughts, however their end is marked. */
+export function afterThoughts(text: string): string {
+  const last = [...text.matchAll(THOUGHTS_END)].at(-1);
+  return last === undefined ? text : text.slice(last.index + last[0].length);
 }

@@ -5,6 +5,8 @@ import {
   type RequestOptions,
 } from 'node:http';
 import https from 'node:https';
+import { promisify } from 'node:util';
+import { brotliDecompress, inflateRaw, unzip } from 'node:zlib';
 import { MIB } from '../../shared/schemas/limits.ts';
 
 /** Maximum number of bytes of a body. The longest answers have only some kilobytes. */
@@ -35,43 +37,35 @@ class StaleConnection extends Error {
  * request contains the key and a person's text. If the provider closes a kept connection at once, sends the request
  * once more, on a new connection.
  */
-export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
-  const { method, body, signal } = init;
+export async function boundedFetch(
+  target: string | URL | Request,
+  { method, body, signal, headers: given }: RequestInit = {},
+): Promise<Response> {
   if (typeof body !== 'string') throw new TypeError('only a text can be sent');
-  const headers = Object.fromEntries(new Headers(init.headers));
+  const url = String(target);
+  const headers = Object.fromEntries(new Headers(given));
   const options = {
     method,
     headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
     signal: signal ?? undefined,
   };
-  let request = openRequest(url, options);
-  let timeoutError: Error | undefined;
-  const timer = setTimeout(() => {
-    // The SDK recognises a timeout by these words.
-    timeoutError = new Error('timed out');
-    request.destroy(timeoutError);
-  }, timeoutMs);
   let status = 0;
   try {
-    const message = await answerTo(request.end(body)).catch((error: unknown) => {
+    const message = await answerTo(openRequest(url, options).end(body)).catch((error: unknown) => {
       if (!(error instanceof StaleConnection)) throw error;
-      request = openRequest(url, { ...options, agent: agentForNewConnection(url) });
-      return answerTo(request.end(body));
+      return answerTo(openRequest(url, { ...options, agent: agentForNewConnection(url) }).end(body));
     });
     status = statusOf(message);
-    const bytes = await bodyOf(message);
+    const bytes = await unpack(await bodyOf(message), message.headers['content-encoding']);
     return new Response(BODILESS_STATUSES.includes(status) ? null : bytes, {
       status,
       headers: headerPairsOf(message),
     });
   } catch (error) {
-    // While a body is read, an abort and a timeout both arrive as a broken connection.
+    // While a body is read, an abort arrives as a broken connection.
     signal?.throwIfAborted();
-    if (timeoutError !== undefined) throw timeoutError;
     if (status < 200 || status > 299) throw error;
     throw new BrokenAnswer('the answer broke off', { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -120,6 +114,23 @@ function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   message.on('end', () => resolve(Buffer.concat(chunks)));
   message.on('error', reject);
   return promise;
+}
+
+const INFLATE = { gzip: promisify(unzip), brotli: promisify(brotliDecompress), raw: promisify(inflateRaw) };
+/** The compression method of zlib's format, in the low bits of its first byte (RFC 1950, 2.2). */
+const DEFLATE_METHOD = 8;
+
+/** Unpacks a body that was compressed although nobody asked for it, within the same limit. */
+async function unpack(bytes: Buffer<ArrayBuffer>, encoding = ''): Promise<Buffer<ArrayBuffer>> {
+  const name = encoding.trim().toLowerCase();
+  if (bytes.length === 0 || !/^(?:(?:x-)?gzip|deflate|br)$/.test(name)) return bytes;
+  const isRaw = name === 'deflate' && ((bytes[0] ?? 0) & 0x0f) !== DEFLATE_METHOD;
+  const inflate = isRaw ? INFLATE.raw : name === 'br' ? INFLATE.brotli : INFLATE.gzip;
+  const unpacked = await inflate(bytes, { maxOutputLength: BODY_BYTES_MAX }).catch((error: unknown) => {
+    const isTooLarge = error instanceof RangeError;
+    throw isTooLarge ? Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE }) : error;
+  });
+  return Buffer.from(unpacked);
 }
 
 function headerPairsOf({ headersDistinct }: IncomingMessage): [string, string][] {

@@ -10,7 +10,7 @@ import {
 } from './chat.ts';
 import { type CallLimits, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
-export type RefusedPart = 'format' | 'limit' | OptionalParameter;
+export type RefusedPart = 'format' | 'limit' | readonly OptionalParameter[];
 
 /** Thrown if a server does not accept a parameter or the requested format. */
 export class DialectRefused extends ProviderError {
@@ -32,8 +32,8 @@ const FIRST_DIALECT: Dialect = {
 };
 
 /**
- * After a refusal, tries the next dialect. If the answer to a question with `thoughtTokens` is cut off, tries the same
- * dialect with room for thoughts. Remembers for each model the dialect that got an answer, and the need for room. Does
+ * After a refusal, tries the next dialect. If the answer to a question with `thoughtTokens` is cut off and unusable,
+ * tries the same dialect with room for thoughts. Remembers for each model the dialect that got an answer, and the need for room. Does
  * not remember a refusal alone: a server's error may quote a person's text that looks like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
@@ -45,8 +45,11 @@ export function withBestDialect(chat: Chat): AskModel {
       const timeoutMs = until - performance.now();
       try {
         const completion = await chat({ ...question, ...dialect }, { ...call, timeoutMs });
-        const isCutOff = completion.state === 'cut_off' && question.thoughtTokens !== undefined;
-        const wider = isCutOff && !dialect.thinks ? { ...dialect, thinks: true } : dialect;
+        const needsRoom =
+          completion.state === 'cut_off' &&
+          question.thoughtTokens !== undefined &&
+          !question.isUsable?.(completion.text);
+        const wider = needsRoom && !dialect.thinks ? { ...dialect, thinks: true } : dialect;
         if (wider !== first) knownDialects.set(call.model, wider);
         if (wider === dialect || until - performance.now() < SHORTEST_CALL_MS) return completion;
         dialect = wider;
@@ -70,6 +73,6 @@ function nextAfter(dialect: Dialect, refused: RefusedPart): Dialect | undefined 
       return limit && { ...dialect, limit };
     }
     default:
-      return { ...dialect, extras: dialect.extras.filter((extra) => extra !== refused) };
+      return { ...dialect, extras: dialect.extras.filter((extra) => !refused.includes(extra)) };
   }
 }

@@ -55,14 +55,16 @@ export class LanguageModel implements Provider {
     this.#ask = ask;
   }
 
-  /** Abstains if the answer is refused, filtered or empty. Throws if it is malformed: a repair would take too long. */
+  /** Abstains if the answer is refused, filtered or empty. Throws if it has no usable text: a repair would take too long. */
   async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     const response = await this.#ask(predictionQuestion(task), call);
     const { usage, model } = response;
-    const text = writtenText(response);
-    if (text === null || text.trim() === '') return { completion: '', confidence: 0, usage, model };
-    const answer = readAnswer(text, task);
-    if (answer === null) throw malformedAnswer();
+    const isCutOff = response.state === 'cut_off';
+    const text = isCutOff ? response.text : (writtenText(response) ?? '');
+    if (!isCutOff && text.trim() === '') return { completion: '', confidence: 0, usage, model };
+    const tokens = response.state === 'refused' ? [] : (response.tokens ?? []);
+    const answer = readAnswer(text, task, { isCutOff, tokens });
+    if (answer === null) throw isCutOff ? cutOffAnswer() : malformedAnswer();
     return { ...answer, usage, model };
   }
 
@@ -99,8 +101,12 @@ function writtenText(completion: Completion): string | null {
     case 'refused':
       return null;
     case 'cut_off':
-      throw new ProviderError('failed', 'unusable answer: cut off at the token limit');
+      throw cutOffAnswer();
   }
+}
+
+function cutOffAnswer(): ProviderError {
+  return new ProviderError('failed', 'unusable answer: cut off at the token limit');
 }
 
 function malformedAnswer(): ProviderError {

@@ -1,6 +1,7 @@
 import type { ModelPrices } from '../../shared/config/provider.ts';
 import type { LedgerEntry } from '../../shared/db/stores/provider-calls.ts';
 import { type CallOutcome, costOf, estimateUnreportedTokens } from '../../shared/domain/provider-call.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import { observeCall } from '../../shared/metrics/provider.ts';
@@ -16,8 +17,8 @@ const BUFFERED_CALLS_MAX = 20_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const CLOSE_RETRY = { firstMs: 100, longestMs: 100 };
 
-/** Stores calls in the ledger. `age_ms` is the time since the call was sent. Safe to repeat. */
-export type StoreEntries = (calls: (LedgerEntry & { age_ms: number })[]) => Promise<void>;
+/** Stores calls in the ledger. `ageMs` is the time since the call was sent. Safe to repeat. */
+export type StoreEntries = (calls: (LedgerEntry & { ageMs: number })[]) => Promise<void>;
 
 /**
  * Buffers calls to providers, and stores them five times a second and when the process stops. A killed process or a
@@ -59,7 +60,7 @@ export class CallLedger {
     while (this.#buffer.length > 0) {
       const batch = this.#buffer.slice(0, BATCH_CALLS_MAX);
       const now = performance.now();
-      await this.#storeEntries(batch.map(({ call, sentAt }) => ({ ...call, age_ms: now - sentAt })));
+      await this.#storeEntries(batch.map(({ call, sentAt }) => ({ ...call, ageMs: now - sentAt })));
       this.#buffer.splice(0, batch.length);
     }
     if (this.#lostCount > 0)
@@ -78,15 +79,24 @@ export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: 
     const book = (outcome: CallOutcome, countedUsage: Usage | null, answeredBy?: string) => {
       describeCall(outcome, countedUsage, answeredBy);
       const usage = countedUsage ?? estimatedUsage(request);
-      const row = {
-        outcome,
-        usage,
-        aborted: countedUsage === null,
-        cost: costOf(prices.get(call.model), usage),
-        latencyMs: performance.now() - sentAt,
-      };
-      observeCall({ model: call.model, ...row });
-      ledger.add(ledgerEntryOf(call, row), sentAt);
+      const { model, charge } = call;
+      const aborted = countedUsage === null;
+      const cost = costOf(prices.get(model), usage);
+      const latencyMs = performance.now() - sentAt;
+      observeCall({ model, outcome, usage, cost, latencyMs });
+      ledger.add(
+        {
+          id: newId(),
+          ...charge,
+          model,
+          ...usage,
+          costMicrocents: cost,
+          aborted,
+          outcome,
+          latencyMs: Math.round(latencyMs),
+        },
+        sentAt,
+      );
     };
     try {
       const completion = await chat(request, call);
@@ -104,6 +114,18 @@ export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: 
   return async (request, call) => {
     call.signal.throwIfAborted();
     return inCallSpan(request, call, () => send(request, call));
+  };
+}
+
+/**
+ * Rejects a call of an account with `quota_exceeded` once the tokens of the day are used up, so that work admitted
+ * before does not exceed them by more than the calls in flight and those of the last `FLUSH_EVERY_MS`.
+ */
+export function withinTokens(chat: Chat, isUsedUp: (accountId: string) => Promise<boolean>): Chat {
+  return async (request, call) => {
+    const { accountId } = call.charge;
+    if (accountId !== null && (await isUsedUp(accountId))) throw new AppError('quota_exceeded');
+    return chat(request, call);
   };
 }
 
@@ -142,36 +164,6 @@ function describeCall(outcome: CallOutcome, usage: Usage | null, answeredBy?: st
   });
   // A call that its caller cancelled does not count as a failure.
   if (finish === undefined && outcome !== 'aborted') failSpan(outcome);
-}
-
-interface CallResult {
-  outcome: CallOutcome;
-  usage: Usage;
-  aborted: boolean;
-  cost: number | null;
-  latencyMs: number;
-}
-
-function ledgerEntryOf(
-  { model, charge }: CallLimits,
-  { outcome, usage, aborted, cost, latencyMs }: CallResult,
-): LedgerEntry {
-  return {
-    id: newId(),
-    account_id: charge.accountId,
-    app_id: charge.appId,
-    kind: charge.kind,
-    work_id: charge.workId,
-    attempt: charge.attempt,
-    model,
-    input_tokens: usage.inputTokens,
-    cached_tokens: usage.cachedTokens,
-    output_tokens: usage.outputTokens,
-    cost_microcents: cost,
-    aborted,
-    outcome,
-    latency_ms: Math.round(latencyMs),
-  };
 }
 
 /** Estimates the tokens that the provider has read; the number that it wrote is unknown. */

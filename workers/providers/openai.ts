@@ -7,11 +7,11 @@ import OpenAI, {
   InternalServerError,
   PermissionDeniedError,
   RateLimitError,
-  UnprocessableEntityError,
 } from 'openai';
-import { type TraceHeaders, traceHeaders } from '../../shared/tracing/span.ts';
+import { traceHeaders } from '../../shared/tracing/span.ts';
 import { BODY_TOO_LARGE, BrokenAnswer, boundedFetch } from './bounded-fetch.ts';
 import type { Chat, ChatRequest, Completion, OptionalParameter } from './chat.ts';
+import { errorIn, field, kindOf, parseBody, readCompletion } from './completion-body.ts';
 import { DialectRefused, type RefusedPart } from './dialects.ts';
 import {
   type CallLimits,
@@ -19,14 +19,13 @@ import {
   LONGEST_PAUSE_MS,
   ProviderError,
   type ProviderFault,
-  type Usage,
 } from './provider.ts';
 
 /** Each call is one request, which `boundedFetch` repeats only after a stale connection. */
-export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
-  const client = new PlainClient({
-    apiKey: options.apiKey,
-    baseURL: options.baseUrl,
+export function openAIChat({ apiKey, baseUrl }: { apiKey: string; baseUrl: string }): Chat {
+  const client = new OpenAI({
+    apiKey,
+    baseURL: baseUrl,
     // The SDK would read these from the environment, which only shared/config/env.ts may do.
     adminAPIKey: null,
     organization: null,
@@ -34,76 +33,59 @@ export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
     webhookSecret: null,
     logLevel: 'off',
     maxRetries: 0,
+    fetch: boundedFetch,
   });
   return (request, call) => send(client, request, call);
 }
 
-/**
- * Leaves out the SDK's support for uploads, streams, retries and other credentials. A request then takes a third of the
- * CPU time.
- */
-class PlainClient extends OpenAI {
-  override async buildRequest({
-    method,
-    path,
-    body,
-    headers,
-    signal,
-    timeout = this.timeout,
-  }: RequestOptions) {
-    const sentHeaders = {
-      accept: 'application/json',
-      'content-type': 'application/json',
-      'user-agent': 'forecue',
-      authorization: `Bearer ${this.apiKey}`,
-      ...(headers as TraceHeaders),
-    };
-    const req = {
-      method,
-      headers: new Headers(sentHeaders),
-      body: JSON.stringify(body),
-      signal: signal ?? null,
-    };
-    return { req, url: this.buildURL(path, null), timeout };
-  }
-
-  override fetchWithTimeout(url: string | URL | Request, init: RequestInit = {}, timeoutMs: number) {
-    return boundedFetch(String(url), init, timeoutMs);
-  }
-}
-
-type RequestOptions = Parameters<OpenAI['buildRequest']>[0];
-
 async function send(client: OpenAI, request: ChatRequest, call: CallLimits): Promise<Completion> {
   call.signal.throwIfAborted();
   try {
-    const body = { model: call.model, ...parametersOf(request, call), ...bodyOf(request) };
+    const { limit, maxTokens, thoughtTokens = 0, thinks } = request;
+    const body = {
+      model: call.model,
+      // Some gateways answer with server-sent events unless they are told not to.
+      stream: false,
+      [limit]: thinks ? maxTokens + thoughtTokens : maxTokens,
+      ...optionalParametersOf(request, call),
+      ...bodyOf(request),
+    } as const;
     // The SDK requires a positive integer.
     const timeout = Math.max(1, Math.floor(call.timeoutMs));
     const options = { signal: call.signal, timeout, headers: traceHeaders() };
     const response = await client.chat.completions.create(body, options).asResponse();
-    return readCompletion(await response.json());
+    const answer = parseBody(await response.text());
+    const failure = errorIn(answer);
+    if (failure === undefined) return readCompletion(answer);
+    const { status, error, usage } = failure;
+    const failed = toProviderError(
+      APIError.generate(status, { error }, undefined, response.headers),
+      request,
+      call,
+    );
+    throw status < 500
+      ? failed
+      : new ProviderError(failed.fault, failed.message, { ...failed, charged: usage });
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
-    throw toProviderError(error, { ...request, extras: extrasOf(request, call) });
+    const completion = completionInError(error);
+    if (completion !== undefined) return completion;
+    throw toProviderError(error, request, call);
   }
 }
 
-const REASONING_EFFORT = 'low';
-
-function parametersOf(request: ChatRequest, call: CallLimits) {
-  const { limit, maxTokens, thoughtTokens = 0, thinks } = request;
-  const extras = extrasOf(request, call);
+/** Returns the optional parameters that the server is known or hoped to accept, undefined without a value. */
+function optionalParametersOf(
+  { extras, thoughtTokens, logprobs }: ChatRequest,
+  { cacheKey }: CallLimits,
+): Pick<OpenAI.ChatCompletionCreateParamsNonStreaming, OptionalParameter> {
+  const ifAccepted = <Value>(extra: OptionalParameter, value: Value) =>
+    extras.includes(extra) ? value : undefined;
   return {
-    [limit]: thinks ? maxTokens + thoughtTokens : maxTokens,
-    ...(extras.includes('reasoning_effort') && ({ reasoning_effort: REASONING_EFFORT } as const)),
-    ...(extras.includes('prompt_cache_key') && { prompt_cache_key: call.cacheKey }),
+    reasoning_effort: ifAccepted('reasoning_effort', thoughtTokens === undefined ? undefined : 'low'),
+    prompt_cache_key: ifAccepted('prompt_cache_key', cacheKey),
+    logprobs: ifAccepted('logprobs', logprobs),
   };
-}
-
-/** Leaves out parameters for which the request has no value. */
-function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: CallLimits): OptionalParameter[] {
-  return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
 }
 
 type Body = Pick<OpenAI.ChatCompletionCreateParamsNonStreaming, 'messages' | 'response_format'>;
@@ -130,62 +112,18 @@ function withShapeDescription(messages: readonly ChatMessage[], schema: object):
     : [{ role: 'system', content: shape }, ...messages];
 }
 
-/** Maximum plausible number of tokens. A larger count is a bug of the provider. */
-const TOKENS_MAX = 100_000_000;
-
-/** Reads the body of a successful response. Throws a `ProviderError` if it contains no completion. */
-function readCompletion(body: unknown): Completion {
-  const choice = field(field(body, 'choices'), 0);
-  const message = field(choice, 'message');
-  const usage = readUsage(field(body, 'usage'));
-  const counted = { usage, ...readModel(field(body, 'model')) };
-  if (!isRecord(message)) throw unusableAnswer('no message', usage);
-  const { content, refusal } = message;
-  const finish = field(choice, 'finish_reason');
-  if (finish === 'length') return { state: 'cut_off', ...counted };
-  if (finish === 'content_filter' || (typeof refusal === 'string' && refusal !== ''))
-    return { state: 'refused', ...counted };
-  const text = content ?? '';
-  if (typeof text !== 'string') throw unusableAnswer('content is no text', usage);
-  return { state: 'written', text, ...counted };
-}
-
-function unusableAnswer(why: string, charged: Usage | null): ProviderError {
-  return new ProviderError('failed', `unusable answer: ${why}`, { charged });
-}
-
-const MODEL_NAME = /^[\w.:/@-]{1,100}$/;
-
-function readModel(model: unknown): { answeredBy?: string } {
-  return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
-}
-
-/** Returns null without a plausible count. Zeros are no count: every request has a prompt. */
-function readUsage(usage: unknown): Usage | null {
-  const inputTokens = tokenCount(field(usage, 'prompt_tokens'));
-  const outputTokens = tokenCount(field(usage, 'completion_tokens'));
-  if (inputTokens + outputTokens === 0) return null;
-  const cached = field(field(usage, 'prompt_tokens_details'), 'cached_tokens');
-  return { inputTokens, cachedTokens: Math.min(tokenCount(cached), inputTokens), outputTokens };
-}
-
-function tokenCount(value: unknown): number {
-  const plausible = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
-  return plausible ? Number(value) : 0;
-}
-
-function isRecord(value: unknown): value is Record<string | number, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function field(value: unknown, name: string | number): unknown {
-  return isRecord(value) ? value[name] : undefined;
+/** Returns what a server says in an error instead of in an answer: a filtered prompt, or a text that is not JSON. */
+function completionInError(error: unknown): Completion | undefined {
+  if (!(error instanceof BadRequestError)) return undefined;
+  if (error.code === 'content_filter') return { state: 'refused', usage: null };
+  const text = field(error.error, 'failed_generation');
+  return typeof text === 'string' && text.trim() !== '' ? { state: 'written', text, usage: null } : undefined;
 }
 
 /** Drops the SDK's message and cause, which may quote a person's text or the key. */
-function toProviderError(error: unknown, dialect: RequestDialect): ProviderError {
+function toProviderError(error: unknown, request: ChatRequest, call: CallLimits): ProviderError {
   if (error instanceof ProviderError) return error;
-  const refusedPart = refusedPartOf(error, dialect);
+  const refusedPart = error instanceof APIError ? refusedPartOf(error, request, call) : undefined;
   if (refusedPart !== undefined) return new DialectRefused(refusedPart, describeError(error));
   return new ProviderError(faultOf(error), describeError(error), {
     retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
@@ -194,29 +132,45 @@ function toProviderError(error: unknown, dialect: RequestDialect): ProviderError
   });
 }
 
+const WRONG_KEY = /API_KEY_INVALID|API key not valid/;
+
 function faultOf(error: unknown): ProviderFault {
   if (error instanceof APIConnectionTimeoutError) return 'timeout';
   if (error instanceof AuthenticationError || error instanceof PermissionDeniedError) return 'not_configured';
+  if (error instanceof BadRequestError && WRONG_KEY.test(error.message)) return 'not_configured';
   return error instanceof RateLimitError ? 'rate_limited' : 'failed';
 }
 
 function isUnreadable(error: unknown): boolean {
-  if (error instanceof APIConnectionError) return error.cause instanceof BrokenAnswer;
-  return error instanceof SyntaxError;
+  return error instanceof APIConnectionError && error.cause instanceof BrokenAnswer;
 }
 
-type RequestDialect = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
+/** Statuses of errors that have nothing to do with the parameters. */
+const OTHER_STATUSES = [401, 402, 403, 408, 413, 429];
+const CONTEXT_TOO_LONG = /context[ _](?:length|window|size)/i;
+const EXTRA_NAMES: Record<OptionalParameter, RegExp> = {
+  reasoning_effort: /reasoning|\bthink/i,
+  prompt_cache_key: /prompt_cache_key/i,
+  logprobs: /logprobs/i,
+};
 
 /**
- * Searches the error's text for the part of the dialect that the server refused, because there is no error code for it.
+ * Searches the error's text for the part of the dialect that the server refused, because there is no error code for
+ * it. If the text names none, these are all optional parameters.
  */
-function refusedPartOf(error: unknown, { format, limit, extras }: RequestDialect): RefusedPart | undefined {
-  if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
-  const words = `${error.param} ${error.message}`;
-  const extra = extras.find((one) => words.includes(one));
-  if (extra !== undefined) return extra;
-  if (format !== 'text' && /response_?format|json_?(schema|object)|schema/i.test(words)) return 'format';
-  return words.includes(limit) ? 'limit' : undefined;
+function refusedPartOf(error: APIError, request: ChatRequest, call: CallLimits): RefusedPart | undefined {
+  const { status = 0, param, message } = error;
+  const words = `${param} ${message}`;
+  if (status < 400 || status > 499) return undefined;
+  const parameters = optionalParametersOf(request, call);
+  const sent = request.extras.filter((extra) => parameters[extra] !== undefined);
+  const named = sent.filter((extra) => EXTRA_NAMES[extra].test(words));
+  if (named.length > 0) return named;
+  if (OTHER_STATUSES.includes(status) || WRONG_KEY.test(words)) return undefined;
+  if (request.format !== 'text' && /response_?format|json_?(schema|object)|schema/i.test(words))
+    return 'format';
+  if (words.includes(request.limit)) return 'limit';
+  return sent.length > 0 && !CONTEXT_TOO_LONG.test(words) ? sent : undefined;
 }
 
 /** Returns true for a 5xx, a 429, a timeout and a failed connection: the request itself is rarely the cause. */
@@ -226,13 +180,26 @@ function indicatesOutage(error: unknown): boolean {
 }
 
 /**
- * Describes an error without any text of the provider: "InternalServerError 500", "APIConnectionError ECONNREFUSED".
+ * Describes an error without any text of the provider: "InternalServerError 500", "PermissionDeniedError 403 HTML",
+ * "APIConnectionError ECONNREFUSED".
  */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  const status = error instanceof APIError ? error.status : undefined;
-  return [error.constructor.name, status ?? systemCode(error)].filter((part) => part !== undefined).join(' ');
+  if (isUnreadable(error))
+    return `unusable answer: ${systemCode(error) === BODY_TOO_LARGE ? 'too large' : 'it broke off'}`;
+  const parts = [error.constructor.name, ...(error instanceof APIError ? statusAndKindOf(error) : [])];
+  return [...parts, systemCode(error)].filter((part) => part !== undefined).join(' ');
 }
+
+function statusAndKindOf({ status, error, message }: APIError): unknown[] {
+  if (status === undefined) return [];
+  if (CONTEXT_TOO_LONG.test(message)) return [status, 'context too long: see CONTEXT_BUDGET_TOKENS'];
+  const text = message.slice(`${status} `.length);
+  return [status, error === undefined && text !== NO_BODY ? kindOf(text) : undefined];
+}
+
+/** The SDK's message for an error without a body. */
+const NO_BODY = 'status code (no body)';
 
 /** Returns the first code in the chain of causes. */
 function systemCode(error: Error): string | undefined {
@@ -251,7 +218,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2,8}, [\w :-]{18,24} GMT$/;
  * Returns the milliseconds after which the provider asks to retry: `Retry-After` (RFC 9110, 10.2.3), or OpenAI's own
  * header.
  */
-export function retryAfterMs(headers: Headers | undefined): number | undefined {
+function retryAfterMs(headers: Headers | undefined): number | undefined {
   const exact = headers?.get('retry-after-ms') ?? '';
   if (NUMBER.test(exact)) return boundedPause(Number(exact));
   const value = headers?.get('retry-after') ?? '';

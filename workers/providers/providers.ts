@@ -1,22 +1,14 @@
-import { createHash } from 'node:crypto';
 import { setGlobalProxyFromEnv } from 'node:http';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import type { Database } from '../../shared/db/orm.ts';
-import { addToLedger } from '../../shared/db/stores/provider-calls.ts';
-import {
-  claimProbe,
-  countWorkers,
-  readCircuits,
-  reportCircuit,
-} from '../../shared/db/stores/provider-circuits.ts';
+import { addToLedger, areTokensUsedUp } from '../../shared/db/stores/provider-calls.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
-import type { Bus } from '../../shared/queue/bus.ts';
 import type { Chat } from './chat.ts';
 import { withBestDialect } from './dialects.ts';
 import { LanguageModel, withFallback } from './language-model.ts';
-import { CallLedger, withLedger } from './ledger.ts';
+import { CallLedger, withinTokens, withLedger } from './ledger.ts';
 import { LocalProvider } from './local.ts';
 import { openAIChat } from './openai.ts';
 import { ProviderPolicy, withPolicy } from './policy.ts';
@@ -67,52 +59,27 @@ const UNCONFIGURED_PROVIDER: Provider = { predict: rejectUnconfigured, ask: reje
 
 interface ProviderDependencies {
   config: WorkerConfig;
-  pool: Database['pool'];
-  bus: Bus;
+  em: () => EntityManager;
   log: Log;
 }
 
-/** Number of consecutive failures, over all workers, that open a circuit. */
-const FAILURES_TO_OPEN = 20;
-
-export async function openProviders(
+export function openProviders(
   opening: AsyncDisposableStack,
-  { config, pool, bus, log }: ProviderDependencies,
-): Promise<ProviderOf> {
+  { config, em, log }: ProviderDependencies,
+): ProviderOf {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai });
   // Sets the proxy for the whole process. In a worker, only requests to providers use Node's global `https` agent.
   if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
-  const ledger = opening.adopt(new CallLedger((calls) => addToLedger(pool, calls), log), closePart);
-  const channel = `${config.queuePrefix}_providers`;
-  const settings = {
-    provider: providerFingerprint(openai.baseUrl),
-    failuresToOpen: FAILURES_TO_OPEN,
-    probeEveryMs: provider.probeEveryMs,
-  };
-  const policy = new ProviderPolicy({
-    settings,
-    concurrency: provider.concurrency,
-    fairTimeoutMs: config.providerTimeoutMs / 2,
-    shared: {
-      report: (news) => reportCircuit(pool, settings, news),
-      read: () => readCircuits(pool, settings),
-      claimProbe: (model) => claimProbe(pool, settings, model),
-      countWorkers: () => countWorkers(pool),
-      announce: () => bus.publish([{ channel, payload: '' }]),
-    },
-    log,
-  });
+  const ledger = opening.adopt(new CallLedger((calls) => addToLedger(em(), calls), log), closePart);
+  const policy = new ProviderPolicy({ ...provider, fairTimeoutMs: config.providerTimeoutMs / 2, log });
   opening.adopt(policy, closePart);
-  await bus.listen(channel, () => policy.startExchange());
+  // Without the database, calls go on: their answers are stored once it is back.
+  const isUsedUp = (accountId: string) =>
+    areTokensUsedUp(em(), accountId, config.tokenQuotas).catch(() => false);
   return createProviders({
     openai,
     fallbackModels: provider.fallbackModels,
-    around: (chat) => withPolicy(withLedger(chat, ledger, provider.prices), policy),
+    around: (chat) => withPolicy(withinTokens(withLedger(chat, ledger, provider.prices), isUsedUp), policy),
   });
-}
-
-/** Hides the address, which may contain a password. */
-function providerFingerprint(baseUrl: string): string {
-  return createHash('sha256').update(baseUrl).digest('hex').slice(0, 16);
 }

@@ -7,6 +7,7 @@ import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts'
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { Precedents, type SupportCheck } from '../../shared/domain/replies/support.ts';
 import { createVoter, type PromptReply, type VoteResult } from '../../shared/domain/replies/vote.ts';
+import { dayOf } from '../../shared/domain/shown-rows.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { FairReads } from '../work/reads.ts';
@@ -55,11 +56,13 @@ export async function readBasis(
 export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
   return {
     profile,
-    facts: inOrder(facts, byWorth.facts),
-    episodes: inOrder(episodes, byWorth.episodes),
-    raw,
+    facts: inOrder(facts, byWorth.facts).map(withDay),
+    episodes: inOrder(episodes, byWorth.episodes).map(withDay),
+    raw: raw.map(withDay),
   };
 }
+
+const withDay = <Row extends Parameters<typeof dayOf>[0]>(row: Row) => ({ ...row, on: dayOf(row) });
 
 function inOrder<Row extends { id: string }>(rows: readonly Row[], ids: readonly string[]): Row[] {
   const places = new Map(ids.map((id, place) => [id, place]));

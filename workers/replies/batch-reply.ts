@@ -13,12 +13,10 @@ import { createVoter, type PromptReply, type VoteResult } from '../../shared/dom
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
-import type { AttemptContext, Handler, Stores } from '../work/handler.ts';
+import type { AttemptContext, Handler } from '../work/handler.ts';
 import { type Basis, EXAMPLES_MAX } from './basis.ts';
 import { createReplyPredictor, type ReplyDependencies } from './reply.ts';
 import { type ScreenedMaterial, screenExamples, screenMaterial } from './screen.ts';
-
-type BatchReplyDependencies = ReplyDependencies & Pick<Stores, 'pool'>;
 
 interface SharedBasis {
   screened: ScreenedMaterial;
@@ -31,12 +29,12 @@ interface SharedBasis {
 
 /**
  * Creates the handler for a reply of a batch. Concurrent replies of one batch in this process read the memory only
- * once. A reply is cancelled if its batch has ended or was restarted.
+ * once. A reply is cancelled if its batch has ended.
  */
 export function createBatchReplyHandler(
-  dependencies: BatchReplyDependencies,
+  dependencies: ReplyDependencies,
 ): Handler<typeof batchReply, AttemptContext> {
-  const { pool, inTurn, settings } = dependencies;
+  const { em, inTurn, settings } = dependencies;
   const predict = createReplyPredictor(dependencies);
   const sharedBases = new SharedWhileUsed<SharedBasis>();
   return async (claim, context) => {
@@ -44,7 +42,7 @@ export function createBatchReplyHandler(
     const request = claim.input.take();
     const limitedContext = limitTime(settings.replyTimeoutMs, context);
     const until = performance.now() + limitedContext.leftMs();
-    const batchBundle = await retryUntil(() => readBatchBundle(pool, batch, claim.id), until);
+    const batchBundle = await retryUntil(() => readBatchBundle(em(), batch), until);
     if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     // Omits `gone`: other replies may wait for this read, so it must continue if this reply is aborted.
     const reader = { party: claim.party, memory: claim.party };
@@ -62,11 +60,11 @@ function limitTime(ms: number, context: AttemptContext): AttemptContext {
 }
 
 async function readSharedBasis(
-  { pool, em }: BatchReplyDependencies,
+  { em }: ReplyDependencies,
   accountId: string,
   bundle: BatchBundle,
 ): Promise<SharedBasis> {
-  const { profile, ...rows } = await readBatchMemory(pool, accountId, bundle);
+  const { profile, ...rows } = await readBatchMemory(em(), accountId, bundle);
   const fittedProfile = profile && {
     summary: bundle.profile.summary ? profile.summary : '',
     data: bundle.profile.data ? profile.data : {},

@@ -1,73 +1,87 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WorkerConfig } from '../../shared/config/config.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
+import { repeatableTransaction } from '../../shared/db/statement.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
-import { readProgress, storeProgress } from '../../shared/db/stores/work/progress.ts';
+import type { Admission, AdmissionDecision, AdmissionTerms } from '../../shared/db/stores/work/admit.ts';
+import { storeProgress } from '../../shared/db/stores/work/progress.ts';
 import { fitCommon } from '../../shared/domain/replies/material.ts';
 import type { BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
+import type { TraceFacts } from '../../shared/domain/work.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
 import { newIds } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { BatchRequest } from '../../shared/schemas/replies.ts';
-import type { predictBatch } from '../../shared/work/kinds.ts';
-import type { ClaimOf, Handler, HandlerContext } from '../work/handler.ts';
+import { traceHeaders } from '../../shared/tracing/span.ts';
+import { admissionTerms, admitWithin, jobAdmission } from '../../shared/work/admission.ts';
+import { batchReply, type predictBatch } from '../../shared/work/kinds.ts';
+import type { ClaimOf, Handler } from '../work/handler.ts';
 import { type BasisDependencies, materialOf } from './basis.ts';
 
 /** Maximum length of the text with which the memory is searched, in UTF-16 units. */
 const SEARCH_CHARS_MAX = 2000;
 
+interface PredictBatchDependencies extends BasisDependencies {
+  settings: Pick<WorkerConfig, 'contextBudgetTokens' | 'recoveryWindowS'>;
+}
+
 /**
- * Creates the handler for a batch. It chooses memory rows that all prompts share, and admits one part (a child job) per
- * prompt. A retry finds the parts that an earlier attempt admitted.
+ * Creates the handler for a batch. It chooses memory rows that all prompts share, queues one part per prompt, and leaves
+ * the batch to them.
  */
-export function createPredictBatchHandler(dependencies: BasisDependencies): Handler<typeof predictBatch> {
-  return async (claim, context) => {
-    const { ids, begunWithMs } = await begin(dependencies, claim, context);
-    await context.parts.waitForEnd(ids);
-    const steps = { done: ids.length, total: ids.length };
-    const latency_ms = Math.round(begunWithMs - context.leftMs());
-    return { state: 'succeeded', report: { steps, result: { ids, latency_ms } } };
+export function createPredictBatchHandler(
+  dependencies: PredictBatchDependencies,
+): Handler<typeof predictBatch> {
+  return async (claim, { leftMs, addJobs }) => {
+    const until = performance.now() + leftMs();
+    const { prompts, ...common } = claim.input.take();
+    const inputs = prompts.map((prompt) => prompt.agent_input);
+    const bundle = await retryUntil(() => chooseBundle(dependencies, claim.party, { inputs, common }), until);
+    const ids = newIds(prompts.length);
+    const progress: BatchProgress = { steps: { done: 0, total: ids.length }, ids, bundle };
+    const facts = { batch: claim.id, ...traceFacts(claim.facts) };
+    const parts = ids.map((id, place) =>
+      jobAdmission(batchReply, { id, accountId: claim.party, body: { ...common, ...prompts[place] }, facts }),
+    );
+    await retryUntil(() => {
+      const terms = { process: claim.worker, recoveryWindowS: dependencies.settings.recoveryWindowS };
+      const timeoutMs = Math.max(1, Math.floor(leftMs()));
+      return leaveToParts(dependencies.em(), claim, progress, parts, { ...terms, timeoutMs });
+    }, until);
+    addJobs(ids.map((id) => ({ id, kind: batchReply.name, party: claim.party })));
+    return { state: 'running' };
   };
 }
 
-/** Separate from the handler, so that the prompts can be garbage-collected while the handler waits. */
-async function begin(
-  dependencies: BasisDependencies,
+/** Admits all parts, or none if the batch has ended or its account is being erased. */
+function leaveToParts(
+  em: EntityManager,
   claim: ClaimOf<typeof predictBatch>,
-  context: HandlerContext,
-): Promise<Pick<BatchProgress, 'ids' | 'begunWithMs'>> {
-  const until = performance.now() + context.leftMs();
-  const { prompts, ...common } = claim.input.take();
-  const inputs = prompts.map((prompt) => prompt.agent_input);
-  const loadProgress = () =>
-    loadOrCreateProgress(dependencies, claim, { inputs, common, leftMs: context.leftMs });
-  const { ids, begunWithMs } = await retryUntil(loadProgress, until);
-  await context.parts.admit(
-    ids.map((id, place) => ({ id, facts: { batch: claim.id }, body: { ...common, ...prompts[place] } })),
-  );
-  return { ids, begunWithMs };
+  progress: BatchProgress,
+  parts: readonly Admission[],
+  terms: Pick<AdmissionTerms, 'process' | 'recoveryWindowS' | 'timeoutMs'>,
+): Promise<void> {
+  return repeatableTransaction(em, async (tx) => {
+    // The lock on the party's admissions comes before that on the batch.
+    const admitted = await admitWithin(tx, batchReply, parts, admissionTerms(batchReply, terms));
+    for (const { decision } of admitted) if (decision !== 'admitted') throw refusal(decision);
+    await storeProgress(tx, claim, progress, null);
+  });
+}
+
+function refusal(decision: Exclude<AdmissionDecision, 'admitted'>): Error {
+  return decision === 'attached' || decision === 'ended'
+    ? new Error(`a new prediction was ${decision}`)
+    : new AppError(decision);
+}
+
+function traceFacts(facts: TraceFacts): TraceFacts {
+  return facts.trace === undefined ? {} : { trace: { ...facts.trace, ...traceHeaders() } };
 }
 
 interface BatchPrompts {
   inputs: readonly string[];
   common: Pick<BatchRequest, 'recency_minutes'>;
-  leftMs(): number;
-}
-
-async function loadOrCreateProgress(
-  dependencies: BasisDependencies,
-  claim: ClaimOf<typeof predictBatch>,
-  prompts: BatchPrompts,
-): Promise<BatchProgress> {
-  const em: EntityManager = dependencies.em();
-  const storedProgress = await readProgress<BatchProgress>(em, claim);
-  if (storedProgress !== undefined) return storedProgress;
-  const progress = {
-    steps: { done: 0, total: prompts.inputs.length },
-    ids: newIds(prompts.inputs.length),
-    begunWithMs: prompts.leftMs(),
-    bundle: await chooseBundle(dependencies, claim.party, prompts),
-  };
-  await storeProgress(em, claim, progress);
-  return progress;
 }
 
 async function chooseBundle(

@@ -8,6 +8,7 @@ import type { PromptReply, VoteResult } from '../../shared/domain/replies/vote.t
 import type { ReplyReport } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
+import { codesIn, withoutCodes } from '../../shared/text/codes.ts';
 import { endsWithClosedQuestion } from '../../shared/text/meaning.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
 import { reply } from '../../shared/work/kinds.ts';
@@ -196,10 +197,12 @@ const PROBABILITY_MIN = 0.15;
 
 /** Predicts a reply without a model, from the person's own replies to similar prompts. */
 export function proposeLocally(prompt: string, vote: VoteResult, pairs: number, k: number): ReplyProposal {
+  const visible = codesIn(prompt);
   const candidates = vote.replies
     .filter(
       ({ response }) =>
         response !== '' &&
+        withoutCodes(response, visible) === response &&
         [...response].length <= REUSED_REPLY_CHARS_MAX &&
         !containsSecret(response) &&
         isDisplayable(response),

@@ -5,11 +5,10 @@ import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
 import { countDue, hasLiveWork, pageOfDueAccounts } from '../../shared/db/stores/memory/due.ts';
 import { type RoundPage, releaseRounds, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
-import { admit } from '../../shared/db/stores/work/admit.ts';
 import { LOWEST_ID } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
-import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
+import { admissionTerms, admitWork, jobAdmission } from '../../shared/work/admission.ts';
 import { reasonNotToAdmit } from '../../shared/work/operate.ts';
 import { PAGE_ACCOUNTS } from '../../shared/work/pool-load.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
@@ -63,7 +62,7 @@ export class Rounds {
     this.#stopController.abort();
     await Promise.all(this.#running.values());
     const { database, heartbeat, log } = this.#dependencies;
-    await releaseRounds(database.pool, heartbeat.id).catch((error: unknown) =>
+    await releaseRounds(database.em(), heartbeat.id).catch((error: unknown) =>
       log.warn({ err: error }, 'could not release rounds'),
     );
   }
@@ -73,28 +72,29 @@ export class Rounds {
     // An earlier round that failed may have left an entry.
     this.#waitingSince.delete(name);
     while (!this.#stopController.signal.aborted) {
-      const page = await takePage(database.pool, name, heartbeat.id);
+      const page = await takePage(database.em(), name, heartbeat.id);
       if (page === undefined) return;
       const turn = await this.#perform(name, page);
-      if (!(await turnPage(database.pool, name, heartbeat.id, turn))) return;
+      if (!(await turnPage(database.em(), name, heartbeat.id, turn))) return;
       await sleep(turn.pauseMs, undefined, { signal: this.#stopController.signal }).catch(() => {});
     }
   }
 
   async #perform(name: string, page: RoundPage): Promise<PageTurn> {
-    const { database, queues, log } = this.#dependencies;
+    const { database, log } = this.#dependencies;
     const steps = stepsOfRound(name);
     const step = steps[page.step];
     if (step === undefined) return { step: 0, position: null, pauseMs: 0 };
     if (!(await this.#mayBegin(name, page, steps))) return { ...page, pauseMs: ROOM_CHECK_MS };
-    const { due, last } = await pageOfDueAccounts(database.pool, step.due, page.position, PAGE_ACCOUNTS);
+    const { pool } = database;
+    const of = { due: step.due, kind: step.kind.name };
+    const { due, last } = await pageOfDueAccounts(pool, of, page.position, PAGE_ACCOUNTS);
     for (const account of due)
       await this.#admit(step, account, page.tick).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;
         // A fault with one account, such as a lock on its rows, must not delay the others.
         log.warn({ err: error, schedule: name }, 'an account is left to the next tick');
       });
-    if (due.length > 0) queues.queue(step.kind.pool).add([]);
     if (last !== undefined)
       return { step: page.step, position: last, pauseMs: await this.#pauseOf(name, page, step) };
     const isOver = page.step + 1 >= steps.length;
@@ -103,12 +103,13 @@ export class Rounds {
 
   /** Safe to repeat, because the request id contains the tick. */
   async #admit({ kind, body }: RoundStep, accountId: string, tick: number): Promise<void> {
-    const { config, database, heartbeat } = this.#dependencies;
-    const { recoveryWindowS } = config;
+    const { config, database, queues, heartbeat } = this.#dependencies;
+    const { recoveryWindowS, tokenQuotas } = config;
     const requestId = `scheduled ${new Date(tick).toISOString()}`;
     const job = jobAdmission(kind, { accountId, body, requestId });
-    const options = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS };
-    await admit(database.pool, [job], admissionTerms(kind, options));
+    const options = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS, tokenQuotas };
+    await admitWork(database, kind, [job], admissionTerms(kind, options));
+    queues.add(kind.pool, [{ kind: kind.name, party: accountId, ids: [job.id] }]);
   }
 
   async #mayBegin(name: string, page: RoundPage, steps: readonly RoundStep[]): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { nextTick, type Recurrence } from '../../shared/config/recurrence.ts';
 import {
@@ -22,6 +23,7 @@ const CATCH_UP_MS = 60_000;
 
 export interface SchedulerDependencies {
   pool: Pool;
+  em: () => EntityManager;
   recurrence: Recurrence;
   rounds: Pick<Rounds, 'run'>;
   log: Log;
@@ -31,7 +33,7 @@ export interface SchedulerDependencies {
  * Starts recurring jobs at the times of their cron patterns (ticks). Firing a tick stores the next tick in the
  * schedule's row, so each tick fires once, however many processes run.
  */
-export class Scheduler {
+class Scheduler {
   readonly #dependencies: SchedulerDependencies;
   readonly #stopController = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -42,12 +44,12 @@ export class Scheduler {
 
   /** Stores the schedules for all processes. If processes are configured differently, the last one to start decides. */
   async start(): Promise<void> {
-    const { pool, recurrence } = this.#dependencies;
+    const { pool, em, recurrence } = this.#dependencies;
     const now = await databaseNow(pool);
     for (const [name, pattern] of Object.entries(recurrence)) {
       const next = pattern === null ? undefined : nextTick(pattern, now);
       const isOn = pattern !== null && next !== undefined;
-      await setSchedule(pool, name, isOn ? { pattern, nextTick: next } : null);
+      await setSchedule(em(), name, isOn ? { pattern, nextTick: next } : null);
     }
     this.#running = this.#run();
   }
@@ -74,7 +76,7 @@ export class Scheduler {
    */
   async #checkSchedules(): Promise<number> {
     let untilTickMs = Number.POSITIVE_INFINITY;
-    for (const row of await readSchedules(this.#dependencies.pool)) {
+    for (const row of await readSchedules(this.#dependencies.em())) {
       if (row.untilFreeMs !== null && row.untilFreeMs <= 0) this.#dependencies.rounds.run(row.name);
       untilTickMs = Math.min(untilTickMs, await this.#fireDue(row));
     }
@@ -82,17 +84,17 @@ export class Scheduler {
   }
 
   async #fireDue({ name, pattern, nextTick: first, untilTickMs }: ScheduleRow): Promise<number> {
-    const { pool, rounds, log } = this.#dependencies;
+    const { em, rounds, log } = this.#dependencies;
     const now = first - untilTickMs;
     const soonest = nextTick(pattern, now);
     // The stored tick is too late if the database's clock was ahead when the tick was stored.
     if (soonest !== undefined && soonest < first)
-      await setSchedule(pool, name, { pattern, nextTick: soonest });
+      await setSchedule(em(), name, { pattern, nextTick: soonest });
     let tick = first;
     while (tick <= now && !this.#stopController.signal.aborted) {
       const next = nextTick(pattern, Math.max(tick, now - CATCH_UP_MS));
       if (next === undefined) break;
-      if (await fireTick(pool, { name, pattern, tick, nextTick: next })) {
+      if (await fireTick(em(), { name, pattern, tick, nextTick: next })) {
         log.debug({ schedule: name, tick: new Date(tick), lateMs: Math.round(now - tick) }, 'tick');
         rounds.run(name);
       }
@@ -108,6 +110,7 @@ export async function openScheduler(
 ): Promise<void> {
   const { config, database, log } = dependencies;
   const rounds = opening.adopt(new Rounds(dependencies), closePart);
-  const scheduler = new Scheduler({ pool: database.pool, recurrence: config.recurrence, rounds, log });
+  const { pool, em } = database;
+  const scheduler = new Scheduler({ pool, em, recurrence: config.recurrence, rounds, log });
   await opening.adopt(scheduler, closePart).start();
 }

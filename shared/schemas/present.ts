@@ -1,0 +1,31 @@
+import type { Static, TObject } from 'typebox';
+
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+/** The columns of a row that has these properties, unless they are in `Given`. */
+type Columns<Properties, Given> = {
+  [Name in Exclude<keyof Properties & string, keyof Given> as CamelCase<Name>]: unknown;
+};
+
+/**
+ * Shapes a row as a schema says: each property is the column of that name, in camel case, or comes from `given`. Trusts
+ * the column to have the property's type. A column without a value is null, or left out if the property is optional.
+ */
+export function present<Schema extends TObject, Given extends Partial<Static<Schema>> = object>(
+  schema: Schema,
+  row: Columns<Static<Schema>, Given>,
+  given?: Given,
+): Static<Schema> {
+  const columns = row as Record<string, unknown>;
+  const required: readonly string[] = schema.required;
+  const entries = Object.keys(schema.properties).map((name) => {
+    const value = columns[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())] ?? null;
+    return [name, value instanceof Date ? value.toISOString() : value] as const;
+  });
+  const answer = Object.fromEntries(
+    entries.filter(([name, value]) => value !== null || required.includes(name)),
+  );
+  return { ...answer, ...given } as Static<Schema>;
+}

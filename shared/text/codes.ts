@@ -1,0 +1,44 @@
+import { UNSPACED_SCRIPTS } from './words.ts';
+
+/** Matches a run of letters, digits and the marks that join parts of passwords and numbers of orders. */
+const RUN = new RegExp(`[[\\p{L}\\p{M}\\p{N}_!#$^~\\-]--[${UNSPACED_SCRIPTS}]]+`, 'gv');
+const EDGE_MARKS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+const CODE_CHARS_MIN = 6;
+
+/** Words that mix letters and digits and that everybody may use. */
+const COMMON_WORDS =
+  /^(?:python[23]|base(?:32|64)|sha-?(?:1|256|512)|x86[-_]64|u?(?:int|float)(?:16|32|64|128)|oauth2|iso-?8601|covid-19|utf-?(?:8|16|32)(?:mb4)?|windows-?(?:7|8|1[01])|es20[12]\d|gpt-\d\w?)$/;
+
+/**
+ * Replaces codes: words of six characters or more that mix letters and digits, such as passwords, numbers of orders and
+ * names of machines. Keeps those that are `visible` to the reader anyway.
+ */
+export function replaceCodes(text: string, marker: string, visible: ReadonlySet<string> = new Set()): string {
+  return text.replace(RUN, (run) => {
+    const code = codeOf(run);
+    return code === undefined || visible.has(code) ? run : marker;
+  });
+}
+
+/** Collects the codes in all strings of a value of JSON. */
+export function codesIn(value: unknown): Set<string> {
+  if (typeof value === 'string') return new Set((value.match(RUN) ?? []).flatMap((run) => codeOf(run) ?? []));
+  const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return new Set(parts.flatMap((part) => [...codesIn(part)]));
+}
+
+/** Replaces codes in all strings of a value of JSON. */
+export function withoutCodes<Value>(value: Value, visible: ReadonlySet<string>): Value {
+  if (typeof value === 'string') return replaceCodes(value, '[masked code]', visible) as Value;
+  if (Array.isArray(value)) return value.map((part) => withoutCodes(part, visible)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const parts = Object.entries(value).map(([name, part]) => [name, withoutCodes(part, visible)]);
+  return Object.fromEntries(parts) as Value;
+}
+
+/** Returns the code that a run is, in lower case and without marks at its ends. */
+function codeOf(run: string): string | undefined {
+  if (run.length < CODE_CHARS_MIN || !/\p{Nd}/u.test(run) || !/\p{L}/u.test(run)) return undefined;
+  const code = run.replace(EDGE_MARKS, '').toLowerCase();
+  return [...code].length < CODE_CHARS_MIN || COMMON_WORDS.test(code) ? undefined : code;
+}

@@ -1,0 +1,172 @@
+/*
+ * Words by which people, programs and files name a secret: in English and German, the other languages of the product's
+ * users, and the twenty most spoken ones.
+ */
+
+/** Labels of secrets, for patterns. */
+export const LABELS = {
+  password:
+    '(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña|(?<![a-z])(?:pwd|pw)(?![^\\w\\n/~$]{0,6}(?:is )?[/~$])|' +
+    '(?:db|user|mysql|redis|smtp|mail|ftp|ssh|admin|root|wi-?fi)[ _-]?pass)',
+  key:
+    '(?:secret|(?:api|access|auth|client|private|secret|signing|refresh)[ _-]?(?:key|token|secret)|' +
+    '(?:bot|deploy|github|gitlab|npm|slack)[ _-]?token)',
+} as const;
+
+/** Latin labels of passwords in other languages. `parola` is also any word in Italian, so its value needs a digit. */
+const LATIN_PASSWORD =
+  '(?:kennwort|zugangscode|wachtwoord|l[öo]senord|adgangskode|kodeord|passord|salasana|lykilorð|has[łl]o|heslo|senha|' +
+  "palavra[- ]passe|contrasen(?:y)?a|mdp|jelsz[óo]|parola(?: d['’]ordine|(?=.{1,4}?(?<=[\\s:=])\\S{0,63}\\d))|parolă|[şs]ifre(?:m|n|si|niz)?|kata (?:sandi|laluan)|" +
+  'm[ậa]t kh[ẩa]u|nenosiri|lozinka|zaporka|kalmar sirri)';
+
+const LATIN_KEY =
+  "(?:api[ -]?schlüssel|api[ -]?sleutel|api[ -]?nyckel|clé(?: d['’])?[ -]?api|clave (?:de (?:la )?)?api|chave (?:de |da )?api|chiave api|" +
+  'klucz api|api anahtarı|khóa api|kunci api)';
+
+/** Labels of other scripts, as beginnings of words: an ending of a case may follow. */
+const OTHER_PASSWORD =
+  '(?:парол[аьяюеи]м?|лозинка|κωδικ[όο]ς πρόσβασης|συνθηματικό|密[码碼]|口令|パスワード|暗証番号|비밀번호|패스워드|비번|암호|' +
+  'كلمة (?:ال)?(?:سر|مرور)|الرقم السري|گذرواژه|رمز عبور|پسورد|پاس ?ورڈ|סיסמ[אהת]|पासवर्ड|পাসওয়ার্ড|পাসওয়ার্ড|' +
+  'கடவுச்சொல்|పాస్‌?వర్డ్|પાસવર્ડ|ਪਾਸਵਰਡ|รหัสผ่าน|პაროლი|գաղտնաբառ)';
+
+const OTHER_KEY =
+  '(?:api[ -]?ключ|ключ api|密[钥鑰匙]|api[ -]?(?:密[钥鑰]|キー|키)|シークレットキー|비밀 ?키|مفتاح api|מפתח api|κλειδί api)';
+
+/** Words that may follow a label without being a secret: "the password is long", `secret: string`. */
+const NON_SECRET_WORDS =
+  '(?:a|an|any|as|at|being|ein|eine|een|empty|erforderlich|expired|falsch|false|for|forte|from|hashed|il|in|incorrect|invalid|it|jetzt|kein|' +
+  'la|le|long|m[íi]nimo|mindestens|minimum|missing|needed|new|nicht|niet|nie|no|none|not|now|null|não|obligator(?:i[ao]|isch)|' +
+  'obligatoire|obrigatória|on|optional|process|requerid[ao]|requise?|required|set|short|stored|str|string|that|the|to|too|true|um|uma|un|' +
+  'una|undefined|une|used|valid|vergessen|vergeten|verlopen|verplicht|weak|what|wrong|wymagane|zorunlu)(?=[.,;!?)]{0,3}(?:\\s|$))';
+
+const SPACE = '[ \\t\\u00a0\\u3000]';
+/** Matches `:`, `=`, or the arrow of `'password' => 'x'`, but not of a function, `password => check(password)`. */
+const ASSIGNMENT = `(?:[:=：＝]{1,3}(?!(?<==)>)|(?<=["'\\]][ \\t]{0,4})=>|=>(?=\\S|[ \\t]{1,8}["']))`;
+const ASSIGNED = `[^\\w\\s:=：＝]{0,4}${SPACE}{0,4}${ASSIGNMENT}(?:${SPACE}|[*\`]){0,8}`;
+/** Matches a line break before a line of one word with a digit: the value of the label before it. */
+const NEXT_LINE = `(?:\\r?\\n[ \\t]{0,8}(?=[^\\s:]{0,63}\\d)(?=[^\\s:]{4,64}[ \\t]{0,4}(?:[\\r\\n]|$)))?`;
+
+/**
+ * Matches a quoted value with its quotation marks, a block of YAML up to the end of its first line, or an unquoted
+ * value up to the next space.
+ */
+const VALUE =
+  `(?!\\[masked |["']?\\$[{(])(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[|>][+-]?[ \\t]{0,4}\\r?\\n[ \\t]{1,20}[^\\s][^\\n]*|` +
+  '[^\\s:=：＝*`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)';
+
+const WITH_DIGIT = '(?=\\S{0,63}\\d)';
+const NOT_MASKED = '(?<!\\[masked (?:password|private key)(?=\\]))';
+
+/** Matches `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x` and `my password is: x`. */
+export function labelledSecret(label: string): RegExp {
+  const named = `${SPACE}{1,4}(?:is|was|ist|est|es|è)(?:${SPACE}{1,4}(?:now|jetzt))?(?::${SPACE}{0,4}|${SPACE}{1,4})`;
+  return new RegExp(`(${label}${NOT_MASKED}(?:${ASSIGNED}${NEXT_LINE}|${named}))${VALUE}`, 'gi');
+}
+
+/** As `labelledSecret`, but what follows a verb needs a digit, because there is no list of all words that it may be. */
+function inLatin(label: string): RegExp {
+  const verbs = '(?:is|ist|est|es|è|é|to|jest|är|er|je|on|adalah|ialah|là|ni|este)';
+  const named = `${SPACE}{1,4}${verbs}:?${SPACE}{1,4}${WITH_DIGIT}`;
+  return new RegExp(`((?<![\\p{L}])${label}(?:${ASSIGNED}${NEXT_LINE}|${named}))${VALUE}`, 'giu');
+}
+
+/** Passwords are in ASCII, and a sentence of another script is not: only a value in ASCII is one. */
+function inOtherScripts(label: string): RegExp {
+  const particles = '(?:是|为|為|は|が|는|은|이|가|это|هو|هي|היא|הוא|है|—|-|-->)';
+  const named = `${SPACE}{0,4}(?:${particles}${SPACE}{0,4}|${SPACE})${WITH_DIGIT}`;
+  return new RegExp(
+    `(${label}(?:${ASSIGNED}${NEXT_LINE}|${named}))(?!\\[masked )(?:"[^"\\n]+"|'[^'\\n]+'|[!-9;<>-~][!-~]{3,})`,
+    'giu',
+  );
+}
+
+/** Matches a word that mixes letters and digits: of those near a label only such are likely to be secrets. */
+const mixed = (charsMin: number) =>
+  `(?!\\[masked )(?=[^\\s"'()]{0,63}\\d)(?=[^\\s"'()]{0,63}\\p{L})[^\\s"'()/$<{:=,;]{${charsMin},64}(?![^\\s"'),.;!?])`;
+const ANY_PASSWORD = `(?<!\\[masked )(?:${LABELS.password}|(?<!\\p{L})(?:${LATIN_PASSWORD}|clave|pass(?=[:=]))|${OTHER_PASSWORD})`;
+const FEW_WORDS = `(?:${SPACE}{1,4}\\p{L}{1,15}){0,3}?`;
+
+/** Matches `password for the server is x1`, `password - x1` and `password x1`, in any language. */
+const NEAR_LABELS = [
+  `${FEW_WORDS}(?:${SPACE}{0,4}[:=：＝]${SPACE}{0,4}|${SPACE}{1,4}(?:is|was|ist|lautet|est|es|è|é|to|är|er|je|on|это)${SPACE}{1,4})["'(]?)${mixed(6)}`,
+  `${SPACE}{0,4}[^\\p{L}\\p{N}\\s]{1,3}${SPACE}{0,4})${mixed(6)}`,
+  `${SPACE}{1,4})${mixed(8)}`,
+].map(
+  (rest) => ({ name: 'password', pattern: new RegExp(`(${ANY_PASSWORD}\\p{L}{0,4}${rest}`, 'giu') }) as const,
+);
+
+export const FOREIGN_LABELS = [
+  { name: 'password', pattern: inLatin(LATIN_PASSWORD) },
+  { name: 'key', pattern: inLatin(LATIN_KEY) },
+  { name: 'password', pattern: inOtherScripts(OTHER_PASSWORD) },
+  { name: 'key', pattern: inOtherScripts(OTHER_KEY) },
+  ...NEAR_LABELS,
+] as const;
+
+/** Matches a value that no variable fills and that is not the next flag or the next word of a sentence. */
+const ARGUMENT = `(?!["']?[$<{-])(?!(?:and|are|argument|flag|if|instead|is|of|option|or|parameter|so|then|was|when|which|with)(?=[.,;!?)]{0,3}(?:\\s|$)))${VALUE}`;
+const command = (names: string, flag: string, argument = ARGUMENT) =>
+  new RegExp(`((?<![\\w-])(?:${names})[ \\t][^\\n|;]{0,200}?${flag})${argument}`, 'g');
+/** Matches a variable of an environment. Capitals tell its name from those of fields such as `next_token`. */
+const variable = (endings: string) =>
+  new RegExp(
+    `((?<![\\w{])[A-Z][A-Z\\d_]{0,60}_(?:${endings})(?:=|["']?:[ \\t]{0,4}|[ \\t]{1,4}=[ \\t]{1,4}(?=["'])))(?!["']?[$<{])${VALUE}`,
+    'g',
+  );
+const FLAGS = '--?(?:[a-z]{1,20}-){0,3}';
+
+/** Secrets among the arguments of a command, and in the files that commands read. */
+export const COMMAND_PATTERNS = [
+  {
+    name: 'password',
+    pattern: new RegExp(`((?<![\\w-])${FLAGS}(?:pass(?:word|wd|phrase)?|pwd)[ \\t]{1,4})${ARGUMENT}`, 'g'),
+  },
+  {
+    name: 'key',
+    pattern: new RegExp(
+      `((?<![\\w-])${FLAGS}(?:token|secret|api-?key|access-?key|secret-?key)[ \\t=]{1,4})${ARGUMENT}`,
+      'g',
+    ),
+  },
+  { name: 'password', pattern: command('sshpass', '-p[ \\t]{0,4}') },
+  { name: 'password', pattern: command('mysql(?:dump|admin)?|mariadb(?:-dump)?', '(?<=[ \\t])-p') },
+  {
+    name: 'password',
+    pattern: command(
+      '(?:docker|podman|helm|az|oc)(?=[ \\t][^\\n|;]{0,40}login)|mongo(?:sh|dump)?',
+      '(?<=[ \\t])-p[ \\t]{1,4}',
+    ),
+  },
+  { name: 'password', pattern: command('redis-cli', '(?<=[ \\t])-a[ \\t]{1,4}') },
+  {
+    name: 'password',
+    pattern: command(
+      'curl|wget',
+      '(?<=[ \\t])(?:-u|-U|--user|--proxy-user)[ \\t=]{0,4}["\']?[^\\s:"\']{1,64}:(?!//)',
+      '(?!\\[masked )[^\\s"\'$][^\\s"\']*',
+    ),
+  },
+  // The lines of `.netrc`.
+  {
+    name: 'password',
+    pattern:
+      /(\b(?:machine\s{1,8}\S{1,100}|default)\s{1,8}login\s{1,8}\S{1,100}\s{1,8}password\s{1,8})(?!\[masked )\S+/g,
+  },
+  {
+    name: 'password',
+    pattern: /(\bcred(?:s|entials)[ \t]{0,4}(?:are|is|[:=])[ \t]{0,4}[^\s:/[\]"']{1,64}:)(?![/[])\S{4,}/gi,
+  },
+  {
+    name: 'password',
+    pattern: new RegExp(
+      `(\\b(?:cred(?:s|entials)|log-?in|zugangsdaten|wi-?fi|wlan)[ \\t]{0,4}[:=]?[ \\t]{0,4}(?:[\\w.@-]{1,64}[ \\t]{0,4}/[ \\t]{0,4})?)(?<=[:=/][ \\t]{0,4})${mixed(6)}`,
+      'giu',
+    ),
+  },
+  {
+    name: 'password',
+    pattern: /((?<![\w.:/@-])[\w.-]{1,64}:)(?=[^\s:/@]{0,63}\d)[^\s:/@]{6,64}(?=@[\w-]{1,64}\.\w)/g,
+  },
+  { name: 'password', pattern: variable('PASS|AUTH') },
+  { name: 'key', pattern: variable('TOKEN|SECRET|APIKEY') },
+] as const;
