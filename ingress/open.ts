@@ -7,22 +7,22 @@ import { waitForDatabase } from '../shared/process/boot.ts';
 import { ProcessHealth } from '../shared/process/health.ts';
 import { closePart } from '../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../shared/process/operator-port.ts';
-import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 import { openQueues } from '../shared/queue/queues.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
 import { kinds } from '../shared/work/kinds.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
 import { openMailer } from './accounts/mailer.ts';
 import { openBoard } from './board/board.ts';
-import { connectionLimiter } from './guards/connection-limits.ts';
-import { compileTrust } from './http/address.ts';
+import { socketLimiter } from './guards/socket-limits.ts';
 import { type ListeningServer, listen } from './http/server.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { openRefusalCounter } from './limits/refusals.ts';
 import { openUploads } from './recording/uploads.ts';
+import { compileTrust } from './request/address.ts';
 import { openWork, type Work } from './work/open.ts';
 
 const SHARED_OPENERS = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues };
-export const OPENERS = { ...SHARED_OPENERS, openUploads, openLimits, openWork, listen };
+export const OPENERS = { ...SHARED_OPENERS, openUploads, openWork, listen };
 
 export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 
@@ -41,9 +41,9 @@ export async function openParts(
     await open.openDatabase(config, log, 'forecue web rows'),
     closePart,
   );
-  health.require(() => pool.query('select 1'));
-  const limits = opening.adopt(open.openLimits(config, pool, log), closePart);
-  const board = opening.adopt(await openBoard(config, limits, log), closePart);
+  const limits = openLimits(pool);
+  const queues = opening.adopt(await open.openQueues(config, log), closePart);
+  const board = opening.adopt(await openBoard(config, { limits, queues, log }), closePart);
   const operator = opening.adopt(
     await open.openOperatorPort(
       config.operator,
@@ -57,20 +57,18 @@ export async function openParts(
 
   const lease = { kind: 'web', leaseMs: config.leaseMs, settings: ingressSettings(config), log };
   const heartbeat = await open.openHeartbeat(opening, pool, lease);
-  const queues = opening.adopt(await open.openQueues(config, log), closePart);
+  health.require(() => heartbeat.assertStored());
   health.require(() => queues.ping());
-  const em = () => managementDatabase.orm.em.fork();
-  const workParts = { config, pool, em, queues, heartbeat, kinds, log };
+  const { em } = managementDatabase;
+  const workParts = { config, database, em, queues, heartbeat, kinds, log };
   const work = await open.openWork(opening, workParts);
   health.watch(heartbeat);
-  const limitConnections = connectionLimiter(config.connections, compileTrust(config.trustProxy), log);
+  const limitSockets = socketLimiter(config.connections, compileTrust(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), closePart);
   const refusals = opening.adopt(openRefusalCounter(pool, log), closePart);
   const mailer = await openMailer(config.mail, log);
   opening.defer(async () => mailer?.close());
-  const server = opening.adopt(await open.listen(config, limitConnections), (one) =>
-    drain(one, work, health),
-  );
+  const server = opening.adopt(await open.listen(config, limitSockets), (one) => drain(one, work, health));
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 

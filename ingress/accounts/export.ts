@@ -4,10 +4,9 @@ import type { MemoryLink } from '../../shared/db/entities/memory.ts';
 import type { ProviderCall } from '../../shared/db/entities/provider.ts';
 import { type AccountPage, accountData, PAGE_BYTES_MAX } from '../../shared/db/stores/account-data.ts';
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
-import { sessionAnswer } from '../../shared/domain/recording.ts';
-import type { ExportLine } from '../../shared/schemas/accounts.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource } from '../memory/present.ts';
+import { presentSession } from '../recording/service.ts';
 import { presentReply } from '../replies/present.ts';
 import { presentKey, presentUser } from './present.ts';
 
@@ -38,7 +37,7 @@ async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, accoun
         .join('');
       // Restores the reservation, which `renderEvent` changes for a large event.
       await reserve(PAGE_MEMORY_BYTES);
-    } else yield linesOf(page).join('');
+    } else yield linesOf(page);
   }
 }
 
@@ -47,38 +46,40 @@ function eventLine(json: string): string {
   return `{"type":"event","data":${json}}\n`;
 }
 
-function linesOf({ type, rows }: Exclude<AccountPage, { type: 'event' }>): string[] {
-  switch (type) {
-    case 'key':
-      return rows.map((key) => line(type, presentKey(key)));
-    case 'connection':
-      return rows.map((connection) => line(type, presentConnection(connection)));
-    case 'session':
-      return rows.map((session) => line(type, sessionAnswer(session)));
-    case 'profile':
-      return rows.map((profile) => line(type, presentProfile(profile)));
-    case 'raw':
-      return rows.map((row) => line(type, presentRaw(row)));
-    case 'episode':
-      return rows.map((row) => line(type, withoutLinks(presentEpisode({ row, sources: [] }), 'raw_ids')));
-    case 'fact':
-      return rows.map((row) => line(type, withoutLinks(presentFact({ row, sources: [] }), 'episode_ids')));
-    case 'link':
-      return rows.map((link) => line(type, presentLink(link)));
-    case 'provider_call':
-      return rows.map((call) => line(type, presentCall(call)));
-    case 'prediction':
-      return rows.map((row) => line(type, presentReply(row)));
-  }
+type PageType = Exclude<AccountPage['type'], 'event'>;
+type RowOf<Type extends PageType> = Extract<AccountPage, { type: Type }>['rows'][number];
+
+const PRESENTERS: { [Type in PageType]: (row: RowOf<Type>) => object } = {
+  key: presentKey,
+  connection: presentConnection,
+  session: presentSession,
+  profile: presentProfile,
+  raw: presentRaw,
+  episode: (row) => withoutLinks(presentEpisode({ row, sources: [] }), 'raw_ids'),
+  fact: (row) => withoutLinks(presentFact({ row, sources: [] }), 'episode_ids'),
+  link: presentLink,
+  provider_call: presentCall,
+  prediction: presentReply,
+};
+
+function linesOf({ type, rows }: Extract<AccountPage, { type: PageType }>): string {
+  const present = PRESENTERS[type] as (row: object) => object;
+  return rows.map((row) => line(type, present(row))).join('');
 }
 
-function line(type: string, data: ExportLine['data']): string {
-  return `${JSON.stringify({ type, data } satisfies ExportLine)}\n`;
+function line(type: string, data: object): string {
+  return `${JSON.stringify({ type, data })}\n`;
 }
 
-type ConnectionRow = Extract<AccountPage, { type: 'connection' }>['rows'][number];
-
-function presentConnection({ id, app, userId, status, createdAt, grantedAt, revokedAt }: ConnectionRow) {
+function presentConnection({
+  id,
+  app,
+  userId,
+  status,
+  createdAt,
+  grantedAt,
+  revokedAt,
+}: RowOf<'connection'>) {
   return {
     connection_id: id,
     app_name: app.name,

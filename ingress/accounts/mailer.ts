@@ -16,6 +16,16 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
+/** Tells the owner of an account, who may not be the one who changed its password. */
+export function reportNewPassword(
+  { mailer, publicUrl }: { mailer: Mailer | undefined; publicUrl: string },
+  to: string,
+): void {
+  const link = `${publicUrl}/connect/forgotten-password`;
+  const text = `The password was changed, and every log-in has ended.\n\nIf it was not you, set another one:\n\n${link}\n`;
+  mailer?.send(async () => ({ to, subject: 'Your Forecue password was changed', text }));
+}
+
 const MAILS_AT_ONCE = 4;
 /** Maximum mails that wait to be sent. Further mails are dropped. */
 const WAITING_MAILS_MAX = 500;

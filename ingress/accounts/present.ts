@@ -1,17 +1,11 @@
 import type { Account, ServiceKey } from '../../shared/db/entities/account.ts';
-import type { KeyResponse, UserResponse } from '../../shared/schemas/accounts.ts';
+import { KeyResponse, UserResponse } from '../../shared/schemas/accounts.ts';
+import { present } from '../../shared/schemas/present.ts';
 
-export function presentUser({ id, email, name, createdAt }: Account): UserResponse {
-  return { id, email, name, created_at: createdAt.toISOString() };
+export function presentUser(account: Account): UserResponse {
+  return present(UserResponse, account);
 }
 
-export function presentKey({ id, label, scopes, prefix, createdAt, lastUsedAt }: ServiceKey): KeyResponse {
-  return {
-    id,
-    label,
-    ...(scopes && { scopes }),
-    prefix,
-    created_at: createdAt.toISOString(),
-    last_used_at: lastUsedAt?.toISOString() ?? null,
-  };
+export function presentKey(key: ServiceKey): KeyResponse {
+  return present(KeyResponse, key);
 }

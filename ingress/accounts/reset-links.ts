@@ -1,12 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
-import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
+import { issueToken } from '../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../shared/domain/account.ts';
-import { networkOf } from '../http/address.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
+import { networkOf } from '../request/address.ts';
 import type { Mail, Mailer } from './mailer.ts';
 
-const LIFETIME_HOURS = 1;
 const WINDOW_S = 60 * 60;
 /** Requests for one e-mail address per window. A stranger may use them up: the owner still gets the links by mail. */
 const REQUESTS_PER_EMAIL = 5;
@@ -57,10 +56,14 @@ export class ResetLinks {
   async #mailTo(email: string): Promise<Mail | undefined> {
     const { em, publicUrl } = this.#parts;
     const account = await findByEmail(em(), email);
-    const token = account && (await issuePasswordReset(em(), account, LIFETIME_HOURS));
-    if (account === undefined || token === undefined) return undefined;
+    const issued = account && (await issueToken(em(), 'password_resets', account));
+    if (account === undefined || issued === undefined) return undefined;
     // Mails to the stored spelling of the address, because another spelling may be another person's address.
-    return { to: account.email, subject: 'A new password for Forecue', text: mailText(publicUrl, token) };
+    return {
+      to: account.email,
+      subject: 'A new password for Forecue',
+      text: mailText(publicUrl, issued.token),
+    };
   }
 }
 

@@ -12,12 +12,7 @@ import {
   findPasswordHash,
 } from '../../shared/db/stores/accounts.ts';
 import { isInvite, redeemInvite } from '../../shared/db/stores/invites.ts';
-import {
-  findPasswordReset,
-  issueRefreshToken,
-  type LinkOwner,
-  ownerOfRefreshToken,
-} from '../../shared/db/stores/log-ins.ts';
+import { issueToken, ownerOfToken, type TokenOwner } from '../../shared/db/stores/log-ins.ts';
 import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
@@ -31,11 +26,12 @@ import {
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
 import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
-import { networkOf } from '../http/address.ts';
 import type { LimiterFactory } from '../limits/limiter.ts';
 import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/password-throttle.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
+import { networkOf } from '../request/address.ts';
 import { checkStrength, undefinedIfLinkEnded, validationErrorFor } from './errors.ts';
+import { type Mailer, reportNewPassword } from './mailer.ts';
 import { presentUser } from './present.ts';
 
 interface AccountParts {
@@ -43,6 +39,8 @@ interface AccountParts {
   takeTurn: TakeTurn;
   tokens: AccessTokens;
   limits: LimiterFactory;
+  mailer: Mailer | undefined;
+  publicUrl: string;
   log: Log;
 }
 
@@ -51,12 +49,6 @@ interface SignUp {
   password: string;
   name: string;
   inviteCode: string | undefined;
-  address: string;
-}
-
-interface SignIn {
-  email: string;
-  password: string;
   address: string;
 }
 
@@ -84,9 +76,7 @@ const HASH_QUEUE_MAX = 64;
  * caller's network is full; a caller that disconnects (`gone`) leaves the queue.
  */
 export class AccountService {
-  readonly #em: () => EntityManager;
-  readonly #takeTurn: TakeTurn;
-  readonly #tokens: AccessTokens;
+  readonly #parts: AccountParts;
   readonly #inviteOnly: boolean;
   readonly #throttle: PasswordThrottle;
   readonly #networks: KnownNetworks;
@@ -96,11 +86,10 @@ export class AccountService {
 
   constructor(
     { signingKeys, inviteOnly, rateLimit }: Pick<IngressConfig, 'signingKeys' | 'inviteOnly' | 'rateLimit'>,
-    { em, takeTurn, tokens, limits, log }: AccountParts,
+    parts: AccountParts,
   ) {
-    this.#em = em;
-    this.#takeTurn = takeTurn;
-    this.#tokens = tokens;
+    const { em, limits, log } = parts;
+    this.#parts = parts;
     this.#inviteOnly = inviteOnly;
     this.#throttle = new PasswordThrottle(limits);
     this.#networks = new KnownNetworks(em, signingKeys);
@@ -116,10 +105,11 @@ export class AccountService {
     await this.#signUps.countAttempt(address);
     const code = this.#inviteOnly ? (inviteCode ?? '') : undefined;
     // Checks the invite code and the e-mail address before the costly hash. The transaction below checks both again.
-    if (code !== undefined && !(await isInvite(this.#em(), code))) throw new AppError('invite_required');
-    if ((await findByEmail(this.#em(), email)) !== undefined) throw new AppError('email_taken');
+    if (code !== undefined && !(await isInvite(this.#parts.em(), code)))
+      throw new AppError('invite_required');
+    if ((await findByEmail(this.#parts.em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
-    const account = await transaction(this.#em(), async (tx) => {
+    const account = await transaction(this.#parts.em(), async (tx) => {
       if (code !== undefined) await redeemInvite(tx, code);
       return createAccount(tx, { email, name, passwordHash });
     });
@@ -131,16 +121,19 @@ export class AccountService {
    * Checks the password. Throws `invalid_credentials`, also for a disabled account, and `rate_limited` after too many
    * wrong attempts, also for an e-mail address without an account.
    */
-  signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
+  signIn(
+    { email, password, address }: Pick<SignUp, 'email' | 'password' | 'address'>,
+    gone?: AbortSignal,
+  ): Promise<Account> {
     const key = emailKey(email);
     return this.#throttle.guard(this.#passwordAttempt(key, key, address), async () => {
       // Runs the look-up in the same turn as the hash, so that concurrent log-ins do not send all look-ups at once.
       const findIfCorrect = async () => {
-        const hash = await findPasswordHash(this.#em(), email, DECOY_HASH);
+        const hash = await findPasswordHash(this.#parts.em(), email, DECOY_HASH);
         return (await verifyPassword(password, hash)) ? hash : undefined;
       };
       const hash = await this.#inTurn('log-in', address, gone, findIfCorrect);
-      const account = hash === undefined ? undefined : await findByEmail(this.#em(), email);
+      const account = hash === undefined ? undefined : await findByEmail(this.#parts.em(), email);
       if (!account?.active || account.passwordHash !== hash) throw new AppError('invalid_credentials');
       await this.#networks.remember(account, address);
       return account;
@@ -152,11 +145,13 @@ export class AccountService {
    * since the account was read.
    */
   async logIn(account: Account, gone: AbortSignal): Promise<LoginResponse> {
-    const { token: refresh, generation } = await this.#takeTurn({ party: logInParty(account.id), gone }, () =>
-      issueRefreshToken(this.#em(), account),
+    const issued = await this.#parts.takeTurn({ party: logInParty(account.id), gone }, () =>
+      issueToken(this.#parts.em(), 'refresh_tokens', account),
     );
+    if (issued === undefined) throw new AppError('invalid_credentials');
+    const { token: refresh, generation } = issued;
     const login = { accountId: account.id, loggedInAt: Date.now() / 1000, generation };
-    return { access: await this.#tokens.issue(login), refresh, user: presentUser(account) };
+    return { access: await this.#parts.tokens.issue(login), refresh, user: presentUser(account) };
   }
 
   /**
@@ -165,14 +160,14 @@ export class AccountService {
    */
   async logOutEverywhere(user: UserPrincipal): Promise<void> {
     requireLogin(user);
-    await transaction(this.#em(), (tx) => endSessions(tx, user.id));
+    await transaction(this.#parts.em(), (tx) => endSessions(tx, user.id));
   }
 
   /** Issues an access token with the original log-in time. Throws `not_authenticated` for an invalid refresh token. */
   async renew(refresh: string): Promise<string> {
-    const owner = await ownerOfRefreshToken(this.#em(), refresh);
+    const owner = await ownerOfToken(this.#parts.em(), 'refresh_tokens', refresh);
     if (owner === undefined) throw new AppError('not_authenticated');
-    return this.#tokens.issue(owner);
+    return this.#parts.tokens.issue(owner);
   }
 
   /**
@@ -182,11 +177,11 @@ export class AccountService {
    */
   async change(id: string, change: AccountChange, gone?: AbortSignal): Promise<Account> {
     const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
-    const account = await findAccount(this.#em(), id);
+    const account = await findAccount(this.#parts.em(), id);
     if (account === undefined) throw new AppError('not_authenticated');
     if (password === undefined && revokeKeys)
       throw validationErrorFor('revoke_keys', 'Keys are revoked with a new password');
-    if (password === undefined) return changeAccount(this.#em(), id, { name, precisionTarget });
+    if (password === undefined) return changeAccount(this.#parts.em(), id, { name, precisionTarget });
     checkStrength(password, account.email);
     const { emailKey, passwordHash: from } = account;
     // Counts attempts by id, not by e-mail address, so that strangers cannot use them up.
@@ -197,17 +192,19 @@ export class AccountService {
       if (!isCorrect) throw new AppError('access_denied');
     });
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    return changeAccount(this.#em(), id, {
+    const changedAccount = await changeAccount(this.#parts.em(), id, {
       name,
       precisionTarget,
       passwordHash: { from, to },
       revokeKeys,
     });
+    reportNewPassword(this.#parts, changedAccount.email);
+    return changedAccount;
   }
 
   /** Returns the account for which the reset link was issued; undefined if the link is no longer valid. */
-  ownerOfReset(token: string): ReturnType<typeof findPasswordReset> {
-    return findPasswordReset(this.#em(), token);
+  ownerOfReset(token: string): Promise<TokenOwner | undefined> {
+    return ownerOfToken(this.#parts.em(), 'password_resets', token);
   }
 
   /**
@@ -215,18 +212,20 @@ export class AccountService {
    * Throws a `ValidationError` for a password that is too easy to guess.
    */
   async resetPassword(
-    { id, email, generation }: LinkOwner,
+    { accountId: id, email, generation }: TokenOwner,
     { password, revokeKeys, address }: PasswordReset,
     gone?: AbortSignal,
   ): Promise<Account | undefined> {
     checkStrength(password, email);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    const changedAccount = await this.#takeTurn({ party: logInParty(id), gone }, () =>
-      changeAccount(this.#em(), id, { passwordHash: { to }, generation, revokeKeys }).catch(
+    const changedAccount = await this.#parts.takeTurn({ party: logInParty(id), gone }, () =>
+      changeAccount(this.#parts.em(), id, { passwordHash: { to }, generation, revokeKeys }).catch(
         undefinedIfLinkEnded,
       ),
     );
-    if (changedAccount !== undefined) await this.#networks.remember(changedAccount, address);
+    if (changedAccount === undefined) return undefined;
+    reportNewPassword(this.#parts, changedAccount.email);
+    await this.#networks.remember(changedAccount, address);
     return changedAccount;
   }
 

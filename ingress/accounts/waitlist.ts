@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { addToWaitlist } from '../../shared/db/stores/invites.ts';
-import { networkOf } from '../http/address.ts';
 import { type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
+import { networkOf } from '../request/address.ts';
 
 /** Maximum requests from one network, which may be a whole office. */
 const REQUESTS_PER_HOUR = 100;

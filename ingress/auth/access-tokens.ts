@@ -58,8 +58,8 @@ export class AccessTokens {
       });
       const { sub, auth_time: loggedInAt, gen: generation } = payload;
       if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
-      // Tokens of earlier releases lack these two claims. 0 makes their log-in an old one, of generation 0.
-      return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
+      if (typeof loggedInAt !== 'number' || typeof generation !== 'number') return 'invalid';
+      return { accountId: sub, loggedInAt, generation };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
     }
@@ -70,8 +70,4 @@ export class AccessTokens {
     if (key === undefined) throw new Error('unknown key id');
     return key;
   }
-}
-
-function orZero(claim: unknown): number {
-  return typeof claim === 'number' ? claim : 0;
 }

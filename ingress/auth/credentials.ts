@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import { createBatcher } from '../../shared/db/batcher.ts';
@@ -28,7 +29,7 @@ export interface Credentials {
 }
 
 /** Caches each look-up for a second. Calls `recordKeyUse` at every use of a valid service key. */
-export function createCredentials(
+function createCredentials(
   find: { app: FindApp; user: FindUser },
   tokens: AccessTokens,
   throttle: CredentialThrottle,
@@ -80,7 +81,7 @@ interface LookUps<Key, Found> {
  * Caches results for `TTL_MS`, also when nothing was found. `remembers` knows a found key for longer. Unknown keys have
  * a cache of their own, so that they cannot displace found ones.
  */
-export function cacheLookups<Key, Found extends object>(
+function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
   nameOf: (key: Key) => string,
 ): LookUps<Key, Found> {
@@ -93,8 +94,8 @@ export function cacheLookups<Key, Found extends object>(
   return {
     async find(key) {
       const name = nameOf(key);
-      const cached = foundEntries.get(name);
-      if (cached !== undefined || missedKeys.has(name)) return cached;
+      const knownEntry = foundEntries.get(name);
+      if (knownEntry !== undefined || missedKeys.has(name)) return knownEntry;
       // The entry's age counts from before the look-up, because the key may be revoked during it.
       const start = performance.now();
       const found = await find(key);
@@ -114,7 +115,7 @@ export function cacheLookups<Key, Found extends object>(
 const BATCH = { maxItems: 200 };
 
 export function openCredentials(
-  pool: Pool,
+  { pool, em }: { pool: Pool; em: () => EntityManager },
   tokens: AccessTokens,
   throttle: CredentialThrottle,
   log: Log,
@@ -131,7 +132,7 @@ export function openCredentials(
     tokens,
     throttle,
     keyUseRecorder(
-      createBatcher((hashes: Buffer[]) => markKeysUsed(pool, hashes), BATCH),
+      createBatcher((hashes: Buffer[]) => markKeysUsed(em(), hashes), BATCH),
       log,
     ),
   );
@@ -210,10 +211,7 @@ async function byKey(
 /** Returns undefined for an unknown, expired or revoked key, and for an app that is not active. */
 type FindApp = (hash: Buffer) => Promise<AppPrincipal | undefined>;
 
-export async function authenticateApp(
-  authorization: string | undefined,
-  findApp: FindApp,
-): Promise<AppPrincipal> {
+async function authenticateApp(authorization: string | undefined, findApp: FindApp): Promise<AppPrincipal> {
   const key = bearerOf(authorization);
   const app = key !== undefined && looksLikeAppKey(key) ? await findApp(hashKey(key)) : undefined;
   if (app === undefined) throw new AppError('invalid_app_key');

@@ -1,35 +1,45 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { BOARD_SESSION_S, EARLIER_SESSIONS, ENDED_SESSIONS } from '../../shared/domain/board-session.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { deriveKey } from '../../shared/security/fingerprint.ts';
-import { networkOf } from '../http/address.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
+import { networkOf } from '../request/address.ts';
+import type { RequestContext } from '../request/context.ts';
 
 const COOKIE = 'forecue-admin';
-const LIFETIME_S = 8 * 60 * 60;
 const WRONG_TOKEN_LIMIT = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
- * A session is an expiry time and a random name, signed with a key derived from the token: nothing is stored, any
+ * A session is an expiry time and a random name, signed with a key derived from the token: only its end is stored, any
  * ingress can check a session, and a new token ends all sessions.
  */
 export class BoardAccess {
   readonly #digest: Buffer;
   readonly #key: Buffer;
   readonly #wrongTokens: Limiter;
+  readonly #ended: Limiter;
 
   constructor(token: string, limits: Pick<LimiterFactory, 'open'>) {
     this.#digest = digestOf(token);
     this.#key = deriveKey(token, 'forecue board');
     this.#wrongTokens = limits.open(WRONG_TOKEN_LIMIT);
+    this.#ended = limits.open(ENDED_SESSIONS);
   }
 
-  readSession(ctx: RequestContext): string | undefined {
+  async readSession(ctx: RequestContext): Promise<string | undefined> {
     const value = ctx.cookies.get(COOKIE) ?? '';
-    const [, session = '', end = '', mac = ''] = /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(value) ?? [];
-    return session !== '' && this.#isSigned('session', session, mac) && Number(end) * 1000 > Date.now()
-      ? session
-      : undefined;
+    const [, session = '', mac = ''] = /^(\d{10}\.[\w-]{22})\.([\w-]{43})$/.exec(value) ?? [];
+    const isSigned = session !== '' && this.#isSigned('session', session, mac);
+    return isSigned && (await this.isOpen(session)) ? session : undefined;
+  }
+
+  /** Throws while the database does not answer. */
+  async isOpen(session: string): Promise<boolean> {
+    const leftMs = Number.parseInt(session, 10) * 1000 - Date.now();
+    const names = [session, EARLIER_SESSIONS];
+    const [own, earlier] = await Promise.all(names.map((name) => this.#ended.take(name, 0)));
+    const isEarlier = earlier?.allowed === false && leftMs < earlier.resetS * 1000;
+    return leftMs > 0 && own?.allowed === true && !isEarlier;
   }
 
   /**
@@ -41,12 +51,13 @@ export class BoardAccess {
     await takeOrRefuse(this.#wrongTokens, network);
     if (!timingSafeEqual(digestOf(token), this.#digest)) throw new AppError('not_authenticated');
     await this.#wrongTokens.refund(network);
-    const end = Math.floor(Date.now() / 1000) + LIFETIME_S;
+    const end = Math.floor(Date.now() / 1000) + BOARD_SESSION_S;
     const session = `${end}.${randomBytes(16).toString('base64url')}`;
-    setCookie(ctx, `${session}.${this.#sign('session', session)}`, LIFETIME_S);
+    setCookie(ctx, `${session}.${this.#sign('session', session)}`, BOARD_SESSION_S);
   }
 
-  signOut(ctx: RequestContext): void {
+  async signOut(ctx: RequestContext, session: string): Promise<void> {
+    await this.#ended.take(session);
     setCookie(ctx, '', 0);
   }
 

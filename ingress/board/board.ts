@@ -4,22 +4,24 @@ import Koa, { type Next } from 'koa';
 import { type IngressConfig, POOLS } from '../../shared/config/config.ts';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
+import type { Connections } from '../../shared/db/statement.ts';
 import { resumePools } from '../../shared/db/stores/work/operate.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Queues } from '../../shared/queue/queues.ts';
 import { drain, pause, retryFailed } from '../../shared/work/operate.ts';
 import { readForm, seeOther } from '../connect/browser.ts';
-import { addressReader } from '../http/address.ts';
-import { setError, toAppError } from '../http/errors.ts';
-import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
 import type { LimiterFactory } from '../limits/limiter.ts';
 import { createFileSender, readScript, type SendFile } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
-import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
+import { contentPolicy, FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
+import { addressReader } from '../request/address.ts';
+import { type RequestContext, type RequestState, requestContext } from '../request/context.ts';
+import { setError, toAppError } from '../request/errors.ts';
 import { BoardAccess, requireSameOrigin } from './access.ts';
 import { ACTION_MESSAGES, boardPage, drainPage, errorPage, layout, signInPage } from './pages.ts';
 import { renderSections, SECTIONS } from './sections.ts';
-import { Snapshots } from './snapshot.ts';
+import { snapshotReader } from './snapshot.ts';
 import { findForTimeline, timelines } from './timeline.ts';
 import { Viewers } from './viewers.ts';
 
@@ -33,11 +35,17 @@ export interface Board {
   close(): Promise<void>;
 }
 
+interface BoardParts {
+  limits: LimiterFactory;
+  queues: Pick<Queues, 'add'>;
+  log: Log;
+}
+
 /** Opens the operators' board. It has its own database connections, so that it does not slow down predictions. */
-export async function openBoard(config: IngressConfig, limits: LimiterFactory, log: Log): Promise<Board> {
+export async function openBoard(config: IngressConfig, { limits, queues, log }: BoardParts): Promise<Board> {
   const own = { database: { ...config.database, poolSize: CONNECTIONS } };
   const database = await openDatabase(own, log, 'forecue web board', STATEMENT_TIMEOUT_MS);
-  const pages = new BoardPages(config, limits, database.pool, log);
+  const pages = new BoardPages(config, database, { limits, queues, log });
   const app = new Koa<RequestState>();
   app.use(requestContext(log, addressReader(config.trustProxy), () => false));
   app.use(renderErrorPages);
@@ -52,22 +60,21 @@ export async function openBoard(config: IngressConfig, limits: LimiterFactory, l
   };
 }
 
-type DatabasePool = Awaited<ReturnType<typeof openDatabase>>['pool'];
-
 class BoardPages {
   readonly #config: IngressConfig;
-  readonly #pool: DatabasePool;
+  readonly #database: Connections;
   readonly #access: BoardAccess;
+  readonly #queues: Pick<Queues, 'add'>;
   readonly #viewers: Viewers;
   readonly #sendFile: SendFile = createFileSender(FILES);
 
-  constructor(config: IngressConfig, limits: LimiterFactory, pool: DatabasePool, log: Log) {
+  constructor(config: IngressConfig, database: Connections, { limits, queues, log }: BoardParts) {
     this.#config = config;
-    this.#pool = pool;
+    this.#database = database;
+    this.#queues = queues;
     this.#access = new BoardAccess(config.adminToken, limits);
-    const snapshots = new Snapshots(pool);
     this.#viewers = new Viewers({
-      read: () => snapshots.read(),
+      read: snapshotReader(database.pool, config.tokenQuotas.allAccounts),
       render: renderSections,
       renderFailure: (error) => failureSections(error, log),
     });
@@ -81,7 +88,7 @@ class BoardPages {
     if (ctx.method !== 'GET') throw new AppError('method_not_allowed');
     if (FILES.has(ctx.path)) return this.#sendFile(ctx);
     ctx.state.route = `/admin${PAGES.has(path) ? path : ''}`;
-    const session = this.#access.readSession(ctx);
+    const session = await this.#access.readSession(ctx);
     if (path === '/' && session === undefined) return send(ctx, signInPage());
     if (session === undefined) throw new AppError('not_authenticated');
     const csrf = this.#access.csrf(session);
@@ -91,7 +98,7 @@ class BoardPages {
     if (this.#viewers.isFull) throw new AppError('overloaded');
     ctx.status = 200;
     ctx.respond = false;
-    this.#viewers.add(ctx.res);
+    this.#viewers.add(ctx.res, () => this.#access.isOpen(session));
   }
 
   async #show(ctx: RequestContext, csrf: string): Promise<void> {
@@ -104,7 +111,10 @@ class BoardPages {
 
   async #find(ctx: RequestContext, csrf: string): Promise<void> {
     const searchedId = String(ctx.query['id'] ?? '').trim();
-    const content = timelines(searchedId, await findForTimeline(this.#pool, searchedId, this.#config));
+    const content = timelines(
+      searchedId,
+      await findForTimeline(this.#database.pool, searchedId, this.#config),
+    );
     send(ctx, layout({ csrf, searchedId, title: 'Timeline', content }));
   }
 
@@ -117,11 +127,11 @@ class BoardPages {
       await this.#access.signIn(ctx, form.get('token') ?? '');
       return seeOther(ctx, './');
     }
-    const session = this.#access.readSession(ctx);
+    const session = await this.#access.readSession(ctx);
     if (session === undefined) throw new AppError('not_authenticated');
     this.#access.requireCsrfToken(session, form);
     if (path === '/queue') return this.#act(ctx, session, form);
-    this.#access.signOut(ctx);
+    await this.#access.signOut(ctx, session);
     seeOther(ctx, './');
   }
 
@@ -130,8 +140,9 @@ class BoardPages {
     if (pool === undefined) throw new AppError('not_found');
     const { recoveryWindowS } = this.#config;
     let outcome = action;
-    if (action === 'pause') outcome = (await pause(this.#pool, [pool])) === 0 ? 'pause' : 'pause-late';
-    else if (action === 'resume') await resumePools(this.#pool, [pool]);
+    if (action === 'pause')
+      outcome = (await pause(this.#database.pool, [pool])) === 0 ? 'pause' : 'pause-late';
+    else if (action === 'resume') await resumePools(this.#database.pool, [pool]);
     else if (action === 'retry') outcome = await this.#retry(pool);
     else if (action === 'drain' && form.get('sure') !== 'yes') {
       const { pools } = await this.#viewers.latest();
@@ -139,15 +150,16 @@ class BoardPages {
       const csrf = this.#access.csrf(session);
       return send(ctx, drainPage({ csrf, pool, queued: `${queued}${isMore ? ' or more' : ''}` }));
     } else if (action === 'drain')
-      outcome = (await drain(this.#pool, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'locked';
+      outcome = (await drain(this.#database, pool, recoveryWindowS)).locked === 0 ? 'drain' : 'locked';
     else throw new AppError('not_found');
     ctx.state.log.info({ action, pool }, 'an operator acted on a pool');
     seeOther(ctx, `./?did=${outcome}`);
   }
 
   async #retry(pool: (typeof POOLS)[number]): Promise<string> {
-    const { retried } = await retryFailed(this.#pool, [pool], {
+    const { retried } = await retryFailed(this.#database, [pool], {
       ...this.#config,
+      queues: this.#queues,
       timeouts: this.#config,
       roomTimeoutMs: RETRY_ROOM_TIMEOUT_MS,
     });
@@ -180,18 +192,14 @@ const PAGES = new Set(['/', '/find', '/events']);
  */
 function setHeaders(ctx: RequestContext): void {
   ctx.set({
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      "script-src 'self'",
-      `style-src 'self' ${STYLE_SOURCE}`,
-      "img-src 'self'",
-      "connect-src 'self'",
-      "form-action 'self'",
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
-    ].join('; '),
+    'Content-Security-Policy': contentPolicy({
+      'script-src': "'self'",
+      'style-src': `'self' ${STYLE_SOURCE}`,
+      'img-src': "'self'",
+      'connect-src': "'self'",
+      'form-action': "'self'",
+    }),
     'Cross-Origin-Opener-Policy': 'same-origin',
-    'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'same-origin',
     'X-Frame-Options': 'DENY',
   });

@@ -9,6 +9,10 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
+export function number<Row>(head: string, cell: (row: Row) => string): Column<Row> {
+  return { head, cell, isNumber: true };
+}
+
 /** On a narrow screen, CSS shows each row as a card, and browsers drop the table's roles. The ARIA roles keep them. */
 export function table<Row>(
   name: string,

@@ -1,6 +1,6 @@
 import { POOLS, type PoolName } from '../../shared/config/config.ts';
 import { type Html, html, markup } from '../pages/html.ts';
-import { LOGO, layoutPage } from '../pages/layout.ts';
+import { htmlDocument, LOGO, layoutPage, NO_INDEX } from '../pages/layout.ts';
 import { SECTIONS } from './sections.ts';
 
 export function signInPage(error?: string): Html {
@@ -95,19 +95,12 @@ interface Page extends Session {
 
 /** Renders a page of the board, with forms to find work and to sign out. */
 export function layout({ title, content, csrf, searchedId = '', live = false }: Page): Html {
-  return html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="robots" content="noindex">
-    <title>${title} – Forecue</title>
-    <link rel="icon" href="favicon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="board.css">
-    ${live ? html`<script src="board.js" defer></script>` : undefined}
-  </head>
-  <body>
-    <header>
+  return htmlDocument({
+    title: `${title} – Forecue`,
+    root: './',
+    head: html`${NO_INDEX}<link rel="stylesheet" href="board.css">
+    ${live ? html`<script src="board.js" defer></script>` : undefined}`,
+    body: html`<header>
       <a class="home" href="./">${markup(LOGO)} <span>Forecue board</span></a>
       ${live ? html`<p id="live" role="status" data-state="page">As of this page</p>` : undefined}
       <form class="find" action="find" role="search">
@@ -120,10 +113,8 @@ export function layout({ title, content, csrf, searchedId = '', live = false }: 
         <button class="link">Sign out</button>
       </form>
     </header>
-    <main>${content}</main>
-  </body>
-</html>
-`;
+    <main>${content}</main>`,
+  });
 }
 
 /** The result of an action in words, by the query parameter `did` of the page to which the action redirects. */

@@ -1,3 +1,4 @@
+import type { HourlySpending } from '../../shared/db/stores/board/lately.ts';
 import type { ShownProcess } from '../../shared/db/stores/board/live.ts';
 import { type Html, html } from '../pages/html.ts';
 import {
@@ -8,13 +9,14 @@ import {
   formatDollars,
   formatDuration,
   NIL,
+  number,
   sourceOf,
   table,
   text,
   workLink,
 } from './cells.ts';
 import type { BoardPool, BoardSnapshot } from './snapshot.ts';
-import type { HourlySpending } from './spend.ts';
+import { SUMMED_COLUMNS } from './spend.ts';
 
 /** The sections that are refreshed while somebody views the board, in their order on the page. */
 export const SECTIONS = {
@@ -30,15 +32,17 @@ export const SECTIONS = {
 type SectionId = keyof typeof SECTIONS;
 
 export function renderSections(snapshot: BoardSnapshot): Record<SectionId, string> {
-  const { pools, live, lately, spend, recurring, at } = snapshot;
+  const { pools, live, lately, spend, tokenQuota, recurring, at } = snapshot;
   const sections: Record<SectionId, Html> = {
     pools: html`<div class="pools">${pools.map(poolCard)}</div>`,
     failures: table('Failures', lately.failures, FAILURE_COLUMNS, 'None.'),
     processes: table('Processes', live.processes, PROCESS_COLUMNS, 'None.'),
     parties: table('Parties', live.parties, PARTY_COLUMNS, 'Nobody has work that waits or runs.'),
-    models: table('Models', modelsOf(snapshot), MODEL_COLUMNS, 'No call in the last 24 hours, and no fault.'),
-    spend: html`${table('Spend', hoursOf(spend.hours), HOUR_COLUMNS, 'No call to a provider in the last 24 hours.')}
-      ${spend.isWhole ? undefined : html`<p class="none">Earlier hours are still being read.</p>`}`,
+    models: table('Models', modelsOf(snapshot), MODEL_COLUMNS, 'No call in the last 24 hours.'),
+    spend: html`<p>Tokens of all accounts today (UTC): ${formatCount(lately.tokensToday)}
+        ${tokenQuota === null ? undefined : `of ${formatCount(tokenQuota)}`}</p>
+      ${table('Spend', hoursOf(spend.hours), HOUR_COLUMNS, 'No call to a provider in the last 24 hours.')}
+      ${spend.isWhole ? undefined : html`<p class="none">Earlier calls are left out: there are too many.</p>`}`,
     schedules: table('Schedules', recurring, recurringColumns(at), 'None.'),
     erasures: table('Erasures', lately.erasing, ERASURE_COLUMNS, 'None.'),
   };
@@ -49,7 +53,7 @@ export function renderSections(snapshot: BoardSnapshot): Record<SectionId, strin
 }
 
 function poolCard(one: BoardPool): Html {
-  const { pool, queued, isMore, running, oldestS, slots, workers, desired, rate, shed, pausedS } = one;
+  const { pool, queued, isMore, running, oldestMs, slots, workers, desired, rate, shed, pausedS } = one;
   const state =
     pausedS !== null
       ? badge(`paused ${formatAgo(pausedS)}`, 'bad')
@@ -58,7 +62,7 @@ function poolCard(one: BoardPool): Html {
         : badge('open', 'good');
   const facts: [string, Html | string, string?][] = [
     ['Waiting', `${formatCount(queued)}${isMore ? ' or more' : ''}`],
-    ['Oldest', oldestS === null ? NIL : formatDuration(oldestS)],
+    ['Oldest', queued === 0 ? NIL : formatDuration(oldestMs / 1000)],
     ['Workers', `${workers}`, desired > workers ? `${desired} wanted` : undefined],
     ['Claims a second', rate === undefined ? '…' : formatCount(rate)],
     ['Shed', formatCount(shed), 'here, since start'],
@@ -78,18 +82,14 @@ const FAILURE_COLUMNS: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'Code', cell: ({ code }) => html`<strong>${text(code)}</strong>` },
   { head: 'Kind', cell: ({ kind }) => kind },
   { head: 'From', cell: sourceOf },
-  {
-    head: 'Count',
-    cell: ({ count, isMore }) => `${formatCount(count)}${isMore ? ' or more' : ''}`,
-    isNumber: true,
-  },
-  { head: 'Latest', cell: ({ agoS }) => formatAgo(agoS), isNumber: true },
+  number('Count', ({ count, isMore }) => `${formatCount(count)}${isMore ? ' or more' : ''}`),
+  number('Latest', ({ agoS }) => formatAgo(agoS)),
   { head: 'Example', cell: ({ example }) => workLink(example) },
 ];
 
-function stateBadge({ leaseS, leads }: ShownProcess): Html {
+function stateBadge({ leaseS }: ShownProcess): Html {
   if (leaseS <= 0) return badge(`silent, ${formatDuration(-leaseS)} past its lease`, 'bad');
-  return leads ? badge('alive, leads', 'good') : badge('alive', 'good');
+  return badge('alive', 'good');
 }
 
 function servedPools({ pools }: ShownProcess): string {
@@ -100,14 +100,10 @@ function servedPools({ pools }: ShownProcess): string {
 const PROCESS_COLUMNS: Column<ShownProcess>[] = [
   { head: 'Kind', cell: ({ kind }) => html`<strong>${text(kind)}</strong>` },
   { head: 'State', cell: stateBadge },
-  { head: 'Version', cell: ({ version }) => text(version ?? 'unknown') },
-  {
-    head: 'Heartbeats for',
-    cell: ({ steadyS }) => (steadyS === null ? NIL : formatDuration(steadyS)),
-    isNumber: true,
-  },
+  { head: 'Version', cell: ({ version }) => text(version) },
+  number('Heartbeats for', ({ steadyS }) => (steadyS === null ? NIL : formatDuration(steadyS))),
   { head: 'Serves (slots)', cell: servedPools },
-  { head: 'Holds', cell: ({ holds }) => formatCount(holds), isNumber: true },
+  number('Holds', ({ holds }) => formatCount(holds)),
   { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
 ];
 
@@ -117,68 +113,35 @@ const PARTY_COLUMNS: Column<BoardSnapshot['live']['parties'][number]>[] = [
     cell: ({ app }) =>
       app === null ? html`<span class="quiet">account</span>` : html`<strong>${text(app)}</strong>`,
   },
-  { head: 'Running', cell: ({ running }) => formatCount(running), isNumber: true },
-  { head: 'Waiting', cell: ({ queued }) => formatCount(queued), isNumber: true },
-  {
-    head: 'Oldest',
-    cell: ({ oldestS }) => (oldestS === null ? NIL : formatDuration(oldestS)),
-    isNumber: true,
-  },
+  number('Running', ({ running }) => formatCount(running)),
+  number('Waiting', ({ queued }) => formatCount(queued)),
+  number('Oldest', ({ oldestS }) => (oldestS === null ? NIL : formatDuration(oldestS))),
   { head: 'Id', cell: ({ party }) => html`<code>${party}</code>` },
 ];
 
-interface Model {
-  model: string;
-  state: Html;
-  failures: number;
-  fault: string;
-  calls: number;
-  cost: number;
-  unpriced: number;
+type SummedColumn = (typeof SUMMED_COLUMNS)[number];
+type Sums = Record<SummedColumn, number>;
+
+function modelsOf({ spend }: BoardSnapshot) {
+  const byModel = [...Map.groupBy(spend.hours, ({ model }) => model)].sort();
+  return byModel.map(([model, rows]) => ({ model, ...sumOf(rows) }));
 }
 
-/** Lists the models that were called in the last 24 hours or have a circuit breaker in the database. */
-function modelsOf({ spend, lately }: BoardSnapshot): Model[] {
-  const names = new Set([...spend.hours, ...lately.circuits].map(({ model }) => model));
-  return [...names].sort().map((model) => {
-    const circuit = lately.circuits.find((one) => one.model === model);
-    const sum = sumOf(spend.hours.filter((one) => one.model === model));
-    const { failures = 0, fault = '' } = circuit ?? {};
-    return { model, state: circuitBadge(circuit), failures, fault: failures === 0 ? '' : fault, ...sum };
-  });
-}
-
-function circuitBadge(circuit: BoardSnapshot['lately']['circuits'][number] | undefined): Html {
-  if (circuit?.probeS != null) return badge(`open, probed in ${formatDuration(circuit.probeS)}`, 'bad');
-  if (circuit?.pausedS != null && circuit.pausedS > 0)
-    return badge(`asked to wait ${formatDuration(circuit.pausedS)}`, 'bad');
-  return badge('closed', 'good');
-}
-
-const MODEL_COLUMNS: Column<Model>[] = [
+const MODEL_COLUMNS: Column<ReturnType<typeof modelsOf>[number]>[] = [
   { head: 'Model', cell: ({ model }) => html`<strong>${text(model)}</strong>` },
-  { head: 'Breaker', cell: ({ state }) => state },
-  { head: 'Failures in a row', cell: ({ failures }) => formatCount(failures), isNumber: true },
-  { head: 'Latest fault', cell: ({ fault }) => (fault === '' ? NIL : text(fault)) },
-  { head: 'Calls in 24 h', cell: ({ calls }) => formatCount(calls), isNumber: true },
-  { head: 'Cost in 24 h', cell: costOf, isNumber: true },
+  number('Calls in 24 h', ({ calls }) => formatCount(calls)),
+  number('Failed', ({ failed }) => formatCount(failed)),
+  number('Cost in 24 h', costOf),
 ];
 
-function costOf({ cost, calls, unpriced }: { cost: number; calls: number; unpriced: number }): string {
+function costOf({ costMicrocents: cost, calls, unpriced }: Sums): string {
   if (unpriced === calls && calls > 0) return 'no price';
   return unpriced === 0 ? formatDollars(cost) : `${formatDollars(cost)} + ${formatCount(unpriced)} unpriced`;
 }
 
 function sumOf(rows: readonly HourlySpending[]) {
-  const sum = (column: 'calls' | 'inputTokens' | 'outputTokens' | 'costMicrocents' | 'unpriced') =>
-    rows.reduce((all, row) => all + row[column], 0);
-  return {
-    calls: sum('calls'),
-    input: sum('inputTokens'),
-    output: sum('outputTokens'),
-    cost: sum('costMicrocents'),
-    unpriced: sum('unpriced'),
-  };
+  const sum = (column: SummedColumn) => rows.reduce((all, row) => all + row[column], 0);
+  return Object.fromEntries(SUMMED_COLUMNS.map((column) => [column, sum(column)])) as Sums;
 }
 
 function hoursOf(rows: readonly HourlySpending[]) {
@@ -188,27 +151,20 @@ function hoursOf(rows: readonly HourlySpending[]) {
 
 const HOUR_COLUMNS: Column<ReturnType<typeof hoursOf>[number]>[] = [
   { head: 'Hour (UTC)', cell: ({ hour }) => new Date(hour).toISOString().slice(5, 16).replace('T', ' ') },
-  { head: 'Calls', cell: ({ calls }) => formatCount(calls), isNumber: true },
-  { head: 'Input tokens', cell: ({ input }) => formatCount(input), isNumber: true },
-  { head: 'Output tokens', cell: ({ output }) => formatCount(output), isNumber: true },
-  { head: 'Cost', cell: costOf, isNumber: true },
+  number('Calls', ({ calls }) => formatCount(calls)),
+  number('Input tokens', ({ inputTokens }) => formatCount(inputTokens)),
+  number('Output tokens', ({ outputTokens }) => formatCount(outputTokens)),
+  number('Cost', costOf),
 ];
 
 const recurringColumns = (at: number): Column<BoardSnapshot['recurring'][number]>[] => [
   { head: 'Name', cell: ({ name }) => html`<strong>${name}</strong>` },
-  {
-    head: 'Every',
-    cell: ({ every }) => (every === 'off' ? badge('off', 'quiet') : every),
-  },
-  { head: 'Last', cell: ({ last }) => (last === null ? NIL : formatAgo((at - last) / 1000)), isNumber: true },
-  {
-    head: 'Next',
-    cell: ({ next }) => (next === null ? NIL : `in ${formatDuration((next - at) / 1000)}`),
-    isNumber: true,
-  },
+  { head: 'Every', cell: ({ every }) => (every === 'off' ? badge('off', 'quiet') : every) },
+  number('Last', ({ last }) => (last === null ? NIL : formatAgo((at - last) / 1000))),
+  number('Next', ({ next }) => (next === null ? NIL : `in ${formatDuration((next - at) / 1000)}`)),
 ];
 
 const ERASURE_COLUMNS: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
   { head: 'Account', cell: ({ id }) => html`<code>${id}</code>` },
-  { head: 'For', cell: ({ forS }) => formatDuration(forS), isNumber: true },
+  number('For', ({ forS }) => formatDuration(forS)),
 ];

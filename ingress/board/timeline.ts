@@ -105,7 +105,7 @@ function timeline({ work, calls, events }: FoundWork): Html {
 }
 
 const isCharged = ({ kind }: TracedWork) =>
-  Object.values(kinds).some(({ name, charged }) => name === kind && charged);
+  Object.values(kinds).some(({ name, costs }) => name === kind && costs === 'unit');
 
 function unitOf(work: TracedWork): string {
   if (!isCharged(work)) return 'none';

@@ -10,6 +10,7 @@ const STREAM_MAX_MS = 15 * 60 * 1000;
 
 interface Viewer {
   response: ServerResponse;
+  isSignedIn: () => Promise<boolean>;
   shown: Record<string, string>;
 }
 
@@ -49,9 +50,9 @@ export class Viewers {
     return snapshot;
   }
 
-  /** Streams the sections as they change (server-sent events), for `STREAM_MAX_MS` at most. */
-  add(response: ServerResponse): void {
-    const viewer = { response, shown: {} };
+  /** Streams the sections as they change (server-sent events) while `isSignedIn`, for `STREAM_MAX_MS` at most. */
+  add(response: ServerResponse, isSignedIn: () => Promise<boolean>): void {
+    const viewer = { response, isSignedIn, shown: {} };
     this.#viewers.add(viewer);
     // `response.end` would wait for a viewer that reads nothing, such as a sleeping laptop.
     const endTimer = setTimeout(() => response.destroy(), STREAM_MAX_MS);
@@ -69,7 +70,13 @@ export class Viewers {
 
   async #refresh(): Promise<void> {
     const sections = await this.latest().then(this.#source.render, this.#source.renderFailure);
-    for (const viewer of this.#viewers) send(viewer, sections);
+    await Promise.all([...this.#viewers].map((viewer) => this.#show(viewer, sections)));
+  }
+
+  /** While the database does not answer, nobody can sign out, and the sections say so. */
+  async #show(viewer: Viewer, sections: Record<string, string>): Promise<void> {
+    if (await viewer.isSignedIn().catch(() => true)) send(viewer, sections);
+    else viewer.response.destroy();
   }
 
   close(): void {

@@ -5,9 +5,9 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB } from '../../shared/schemas/limits.ts';
 import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
 import { isToken, newToken } from '../../shared/security/keys.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import type { Html } from '../pages/html.ts';
 import { pagePolicy } from '../pages/layout.ts';
+import type { RequestContext } from '../request/context.ts';
 
 /**
  * A cookie that holds a token for the pages of `/connect`. Under https, the prefix `__Host-` keeps other hosts of the

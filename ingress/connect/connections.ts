@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Static } from 'typebox';
 import { startAttempt } from '../../shared/db/stores/connections/attempts.ts';
-import type { ExchangeResult } from '../../shared/db/stores/connections/exchange.ts';
 import { type AppPrincipal, checkFeatures } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type {
@@ -10,13 +9,12 @@ import type {
   ConnectionStartResponse,
 } from '../../shared/schemas/connections.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
-import { canonicalJson } from '../../shared/security/fingerprint.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
-import type { EndingStores } from '../work/ending-stores.ts';
+import type { ConnectionChanges } from './connection-changes.ts';
 
 interface ConnectionParts {
   em: () => EntityManager;
-  stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
+  changes: Pick<ConnectionChanges, 'exchange' | 'revokeConnection'>;
   /** Runs an app's changes one at a time. Otherwise each would hold a database connection while it waits for a lock. */
   takeTurn: TakeTurn;
   publicUrl: string;
@@ -26,7 +24,6 @@ interface ConnectionParts {
 /** Serves `/v1/connections`. An app without the feature `connections` can still revoke connections. */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
-  readonly #sharedExchange = singleFlight<ExchangeResult>(isMismatch);
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -56,12 +53,10 @@ export class ConnectionService {
   async exchange(app: AppPrincipal, request: ConnectionExchangeRequest): Promise<string> {
     checkFeatures(app, 'connections');
     if (!UUID.test(request.request_id)) throw new AppError('not_found');
-    const { stores, takeTurn } = this.#parts;
-    const name = `${app.id} ${canonicalJson(request)}`;
-    // Passes no signal: callers share the exchange, so it goes on when one of them disconnects.
-    const { answer } = await this.#sharedExchange(name, () =>
-      takeTurn({ party: app.id }, () => stores.exchange(app.id, request)),
-    );
+    const { changes, takeTurn } = this.#parts;
+    const exchange = () => changes.exchange(app.id, request);
+    // Passes no signal: an exchange whose caller has disconnected makes the grant that a repetition returns.
+    const { answer } = await takeTurn({ party: app.id }, exchange);
     return answer;
   }
 
@@ -71,34 +66,7 @@ export class ConnectionService {
     { id, userId }: { id: string; userId: string },
     gone: AbortSignal,
   ): Promise<void> {
-    const { stores, takeTurn } = this.#parts;
-    await takeTurn({ party: app.id, gone }, () => stores.revokeConnection({ id, appId: app.id, userId }));
+    const { changes, takeTurn } = this.#parts;
+    await takeTurn({ party: app.id, gone }, () => changes.revokeConnection({ id, app: app.id, userId }));
   }
-}
-
-/** Recognises a wrong code or verifier. Callers do not share this failure, because each attempt must be counted. */
-function isMismatch(failure: unknown): boolean {
-  return failure instanceof AppError && failure.code === 'invalid_grant';
-}
-
-/**
- * Lets concurrent calls with the same key share one run of `work`, and its result or failure. They do not share a
- * failure for which `isOwn` is true: then one of the waiting calls runs its `work`, and the others wait again.
- */
-export function singleFlight<T>(
-  isOwn: (failure: unknown) => boolean,
-): (key: string, work: () => Promise<T>) => Promise<T> {
-  const flights = new Map<string, Promise<T>>();
-  return async (key, work) => {
-    for (let flight = flights.get(key); flight !== undefined; flight = flights.get(key)) {
-      try {
-        return await flight;
-      } catch (failure) {
-        if (!isOwn(failure)) throw failure;
-      }
-    }
-    const flight = work().finally(() => flights.delete(key));
-    flights.set(key, flight);
-    return flight;
-  };
 }

@@ -7,14 +7,13 @@ import {
   denyAttempt,
   findAttempt,
 } from '../../shared/db/stores/connections/attempts.ts';
-import { endWebSession, findWebSession, startWebSession } from '../../shared/db/stores/log-ins.ts';
+import { endWebSession, issueToken, ownerOfToken } from '../../shared/db/stores/log-ins.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
 import type { AccountService } from '../accounts/service.ts';
 import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
 import type { PageContext } from '../http/endpoint.ts';
-import type { RequestContext, RequestState } from '../http/request-context.ts';
-import type { Html } from '../pages/html.ts';
+import type { RequestContext, RequestState } from '../request/context.ts';
 import {
   FormTokens,
   readForm,
@@ -25,7 +24,7 @@ import {
   withParameters,
 } from './browser.ts';
 import { AttemptClosed, renderErrorPages } from './errors.ts';
-import { type CredentialsPageData, callbackPage, consentPage, signInPage, signUpPage } from './pages.ts';
+import { callbackPage, consentPage, signInPage, signUpPage } from './pages.ts';
 import { setRefusal, signIn, signUp } from './sign-in.ts';
 
 export interface ConsentParts {
@@ -37,7 +36,7 @@ export interface ConsentParts {
   publicUrl: string;
   inviteOnly: boolean;
   production: boolean;
-  hasConsole: boolean;
+  console: boolean;
 }
 
 /** Wraps the routes of `/connect`, and shows their errors as pages. */
@@ -65,12 +64,12 @@ export class ConsentPages {
     const attempt = await this.#openAttempt(ctx);
     const browserToken = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
     const page = { attempt, csrf: this.#forms.issue(browserToken, attempt.id) };
-    const person = await findWebSession(this.#parts.em(), browserToken);
+    const person = await ownerOfToken(this.#parts.em(), 'web_sessions', browserToken);
     if (person === undefined) {
-      const isSignUp = ctx.query['view'] === 'sign-up';
-      return sendPage(ctx, isSignUp ? this.#signUpPage(page) : signInPage(page), attempt.redirectUri);
+      const { render } = ctx.query['view'] === 'sign-up' ? VIEWS['sign-up'] : VIEWS['sign-in'];
+      return sendPage(ctx, render({ ...page, inviteOnly: this.#parts.inviteOnly }), attempt.redirectUri);
     }
-    const revokeUrl = this.#parts.hasConsole ? '../console/#/connections' : undefined;
+    const revokeUrl = this.#parts.console ? '../console/#/connections' : undefined;
     sendPage(ctx, consentPage({ ...page, email: person.email, revokeUrl }), attempt.redirectUri);
   }
 
@@ -88,17 +87,11 @@ export class ConsentPages {
     const form = await readForm(ctx);
     const browserToken = this.#forms.check(ctx, form, this.#cookie.read(ctx), ctx.params['request_id'] ?? '');
     const attempt = await this.#openAttempt(ctx);
-    switch (form.get('do')) {
+    const action = form.get('do');
+    switch (action) {
       case 'sign-in':
-        return this.#enter(ctx, { attempt, browserToken, form, enter: signIn, renderForm: signInPage });
       case 'sign-up':
-        return this.#enter(ctx, {
-          attempt,
-          browserToken,
-          form,
-          enter: signUp,
-          renderForm: (page) => this.#signUpPage(page),
-        });
+        return this.#enter(ctx, { attempt, browserToken, form, view: VIEWS[action] });
       case 'switch':
         await endWebSession(this.#parts.em(), browserToken);
         this.#cookie.write(ctx);
@@ -121,32 +114,27 @@ export class ConsentPages {
     return attempt;
   }
 
-  #signUpPage(page: CredentialsPageData): Html {
-    return signUpPage({ ...page, inviteOnly: this.#parts.inviteOnly });
-  }
-
-  async #enter(
-    ctx: PageContext,
-    { attempt, browserToken, form, enter, renderForm }: SubmittedSignIn,
-  ): Promise<void> {
-    const { em, accounts } = this.#parts;
-    const signInResult = await enter(accounts, form, ctx.state);
+  async #enter(ctx: PageContext, { attempt, browserToken, form, view }: SubmittedSignIn): Promise<void> {
+    const { em, accounts, inviteOnly } = this.#parts;
+    const signInResult = await view.enter(accounts, form, ctx.state);
     if ('faults' in signInResult) {
       setRefusal(ctx, signInResult);
       const csrf = this.#forms.issue(browserToken, attempt.id);
       const email = form.get('email') ?? '';
-      const page = renderForm({ attempt, csrf, email, faults: signInResult.faults });
+      const page = view.render({ attempt, csrf, email, faults: signInResult.faults, inviteOnly });
       return sendPage(ctx, page, attempt.redirectUri);
     }
     ctx.state.accountId = signInResult.id;
     await endWebSession(em(), browserToken);
-    const sessionToken = await this.#inTurn(ctx, signInResult.id, () => startWebSession(em(), signInResult));
-    this.#cookie.write(ctx, sessionToken);
+    const session = await this.#inTurn(ctx, signInResult.id, () =>
+      issueToken(em(), 'web_sessions', signInResult),
+    );
+    this.#cookie.write(ctx, session?.token);
     redirectToPage(ctx, attempt);
   }
 
   async #approve(ctx: PageContext, attempt: AttemptView, browserToken: string): Promise<void> {
-    const person = await findWebSession(this.#parts.em(), browserToken);
+    const person = await ownerOfToken(this.#parts.em(), 'web_sessions', browserToken);
     if (person === undefined) return redirectToPage(ctx, attempt);
     const { accountId } = person;
     ctx.state.accountId = accountId;
@@ -182,13 +170,17 @@ export class ConsentPages {
   }
 }
 
-/** A submitted form: `enter` signs the person in or up, `renderForm` shows the form again after a refusal. */
+/** `enter` signs the person in or up, `render` shows the form, also after a refusal. */
+const VIEWS = {
+  'sign-in': { enter: signIn, render: signInPage },
+  'sign-up': { enter: signUp, render: signUpPage },
+};
+
 interface SubmittedSignIn {
   attempt: AttemptView;
   browserToken: string;
   form: URLSearchParams;
-  enter: typeof signIn;
-  renderForm: (page: CredentialsPageData) => Html;
+  view: (typeof VIEWS)[keyof typeof VIEWS];
 }
 
 /** Redirects to the current step: relative, so that it works under a path prefix. */

@@ -2,9 +2,9 @@ import type { Next } from 'koa';
 import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
-import { setError, toAppError } from '../http/errors.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from '../pages/html.ts';
+import type { RequestContext } from '../request/context.ts';
+import { setError, toAppError } from '../request/errors.ts';
 import { closedPage, messagePage, reloadLink } from './pages.ts';
 
 /** Error of an attempt that has expired or was already decided. */

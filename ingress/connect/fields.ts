@@ -67,8 +67,8 @@ function hasError(field: Field | undefined, faults: readonly FieldError[]): bool
 }
 
 /**
- * Links a field to its hint and errors. The field of the first error gets the focus; the e-mail field, if that error
- * names no field.
+ * Links a field to its hint and errors. The field of the first error gets the focus. An error of the whole form gives
+ * it to the e-mail field.
  */
 function ariaAttributes(field: Field, faults: readonly FieldError[], hint?: string): Html {
   const [first] = faults;

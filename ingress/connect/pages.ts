@@ -74,13 +74,16 @@ export function consentPage(page: FormPageData & { email: string; revokeUrl: str
     <section aria-labelledby="terms">
       <h2 id="terms">What this means</h2>
       <ul>
-        <li class="may"><strong>Your profile and facts shape its predictions</strong>
-          <span>Forecue uses both to suggest what you type next in the app. A suggestion may reflect what they say.</span></li>
-        <li class="not"><strong>It cannot read your memory</strong>
-          <span>The app gets the suggestions, and no access to your profile or facts.</span></li>
-        <li class="may"><strong>Your own words complete what you type in it</strong>
-          <span>By trying out beginnings, the app could find phrases that you wrote more than once, and words that you use. Never
-          passwords and keys, numbers of six digits or more, addresses, names of accounts, or what you tagged private.</span></li>
+        <li class="may"><strong>Your memory shapes its predictions</strong>
+          <span>Forecue uses your profile, facts and what you wrote lately to suggest what you type next in the app. A suggestion may
+          reflect what they say.</span></li>
+        <li class="not"><strong>It cannot read your memory as such</strong>
+          <span>The app gets the suggestions, and no access to your profile, facts or texts.</span></li>
+        <li class="may"><strong>It can learn from suggestions</strong>
+          <span>By trying out beginnings, the app could find phrases that you wrote more than once, and words and names that you use.
+          Forecue never uses what it recognises as a password or key, nor words of six characters or more that mix letters and
+          digits. These phrases leave out long numbers, addresses and names of accounts. Texts and facts that you tagged private are
+          left out. It does not recognise every secret.</span></li>
         <li class="not"><strong>It adds nothing to your memory</strong>
           <span>What the app sends to Forecue is not stored there.</span></li>
         <li class="may"><strong>You can ${revoke}</strong>

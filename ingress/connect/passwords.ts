@@ -1,12 +1,11 @@
-import type { SigningKeys } from '../../shared/config/values.ts';
 import { PASSWORD_RESET_PATH } from '../../shared/domain/account.ts';
 import { SignupRequest, WaitlistRequest } from '../../shared/schemas/accounts.ts';
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
 import { isToken } from '../../shared/security/keys.ts';
 import type { ResetLinks } from '../accounts/reset-links.ts';
-import type { AccountService } from '../accounts/service.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import { FormTokens, readForm, seeOther, sendPage, TokenCookie } from './browser.ts';
+import type { ConsentParts } from './consent.ts';
 import {
   askOperatorPage,
   changedPage,
@@ -17,12 +16,8 @@ import {
 } from './password-pages.ts';
 import { orRefusal, setRefusal } from './sign-in.ts';
 
-interface PasswordParts {
-  accounts: AccountService;
+interface PasswordParts extends Pick<ConsentParts, 'accounts' | 'signingKeys' | 'publicUrl' | 'console'> {
   resetLinks: ResetLinks;
-  signingKeys: SigningKeys;
-  publicUrl: string;
-  hasConsole: boolean;
 }
 
 const checkEmailForm = compile(WaitlistRequest);
@@ -92,12 +87,12 @@ export class PasswordPages {
   }
 
   async save(ctx: PageContext): Promise<void> {
-    const { accounts, hasConsole } = this.#parts;
+    const { accounts, console: hasConsole } = this.#parts;
     const form = await readForm(ctx);
     const token = this.#forms.check(ctx, form, this.#linkCookie.read(ctx), NEW_PASSWORD_FORM);
     const account = await accounts.ownerOfReset(token);
     if (account === undefined) return this.#sendLinkEnded(ctx);
-    ctx.state.accountId = account.id;
+    ctx.state.accountId = account.accountId;
     const { email } = account;
     const { address, signal } = ctx.state;
     const result = await orRefusal(() => {

@@ -6,7 +6,7 @@ import type { Fault } from '../../shared/schemas/errors.ts';
 import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../../shared/schemas/limits.ts';
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
 import type { AccountService } from '../accounts/service.ts';
-import type { RequestContext, RequestState } from '../http/request-context.ts';
+import type { RequestContext, RequestState } from '../request/context.ts';
 import type { Field, FieldError } from './fields.ts';
 
 /** Why a form is refused. The form is shown again, with this status. */

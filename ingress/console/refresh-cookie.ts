@@ -12,9 +12,11 @@ const LIFETIME_S = 30 * 24 * 60 * 60;
 export class RefreshCookie {
   readonly #name: string;
   readonly #attributes: string;
+  readonly #origin: string;
 
   constructor(publicUrl: string) {
-    const { protocol, pathname } = new URL(publicUrl);
+    const { protocol, pathname, origin } = new URL(publicUrl);
+    this.#origin = origin;
     const isSecure = protocol === 'https:';
     const path = isSecure ? '/' : `${pathname.replace(/\/$/, '')}/console/auth`;
     this.#name = isSecure ? '__Host-forecue-console' : 'forecue-console';
@@ -23,10 +25,23 @@ export class RefreshCookie {
 
   /** Throws `access_denied` for a request that a page of another origin sent. */
   read(headers: IncomingHttpHeaders): string | undefined {
-    requireSameOrigin(headers);
+    this.requireOwnPage(headers);
     const pairs = (headers.cookie ?? '').split('; ').map((pair) => pair.split('='));
     const [, value] = pairs.find(([name]) => name === this.#name) ?? [];
     return value !== undefined && isToken(value) ? value : undefined;
+  }
+
+  /**
+   * Throws `access_denied` for a request that a page of another origin sent. `SameSite` alone would accept pages of
+   * sibling hosts. Old browsers, and all over plain http, send only `Origin`. Accepts programs, which send neither,
+   * because they have no person's cookie.
+   */
+  requireOwnPage({ 'sec-fetch-site': site, origin, host }: IncomingHttpHeaders): void {
+    const isOwn =
+      site === undefined
+        ? [undefined, this.#origin, `http://${host}`].includes(origin)
+        : site === 'same-origin';
+    if (!isOwn) throw new AppError('access_denied');
   }
 
   setCookieHeader(token: string): Record<string, string> {
@@ -36,12 +51,4 @@ export class RefreshCookie {
   clearCookieHeader(): Record<string, string> {
     return { 'Set-Cookie': `${this.#name}=; Max-Age=0; ${this.#attributes}` };
   }
-}
-
-/**
- * Throws `access_denied` for a request that a page of another origin sent. `SameSite` alone would accept pages of
- * sibling hosts. Accepts programs, which send no `Sec-Fetch-Site`, because they have no person's cookie.
- */
-export function requireSameOrigin(headers: IncomingHttpHeaders): void {
-  if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') throw new AppError('access_denied');
 }

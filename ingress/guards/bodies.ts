@@ -1,13 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Next } from 'koa';
+import type { TSchema } from 'typebox';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { BODY_DEPTH_MAX, KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
-import { networkOf } from '../http/address.ts';
-import type { Credential } from '../http/endpoint.ts';
-import type { RequestContext, RequestState } from '../http/request-context.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
+import type { Credential, RequestContext } from '../request/context.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED_BYTES } from './budgets.ts';
 import { receive } from './receive.ts';
 
@@ -25,6 +22,8 @@ interface BodyRules {
   values: number;
   /** Counts the body against the budget until `use` has ended, not only until `use` first awaits. */
   keepsBody: boolean;
+  /** Takes a request without a body for `{}`. */
+  mayBeEmpty?: boolean | undefined;
 }
 
 /** Takes a parsed body and its number of bytes. */
@@ -48,8 +47,8 @@ export class Bodies {
   /**
    * Returns the body reader of an endpoint. It checks, in this order: the size, also after unpacking (413), the
    * points that the size costs in the rate limit (429), room in the budget (503 `overloaded`), the pace at which the
-   * body arrives (408), the headers (400 `invalid_content_type`), and the JSON (400 `invalid_json`). Keeps no
-   * reference to the body while `use` waits.
+   * body arrives (408), the headers (400 `invalid_content_type`), its structure (413), and the JSON (400
+   * `invalid_json`). Keeps no reference to the body while `use` waits.
    */
   reader(rules: BodyRules): BodyReader {
     const budget = rules.credential === 'app' ? this.#appBudget : this.#otherBudget;
@@ -68,16 +67,13 @@ export class Bodies {
   /** Returns the promise of `use` inside an object: awaiting it here would keep the body in memory until `use` ends. */
   async #take<T>(
     ctx: RequestContext,
-    {
-      limit,
-      values,
-      party,
-      share,
-    }: Pick<BodyRules, 'limit' | 'values'> & { party: string; share: BodyShare },
+    { limit, values, mayBeEmpty, party, share }: BodyRules & { party: string; share: BodyShare },
     use: Use<T>,
   ): Promise<{ result: Promise<T> }> {
     if (Number(ctx.get('Content-Length')) > limit) throw new AppError('body_too_large');
-    const bytes = await receive(ctx, { limit, share, countBytes: (size) => this.#countBytes(ctx, size) });
+    const countBytes = (size: number) => this.#countBytes(ctx, size);
+    const bytes = await receive(ctx, { limit, share, mayBeEmpty, countBytes });
+    if (mayBeEmpty && bytes.length === 0) return { result: use({}, 0) };
     if (bytes.length <= UNCOUNTED_BYTES) {
       await checkStructure(bytes, values);
       return { result: use(parse(decode(bytes)), bytes.length) };
@@ -97,9 +93,20 @@ export class Bodies {
   }
 
   async #countBytes(ctx: RequestContext, bytes: number): Promise<void> {
-    const points = Math.ceil(bytes / BYTES_PER_POINT) - 1;
+    const points = pointsOfBody(bytes);
     if (points > 0) await this.#countRequest(ctx, points);
   }
+}
+
+/** Reports whether a request without a body stands for `{}`: a POST whose fields are all optional. */
+export function mayOmitBody({ method, body }: { method: string; body?: TSchema }): boolean {
+  const { type, required = [] } = (body ?? {}) as { type?: string; required?: string[] };
+  return method === 'POST' && type === 'object' && required.length === 0;
+}
+
+/** Returns the points that a body costs besides that of its request. */
+export function pointsOfBody(bytes: number): number {
+  return Math.max(0, Math.ceil(bytes / BYTES_PER_POINT) - 1);
 }
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
@@ -119,28 +126,6 @@ function orInvalidJson<T>(read: () => T): T {
   } catch {
     throw new AppError('invalid_json');
   }
-}
-
-interface RequestHead {
-  readonly headers: IncomingHttpHeaders;
-  readonly state: Pick<RequestState, 'address' | 'signal'>;
-}
-
-/**
- * Starts at most one request with a large body per turn of the event loop. Hundreds in one turn would block the event
- * loop for a tenth of a second.
- */
-export function paceLargeBodies(): (ctx: RequestHead, next: Next) => Promise<void> {
-  const starts = new ConcurrencyLimiter({ capacity: 1 });
-  return async ({ headers, state: { address, signal: gone } }, next) => {
-    if (isLarge(headers)) await starts.run(() => nextTurn(), { party: networkOf(address), gone });
-    await next();
-  };
-}
-
-/** Checks whether a request announces a large body, or one of unknown size. */
-function isLarge(headers: IncomingHttpHeaders): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > UNCOUNTED_BYTES;
 }
 
 /** Bytes scanned in one turn of the event loop, in about a millisecond. */
@@ -164,14 +149,14 @@ interface Scan {
 
 /**
  * Checks in linear time that JSON text is not slow to parse: a few kilobytes of gzip can unpack to millions of
- * arrays. Throws `invalid_json` if it is nested deeper than `BODY_DEPTH_MAX`, or has more than `max` values and names.
+ * arrays. Throws `body_too_large` if it is nested deeper than `BODY_DEPTH_MAX`, or has more than `max` values and names.
  * Invalid JSON may pass.
  */
-export async function checkStructure(text: Buffer, max: number): Promise<void> {
+async function checkStructure(text: Buffer, max: number): Promise<void> {
   const scan: Scan = { at: 0, isInString: false, depth: 0, valuesFound: 1 };
   for (;;) {
     scanSlice(scan, text);
-    if (scan.depth > BODY_DEPTH_MAX || scan.valuesFound > max) throw new AppError('invalid_json');
+    if (scan.depth > BODY_DEPTH_MAX || scan.valuesFound > max) throw new AppError('body_too_large');
     if (scan.at >= text.length) return;
     await nextTurn();
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Next } from 'koa';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB } from '../../shared/schemas/limits.ts';
-import { pathOf, type RequestContext } from '../http/request-context.ts';
+import { pathOf, type RequestContext } from '../request/context.ts';
 
 /** Maximum characters of a request's URL and headers together. */
 const HEAD_CHARS_MAX = 16 * KIB;
@@ -21,7 +21,7 @@ export async function checkHead(ctx: RequestContext, next: Next): Promise<void> 
   const minHosts = httpVersion === '1.1' ? 1 : 0;
   if (!/^1\.[01]$/.test(httpVersion) || host.length > 1 || host.length < minHosts)
     throw new AppError('invalid_request');
-  // HTTP/1.0 has no expectations.
+  // HTTP/1.0 does not know the header `Expect`.
   if (httpVersion === '1.1' && !/^(100-continue)?$/i.test(headers.expect ?? ''))
     throw new AppError('expectation_failed');
   if (pathOf(ctx) === undefined) throw new AppError('not_found');

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { BODY_BYTES_MAX, KIB } from '../../shared/schemas/limits.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { RequestContext } from '../request/context.ts';
 import type { BodyShare } from './budgets.ts';
 
 /** Minimum pace: a body may take `graceMs`, and a second more for every `bytesPerS` bytes sent. */
@@ -18,6 +18,8 @@ export interface BodyLimits {
   /** Maximum unpacked size in bytes. */
   limit: number;
   share: BodyShare;
+  /** Accepts a request without a body, whatever its type. */
+  mayBeEmpty?: boolean | undefined;
   countBytes(bytes: number): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ export async function receive(ctx: RequestContext, limits: BodyLimits): Promise<
     const bytesSent = (received: number) => unpacking?.bytesWritten ?? received;
     const bytes = await collect(unpacking ?? req, { ...limits, length, bytesSent });
     if (!length) await limits.countBytes(bytes.length);
-    if (isAcceptable) return bytes;
+    if (isAcceptable || (limits.mayBeEmpty && bytes.length === 0)) return bytes;
   } catch (error) {
     // Any other error is the client's fault: invalid gzip, or a closed connection.
     throw error instanceof AppError ? error : new AppError('invalid_json');

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Middleware } from 'koa';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
-import type { RequestContext, RequestState } from '../http/request-context.ts';
+import type { RequestContext, RequestState } from '../request/context.ts';
 
 /** Maximum bytes of a large answer that are passed to the connection at a time. */
 const PIECE_BYTES = 128 * KIB;

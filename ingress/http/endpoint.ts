@@ -3,15 +3,14 @@ import type { ParsedUrlQuery } from 'node:querystring';
 import type { Readable } from 'node:stream';
 import type { RouterContext } from '@koa/router';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { Box } from '../../shared/box.ts';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { Scope } from '../../shared/schemas/accounts.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
-import type { RequestHeader, ResponseHeader } from '../openapi/headers.ts';
-import type { Paths, RequestState, Surface } from './request-context.ts';
-
-export type Credential = 'app' | 'user' | 'none';
+import type { Credential, Paths, RequestState, Surface } from '../request/context.ts';
+import type { RequestHeader, ResponseHeader } from './headers.ts';
 
 /** Sections of the API document, in their order. */
 export const TAGS = {
@@ -36,10 +35,15 @@ export interface Declaration {
   tag: Tag;
   summary: string;
   description?: string;
-  /** Requires an access token whose log-in is less than ten minutes old; a key is refused. */
-  freshLogin?: boolean;
-  /** A key needs one of these scopes; by default, the scope of the method (`scopesOf`). */
+  /** Requires an access token, `fresh`: whose log-in is less than ten minutes old. A key is refused. */
+  login?: 'any' | 'fresh';
+  /**
+   * A key needs one of these scopes; by default, the scope of the method (`scopesOf`). None: a key with scopes is
+   * refused.
+   */
   scopes?: readonly Scope[];
+  /** The answer has more than was posted: a key without the scope `read` gets 204 in its place. */
+  showsStored?: boolean;
   /** Exempts the endpoint from the rate limits. */
   unlimited?: boolean;
   /**
@@ -50,6 +54,8 @@ export interface Declaration {
   /** Shape of each path parameter; a value of another shape is answered with 404. */
   params?: Record<string, ParamKind>;
   body?: TSchema;
+  /** Property of the body with a list whose items cost a point each. */
+  pointPerItemOf?: string;
   /** Schema of one row, if the body is a list whose rows the handler checks one by one. */
   rows?: TSchema;
   /** Maximum bytes of the unpacked body; `BODY_BYTES_MAX` by default. */
@@ -61,15 +67,17 @@ export interface Declaration {
    * for endpoints with `inTurn`.
    */
   keepsBody?: boolean;
+  /** Passes the body in a box, because the handler waits long, and must not keep the body in memory meanwhile. */
+  boxesBody?: boolean;
   query?: TObject;
   /** Error code for an invalid query, in place of the 422. */
   queryError?: ErrorCode;
   /** Headers that the endpoint reads, besides `X-Request-Id`. */
   requestHeaders?: readonly RequestHeader[];
   /** Error codes besides those that `possibleErrors` derives. */
-  errors: readonly ErrorCode[];
-  /** Status of a success; a handler may answer with `otherStatus` instead. */
-  status: number;
+  errors?: readonly ErrorCode[];
+  /** Status of a success, 200 by default; a handler may answer with `otherStatus` instead. */
+  status?: number;
   otherStatus?: number;
   /** Schema of a success's body; undefined if a success has no body. */
   response?: TSchema;
@@ -86,7 +94,7 @@ export interface Declaration {
 export type ParamKind = 'identifier' | 'uuid' | 'text';
 
 interface EndpointInput<C extends Credential, D> {
-  body: D extends { body: infer B extends TSchema } ? Static<B> : undefined;
+  body: BodyOf<D>;
   query: D extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
   params: Record<ParamNames<D>, string>;
   app: C extends 'app' ? AppPrincipal : undefined;
@@ -99,6 +107,12 @@ interface EndpointInput<C extends Credential, D> {
   /** Reserves memory for an answer that may be large, until the answer is sent. */
   reserve: ReserveAnswerMemory;
 }
+
+type BodyOf<D> = D extends { body: infer B extends TSchema }
+  ? D extends { boxesBody: true }
+    ? Box<Static<B>>
+    : Static<B>
+  : undefined;
 
 type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
 
@@ -120,6 +134,7 @@ type ResponseOf<D> =
  * have, `Parts` the services that the handler uses.
  */
 interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
+  status: number;
   credential: C;
   params: Record<Params, ParamKind>;
   run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer>;
@@ -145,6 +160,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
     ): DeclaredEndpoint<C, ParamNames<D>, Parts> {
       const { params = {} } = declaration;
       return {
+        status: 200,
         ...declaration,
         credential,
         // Without `params`, `ParamNames` is empty, so an empty record is complete.
@@ -168,6 +184,7 @@ interface RoutePlace<C> {
 
 /** An endpoint in the route table. Both the router and the API document are made from it. */
 export interface Endpoint<Parts = never> extends RoutePlace<Credential>, Declaration {
+  status: number;
   params: Record<string, ParamKind>;
   run: (input: ErasedInput, parts: Parts) => Promise<Answer>;
 }

@@ -1,19 +1,23 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
+import { Box } from '../../shared/box.ts';
 import { isDecodable } from '../../shared/config/values.ts';
-import { requireFreshLogin, requireScope } from '../../shared/domain/account.ts';
+import { hasScope, requireFreshLogin, requireLogin, requireScope } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { isStorable } from '../../shared/schemas/build.ts';
 import { BODY_BYTES_MAX, BODY_VALUES_MAX, KIB, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { compile, compileQuery, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
+import { withTimeout } from '../../shared/timing/within.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
-import { Bodies } from '../guards/bodies.ts';
+import { Bodies, mayOmitBody, pointsOfBody } from '../guards/bodies.ts';
 import { AnswerBudget } from '../guards/budgets.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
-import { networkOf } from './address.ts';
+import { networkOf } from '../request/address.ts';
+import { isIdentifier, type RequestState } from '../request/context.ts';
+import { toAppError } from '../request/errors.ts';
 import {
   type Answer,
   type Declaration,
@@ -23,8 +27,6 @@ import {
   type Route,
   scopesOf,
 } from './endpoint.ts';
-import { toAppError } from './errors.ts';
-import { isIdentifier, type RequestState } from './request-context.ts';
 
 type Context = RouterContext<RequestState>;
 
@@ -37,6 +39,8 @@ export interface RouterDependencies<Parts> {
   credentials: Credentials;
   countRequest: CountRequest;
   takeTurn: TakeTurn;
+  /** Maximum time of the checks of a credential and of the rate limit. */
+  checksTimeoutMs: number;
 }
 
 /** Creates the router. Requests outside the route table get 404 or 405. */
@@ -71,36 +75,51 @@ function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
 /** Serves an endpoint. The order of the steps decides which error a request gets, so it is part of the API. */
 function serveEndpoint<Parts>(
   endpoint: Endpoint<Parts>,
-  { parts, credentials, countRequest, takeTurn }: RouterDependencies<Parts>,
+  { parts, credentials, countRequest, takeTurn, checksTimeoutMs }: RouterDependencies<Parts>,
   { bodies, answers }: { bodies: Bodies; answers: AnswerBudget },
 ) {
   const {
     bodyLimit: limit = BODY_BYTES_MAX,
     bodyValues: values = BODY_VALUES_MAX,
     credential,
+    boxesBody,
+    pointPerItemOf,
     inTurn,
     // The body stays in memory while the request waits for its turn.
     keepsBody = inTurn !== undefined,
   } = endpoint;
-  const withBody = bodies.reader({ credential, limit, values, keepsBody });
+  const withBody = bodies.reader({ credential, limit, values, keepsBody, mayBeEmpty: mayOmitBody(endpoint) });
   // Errors must not quote an unknown property: it may be a password under a misspelled name.
   const confidential = /^\/(api|console)\/auth\//.test(endpoint.path);
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
   const checkQuery = queryCheck(endpoint);
   const takesKey = endpoint.requestHeaders?.includes('Idempotency-Key');
 
-  return async (ctx: Context): Promise<void> => {
-    const { signal, address } = ctx.state;
-    const params = checkParams(ctx.params, endpoint.params);
-    if (credential !== 'none') refuseRepeated(ctx, 'authorization');
+  const checkSender = async (ctx: Context) => {
+    const { address } = ctx.state;
     const app = credential === 'app' ? await credentials.app(ctx.headers, address) : undefined;
     const user = credential === 'user' ? await credentials.user(ctx.headers, address) : undefined;
     ctx.state.appId = app?.id;
     ctx.state.accountId = user?.id;
     if (!endpoint.unlimited) await countRequest(ctx);
+    return { app, user };
+  };
+
+  return async (ctx: Context): Promise<void> => {
+    const since = performance.now();
+    const { signal, address } = ctx.state;
+    const params = checkParams(ctx.params, endpoint.params);
+    if (credential !== 'none') refuseRepeated(ctx, 'authorization');
+    const { app, user } = await withTimeout(
+      checksTimeoutMs,
+      () => checkSender(ctx),
+      () => new AppError('service_unavailable'),
+    );
+    ctx.state.checkedMs = performance.now() - since;
     if (takesKey) refuseRepeated(ctx, 'idempotency-key');
     if (user !== undefined) {
-      if (endpoint.freshLogin) requireFreshLogin(user);
+      if (endpoint.login === 'fresh') requireFreshLogin(user);
+      if (endpoint.login === 'any') requireLogin(user);
       requireScope(user, scopesOf(endpoint));
     }
     const sender = app?.id ?? user?.id ?? networkOf(address);
@@ -117,9 +136,16 @@ function serveEndpoint<Parts>(
       return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
     const answer = checkBody
-      ? await withBody(ctx, sender, (body, bytes) => run(valueOrThrow(checkBody(body)), bytes))
+      ? await withBody(ctx, sender, (sent, bytes) => {
+          const body = valueOrThrow(checkBody(sent));
+          const input = boxesBody ? new Box(body) : body;
+          if (pointPerItemOf === undefined) return run(input, bytes);
+          const { length } = (body as Record<string, unknown[]>)[pointPerItemOf] ?? [];
+          return countRequest(ctx, length - 1, pointsOfBody(bytes)).then(() => run(input, bytes));
+        })
       : await run(undefined);
-    send(ctx, endpoint, answer);
+    const isHidden = endpoint.showsStored && user !== undefined && !hasScope(user, ['read']);
+    send(ctx, endpoint, isHidden ? { status: 204 } : answer);
     // A stream has no length; its handler reserves memory for it.
     if (ctx.length !== undefined) share.shrinkTo(ctx.length);
   };
@@ -175,12 +201,12 @@ function valueOrThrow<T>(result: ReturnType<Validator<T>>, code?: ErrorCode): T 
 
 function send(
   ctx: Context,
-  endpoint: Pick<Declaration, 'status' | 'response' | 'responseType'>,
+  endpoint: Pick<Endpoint, 'status' | 'response' | 'responseType'>,
   { body, status = endpoint.status, type = endpoint.responseType ?? 'json', headers = {} }: Answer,
 ): void {
   ctx.status = status;
   ctx.set(headers);
-  if (endpoint.response === undefined) return;
+  if (endpoint.response === undefined || status === 204) return;
   ctx.type = type;
   if (body instanceof Readable) body.once('error', (error) => logBrokenStream(ctx, error));
   ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);

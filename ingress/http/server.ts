@@ -8,9 +8,9 @@ import { newId } from '../../shared/ids.ts';
 import { urlOf } from '../../shared/process/url.ts';
 import { every } from '../../shared/timing/every.ts';
 import { PARSED_HEAD_BYTES_MAX } from '../guards/head.ts';
-import { ConnectionTurns } from '../guards/in-turn.ts';
-import { errorBodyOf } from './errors.ts';
-import { pathIn, type Surface, surfaceOf } from './request-context.ts';
+import { SocketTurns } from '../guards/socket-turns.ts';
+import { pathIn, type Surface, surfaceOf } from '../request/context.ts';
+import { errorBodyOf } from '../request/errors.ts';
 
 export interface ListeningServer {
   url: string;
@@ -41,7 +41,7 @@ export async function listen(
   limit?: (server: NetServer) => void,
 ): Promise<ListeningServer> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
-  const turns = new ConnectionTurns(async (request, response) => (await served)(request, response));
+  const turns = new SocketTurns(async (request, response) => (await served)(request, response));
   // Leaves the check of the `Host` header to `checkHead`, because Node's answer would have no body.
   const options = { ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_BYTES_MAX, requireHostHeader: false };
   const server = createServer(options, turns.handle);

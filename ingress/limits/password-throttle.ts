@@ -5,7 +5,7 @@ import { isKnownNetwork, rememberNetwork } from '../../shared/db/stores/log-ins.
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { deriveKey, fingerprint } from '../../shared/security/fingerprint.ts';
-import { networkOf } from '../http/address.ts';
+import { networkOf } from '../request/address.ts';
 import type { Limiter, LimiterFactory } from './limiter.ts';
 
 const WINDOW_S = 15 * 60;
@@ -54,22 +54,17 @@ export class PasswordThrottle {
   async guard<T>({ subject, address, isKnown }: PasswordAttempt, check: () => Promise<T>): Promise<T> {
     const network = networkOf(address);
     const takenPoints = new TakenPoints();
+    let isWrong = false;
     try {
       await takenPoints.take(this.#pair, `${subject} ${network}`);
       await takenPoints.take(this.#network, network, isKnown);
       await takenPoints.take(this.#account, subject, isKnown);
+      return await check();
     } catch (error) {
-      await takenPoints.refund();
+      isWrong = error instanceof AppError && WRONG_PASSWORD_CODES.includes(error.code);
       throw error;
-    }
-    try {
-      const result = await check();
-      await takenPoints.refund();
-      return result;
-    } catch (error) {
-      if (!(error instanceof AppError && WRONG_PASSWORD_CODES.includes(error.code)))
-        await takenPoints.refund();
-      throw error;
+    } finally {
+      if (!isWrong) await takenPoints.refund();
     }
   }
 }

@@ -4,7 +4,7 @@ import { isAnswerLost } from '../../shared/db/faults.ts';
 import { addRefusals, type RefusalCount } from '../../shared/db/stores/refusals.ts';
 import type { Log } from '../../shared/log.ts';
 import { every } from '../../shared/timing/every.ts';
-import type { RequestState } from '../http/request-context.ts';
+import type { RequestState } from '../request/context.ts';
 
 const WRITE_EVERY_MS = 5000;
 /** Maximum pairs of app and error code whose counts wait to be written. Refusals of further pairs are not counted. */
@@ -24,11 +24,11 @@ export class RefusalCounter {
     this.#writing = every(WRITE_EVERY_MS, () => this.flush(), { onError });
   }
 
-  add(appId: string, code: string): void {
+  add(appId: string, code: string, calls = 1): void {
     const key = `${appId} ${code}`;
     const known = this.#counts.get(key);
-    if (known !== undefined) known.calls += 1;
-    else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls: 1 });
+    if (known !== undefined) known.calls += calls;
+    else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls });
   }
 
   /**
@@ -42,16 +42,9 @@ export class RefusalCounter {
     try {
       await this.#write(counts);
     } catch (error) {
-      if (!isAnswerLost(error))
-        for (const { appId, code, calls } of counts) this.#restore(appId, code, calls);
+      if (!isAnswerLost(error)) for (const { appId, code, calls } of counts) this.add(appId, code, calls);
       throw error;
     }
-  }
-
-  #restore(appId: string, code: string, calls: number): void {
-    this.add(appId, code);
-    const restored = this.#counts.get(`${appId} ${code}`);
-    if (restored !== undefined) restored.calls += calls - 1;
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Log } from '../../shared/log.ts';
-import { networkOf } from '../http/address.ts';
+import { networkOf } from '../request/address.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from './limiter.ts';
 
 const WINDOW_S = 60 * 60;

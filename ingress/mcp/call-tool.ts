@@ -6,7 +6,8 @@ import type { Tool, ToolCall } from './tools/tool.ts';
 /** The answer to `tools/call`: an object, and the same object as text for clients that read only text. */
 export interface ToolAnswer extends Record<string, unknown> {
   content: { type: 'text'; text: string }[];
-  structuredContent: Record<string, unknown>;
+  /** Absent from an error: it has another shape than the tool's output schema, by which clients check it. */
+  structuredContent?: Record<string, unknown>;
   isError?: true;
 }
 
@@ -70,8 +71,9 @@ function fieldOf(loc: readonly (string | number)[]): string {
   return loc.slice(1).join('.') || 'arguments';
 }
 
+/** The text is no JSON as a whole, since Gemini CLI takes such a text for structured content, and checks it as that. */
 function failureAnswer(error: Failure): ToolAnswer {
-  return { ...answerOf({ error }), isError: true };
+  return { content: [{ type: 'text', text: `Error: ${JSON.stringify(error)}` }], isError: true };
 }
 
 function answerOf(result: object): ToolAnswer {

@@ -5,34 +5,32 @@ import type { Log } from '../../shared/log.ts';
 import { ProcessHealth } from '../../shared/process/health.ts';
 import { closePart, type RunningProcess } from '../../shared/process/lifecycle.ts';
 import { openOperatorPort } from '../../shared/process/operator-port.ts';
-import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
-import { connectionLimiter } from '../guards/connection-limits.ts';
+import { STOP_LIMITS } from '../../shared/stop-limits.ts';
 import { checkHead } from '../guards/head.ts';
+import { socketLimiter } from '../guards/socket-limits.ts';
 import { cutUnreadAnswers, dropUnreadBodies } from '../guards/unread.ts';
-import { addressReader, compileTrust } from '../http/address.ts';
-import { setError, toAppError } from '../http/errors.ts';
-import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
 import { type ListeningServer, listen } from '../http/server.ts';
+import { addressReader, compileTrust } from '../request/address.ts';
+import { type RequestContext, type RequestState, requestContext } from '../request/context.ts';
+import { setError, toAppError } from '../request/errors.ts';
 import { PATH, toolEndpoint } from './endpoint.ts';
-import { Sessions } from './sessions.ts';
 
 export async function startMcp(config: McpConfig, log: Log): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();
   health.require(() => isReady(config.upstream));
   opening.adopt(await openOperatorPort(config.operator, health), closePart);
-  const sessions = opening.adopt(new Sessions(config.sessions), closePart);
-  const endpoint = opening.adopt(toolEndpoint({ ...config, sessions, log }), closePart);
-  const limitConnections = connectionLimiter(config.connections, compileTrust(config.trustProxy), log);
-  const server = opening.adopt(await listen(config, limitConnections), (one) => drain(one, health));
-  server.serve(createApp(config, endpoint, health, log).callback());
+  const endpoint = opening.adopt(toolEndpoint({ ...config, log }), closePart);
+  const limitSockets = socketLimiter(config.connections, compileTrust(config.trustProxy), log);
+  const server = opening.adopt(await listen(config, limitSockets), (one) => drain(one, health));
+  server.serve(createKoa(config, endpoint, health, log).callback());
   health.serving = true;
   const opened = opening.move();
   return { url: server.url + PATH, stop: () => opened.disposeAsync() };
 }
 
 /** The order matters, because each middleware wraps the middleware that is added after it. */
-function createApp(
+function createKoa(
   { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
   health: ProcessHealth,
@@ -41,7 +39,7 @@ function createApp(
   const app = new Koa<RequestState>();
   app.use(cutUnreadAnswers(sendTimeoutMs));
   app.use(dropUnreadBodies());
-  app.use(requestContext(log, addressReader(trustProxy), () => !health.serving));
+  app.use(requestContext(log, addressReader(trustProxy), () => !health.serving, publicUrl));
   app.use(protocolErrors);
   app.use(checkHead);
   app.use(checkOrigin([new URL(publicUrl).origin, ...corsOrigins], { loopback: !production }));
@@ -70,8 +68,8 @@ async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
 
 function answerError(ctx: RequestContext, error: AppError): void {
   setError(ctx, error);
-  if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   const { code, explanation } = error;
+  if (ctx.status === 401) ctx.set('WWW-Authenticate', challengeOf(ctx, explanation));
   ctx.type = 'json';
   ctx.body = JSON.stringify({
     jsonrpc: '2.0',
@@ -80,10 +78,16 @@ function answerError(ctx: RequestContext, error: AppError): void {
   });
 }
 
+/** Says why a credential was refused (RFC 6750, 3), because many agents show nothing else. */
+function challengeOf(ctx: RequestContext, why: string): string {
+  const isSent = ctx.get('Authorization') !== '' || ctx.get('X-Service-API-Key') !== '';
+  return isSent ? `Bearer error="invalid_token", error_description="${why}"` : 'Bearer';
+}
+
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 const PREFLIGHT_MAX_AGE_S = 600;
 const CORS = {
-  'Access-Control-Allow-Methods': 'POST, DELETE',
+  'Access-Control-Allow-Methods': 'POST',
   'Access-Control-Allow-Headers':
     'Authorization, Content-Type, X-Service-API-Key, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
   'Access-Control-Max-Age': String(PREFLIGHT_MAX_AGE_S),

@@ -7,12 +7,14 @@ import {
   isLegacyRequest,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { KIB, MIB } from '../../shared/schemas/limits.ts';
+import { MIB, NAME_MAX } from '../../shared/schemas/limits.ts';
 import { hashKey, looksLikeServiceKey, startsLikeServiceKey } from '../../shared/security/keys.ts';
 import { Bodies } from '../guards/bodies.ts';
-import type { RequestContext } from '../http/request-context.ts';
-import { endCancelled, type Session, type Sessions } from './sessions.ts';
+import type { RequestContext } from '../request/context.ts';
+import { RunningCalls } from './running-calls.ts';
+import { newSessionId, readSessionId, type Session } from './sessions.ts';
 import { createToolServer, type ToolServerParts } from './tool-server.ts';
 import { accountClientAt, type Caller, checkCredential } from './upstream.ts';
 
@@ -22,88 +24,70 @@ const MESSAGE_LIMITS = { limit: MIB, values: 20_000 };
 /** The only revision of the protocol that has batches. */
 const BATCH_REVISION = '2025-03-26';
 const BATCH_MESSAGES_MAX = 20;
-/** Maximum bytes of the message that opens a session. The session keeps the texts of that message. */
-const INITIALIZE_BYTES_MAX = 16 * KIB;
+/** Credentials that `/api` has accepted, and for how long the tool server trusts them without a call to `/api`. */
+const ACCEPTED_CREDENTIALS = { max: 10_000, ttl: 60_000 };
 
-interface Message {
-  id?: unknown;
-  method?: unknown;
-  params?: { protocolVersion?: unknown; requestId?: unknown };
+interface Initialize {
+  params?: { protocolVersion?: unknown; clientInfo?: { name?: unknown } };
 }
 
 interface ToolEndpointParts extends Pick<ToolServerParts, 'publicUrl' | 'log'> {
   upstream: string;
-  sessions: Sessions;
 }
 
-/** Creates the endpoint of the tool server: `POST` carries a message, `DELETE` ends a session. */
-export function toolEndpoint({ upstream, sessions, ...parts }: ToolEndpointParts) {
+/** Creates the endpoint of the tool server: `POST` carries a message. */
+export function toolEndpoint({ upstream, ...parts }: ToolEndpointParts) {
   const accountOf = ({ http }: ServerContext) => accountClientAt(upstream, callerIn(http?.authInfo));
-  const newServer = () => createToolServer({ ...parts, accountOf });
-  // Serves the revisions of the protocol that have no sessions: each request carries its own credential.
-  const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 100 });
+  const newServer = (agent?: string) => createToolServer({ ...parts, accountOf, ...(agent && { agent }) });
+  // Serves the revisions of the protocol that have no sessions.
+  const modern = createMcpHandler(() => newServer(), { legacy: 'reject', maxSubscriptions: 100 });
+  const calls = new RunningCalls();
+  const accepted = new LRUCache<string, true>(ACCEPTED_CREDENTIALS);
   const withBody = new Bodies(async () => {}).reader({
     credential: 'user',
     keepsBody: true,
     ...MESSAGE_LIMITS,
   });
 
-  const answer = async (
-    ctx: RequestContext,
-    credential: string,
-    message: unknown,
-    bytes = 0,
-  ): Promise<Response> => {
+  const answer = async (ctx: RequestContext, credential: string, message: unknown): Promise<Response> => {
     const { address, requestId, signal } = ctx.state;
-    const caller: Caller = { credential, address, requestId };
-    const request = requestOf(ctx);
-    const options = (onRefused?: () => void) => ({
-      authInfo: authInfoOf({ ...caller, ...(onRefused && { onRefused }) }),
-      parsedBody: message,
-    });
-    if (!(await isLegacyRequest(request, message))) return modern.fetch(request, options());
-    const id = ctx.get('Mcp-Session-Id');
-    if (id === '' && isInitialize(message)) {
-      if (bytes > INITIALIZE_BYTES_MAX) throw new AppError('body_too_large');
+    const hash = credentialHashOf(credential);
+    const caller = { credential, address, requestId, onRefused: () => void accepted.delete(hash) };
+    if (isInitialize(message) || !accepted.has(hash)) {
       await checkCredential(accountClientAt(upstream, caller), signal);
-      const settings = {
-        credentialHash: credentialHashOf(credential),
-        allowsBatches: message.params?.protocolVersion === BATCH_REVISION,
-      };
-      return sessions.open(settings, newServer(), ({ transport }) =>
-        transport.handleRequest(request, options()),
-      );
+      accepted.set(hash, true);
     }
-    const session = sessionOf(sessions, id, credential);
-    // If the response has closed already, nothing would release the session.
+    const request = requestOf(ctx);
+    const options = { authInfo: authInfoOf(caller), parsedBody: message };
+    if (!(await isLegacyRequest(request, message))) return modern.fetch(request, options);
+    const id = ctx.get('Mcp-Session-Id');
+    const opened = isInitialize(message) ? sessionOpenedBy(message) : undefined;
+    const { agent, allowsBatches } = opened ?? sessionOf(id, credential);
+    if (Array.isArray(message)) checkBatch(message, allowsBatches);
+    // If the response has closed already, nothing would end the call.
     signal.throwIfAborted();
-    const release = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
-    ctx.res.once('close', release);
-    const onRefused = () => {
-      session.isRefused = true;
-    };
-    const response = await session.transport.handleRequest(request, options(onRefused));
-    for (const one of [message].flat())
-      if (isCancellation(one)) await endCancelled(session, one.params.requestId);
-    return response;
+    return calls.answer(newServer(agent), request, {
+      ...options,
+      session: hash + id,
+      ...(opened && { newId: newSessionId(opened, credential) }),
+      res: ctx.res,
+      isStreamed: ctx.get('Accept').includes('text/event-stream'),
+    });
   };
 
   return {
     async serve(ctx: RequestContext): Promise<void> {
-      if (ctx.path !== PATH) throw new AppError('not_found');
+      if (ctx.path !== PATH && ctx.path !== `${PATH}/`) throw new AppError('not_found');
       ctx.state.route = PATH;
-      if (ctx.method !== 'POST' && ctx.method !== 'DELETE') {
-        ctx.set('Allow', 'DELETE, POST');
+      if (ctx.method !== 'POST') {
+        ctx.set('Allow', 'POST');
         throw new AppError('method_not_allowed');
       }
       if (ctx.querystring !== '') throw new AppError('invalid_request', { explanation: NO_QUERY });
       const credential = credentialOf(ctx.req);
-      const response =
-        ctx.method === 'POST'
-          ? await withBody(ctx, credentialHashOf(credential), (message, bytes) =>
-              answer(ctx, credential, message, bytes),
-            )
-          : await answer(ctx, credential, undefined);
+      const response = await withBody(ctx, credentialHashOf(credential), (message) =>
+        answer(ctx, credential, withoutNullArguments(message)),
+      );
       await send(ctx, response);
     },
     close: () => modern.close(),
@@ -118,55 +102,60 @@ const TOKEN_PATTERN = /^[\w.~+/=-]+$/;
  */
 function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): string {
   const { authorization = [], 'x-service-api-key': keys = [] } = headersDistinct;
-  const bearers = authorization.map((value) => value.match(/^Bearer +(\S+)$/i)?.[1] ?? '');
+  const bearers = authorization.map((value) => value.match(/^Bearer +(\S+)$/i)?.[1] ?? '?');
   const [credential = '', ...others] = [...bearers, ...keys];
   if (others.length > 0) throw new AppError('invalid_request');
-  const isPossible = startsLikeServiceKey(credential)
-    ? looksLikeServiceKey(credential)
-    : TOKEN_PATTERN.test(credential);
-  if (!isPossible) throw new AppError('not_authenticated');
+  if (credential === '') throw new AppError('not_authenticated');
+  const isKey = startsLikeServiceKey(credential);
+  if (!(isKey ? looksLikeServiceKey(credential) : TOKEN_PATTERN.test(credential)))
+    throw new AppError('not_authenticated', { explanation: isKey ? MISTYPED_KEY : MALFORMED_TOKEN });
   return credential;
 }
 
-/** A session keeps only this hash of its credential. */
+const MISTYPED_KEY = 'The key is incomplete or mistyped: its checksum is wrong.';
+const MALFORMED_TOKEN = 'The credential is neither a key nor an access token.';
+
 function credentialHashOf(credential: string): string {
   return hashKey(credential).toString('base64');
 }
 
 const NO_QUERY = 'The address takes no query. Send the credential in a header: others can read a URL.';
-const NO_SESSION = 'There is no such session, or it has ended. Initialize again.';
-const OTHER_CREDENTIAL = 'The session was opened with another credential. Initialize again with this one.';
 
-function sessionOf(sessions: Sessions, id: string, credential: string): Session {
-  if (id === '')
-    throw new AppError('invalid_request', { explanation: 'Initialize first, and send Mcp-Session-Id.' });
-  const session = sessions.find(id);
-  if (session === undefined) throw new AppError('not_found', { explanation: NO_SESSION });
-  if (session.credentialHash !== credentialHashOf(credential))
-    throw new AppError('access_denied', { explanation: OTHER_CREDENTIAL });
-  return session;
+/** Takes `"arguments": null`, which some clients send, for a call without arguments. */
+function withoutNullArguments(message: unknown): unknown {
+  const { params } = Object(message) as { params?: { arguments?: unknown } | null };
+  if (params?.arguments === null) delete params.arguments;
+  return message;
 }
 
-function isInitialize(message: unknown): message is Message {
+function isInitialize(message: unknown): message is Initialize {
   return (
     typeof message === 'object' && message !== null && 'method' in message && message.method === 'initialize'
   );
 }
 
-function isCancellation(message: unknown): message is { params: { requestId: string | number } } {
-  const { method, params }: Message = message ?? {};
-  return method === 'notifications/cancelled' && ['string', 'number'].includes(typeof params?.requestId);
+function sessionOpenedBy({ params }: Initialize): Session {
+  const name = params?.clientInfo?.name;
+  return {
+    ...(typeof name === 'string' && { agent: name.slice(0, NAME_MAX) }),
+    allowsBatches: params?.protocolVersion === BATCH_REVISION,
+  };
 }
 
-/** Returns the ids of a batch's messages. Throws `invalid_request` for a batch that is not allowed. */
-function checkBatch(messages: (Message | null)[], { allowsBatches }: Session): unknown[] {
-  if (!allowsBatches)
+function sessionOf(id: string, credential: string): Session {
+  if (id === '')
+    throw new AppError('invalid_request', { explanation: 'Initialize first, and send Mcp-Session-Id.' });
+  return readSessionId(id, credential);
+}
+
+/** Throws `invalid_request` for a batch that is not allowed. */
+function checkBatch({ length }: unknown[], isAllowed: boolean): void {
+  if (!isAllowed)
     throw new AppError('invalid_request', { explanation: 'This revision of the protocol has no batches.' });
-  if (messages.length > BATCH_MESSAGES_MAX)
+  if (length > BATCH_MESSAGES_MAX)
     throw new AppError('invalid_request', {
       explanation: `A batch has at most ${BATCH_MESSAGES_MAX} messages.`,
     });
-  return messages.map((message) => message?.id);
 }
 
 /** Packs a caller into the object that the SDK passes to the handlers unchanged. */
@@ -180,10 +169,15 @@ function callerIn(info: AuthInfo | undefined): Caller {
   return caller as Caller;
 }
 
-/** Creates a `Request` of the Fetch API, without the body, which was read before. */
+const ACCEPT = 'application/json, text/event-stream';
+
+/**
+ * Creates a `Request` of the Fetch API, without the body, which was read before. The SDK insists on a client that
+ * accepts both a stream and a whole answer.
+ */
 function requestOf({ req, state }: RequestContext): Request {
-  const headers = Object.entries(req.headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
+  const headers = Object.entries({ ...req.headersDistinct, accept: [ACCEPT] }).flatMap(
+    ([name, values = []]) => values.map((value): [string, string] => [name, value]),
   );
   const { method = 'POST' } = req;
   return new Request(`http://localhost${PATH}`, { method, headers, signal: state.signal });

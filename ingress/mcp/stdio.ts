@@ -1,5 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { stdioConfig } from '../../shared/config/mcp.ts';
+import { messageOf } from '../../shared/errors/message-of.ts';
 import { createLog } from '../../shared/log.ts';
 import { createToolServer } from './tool-server.ts';
 import { accountClientAt } from './upstream.ts';
@@ -11,6 +12,6 @@ try {
   const account = accountClientAt(url, { credential: key });
   serveStdio(() => createToolServer({ accountOf: () => account, publicUrl: url, log }));
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
 }

@@ -14,6 +14,8 @@ import { DATA_WARNING, type Tool } from './tools/tool.ts';
 
 export interface ToolServerParts {
   accountOf(ctx: ServerContext): AccountClient;
+  /** Name of the agent, if another request has initialized its session. */
+  agent?: string;
   publicUrl: string;
   log: Log;
 }
@@ -40,8 +42,8 @@ const tools: readonly Tool[] = [
 const TOOL_LIST = tools.map(({ listed }) => listed) as never;
 const TOOLS_BY_NAME = new Map(tools.map((tool) => [tool.name, tool]));
 
-/** Creates the MCP server for one client: a session, a single stateless request, or a stdio pipe. */
-export function createToolServer({ accountOf, publicUrl, log }: ToolServerParts): Server {
+/** Creates the MCP server for one request, or for a stdio pipe. */
+export function createToolServer({ accountOf, agent: knownAgent, publicUrl, log }: ToolServerParts): Server {
   const server = new Server(SERVER_INFO, SERVER_OPTIONS);
   const readingContext = (ctx: ServerContext) => ({ account: accountOf(ctx), signal: ctx.mcpReq.signal });
   server.setRequestHandler('tools/list', () => ({ tools: TOOL_LIST }));
@@ -49,7 +51,7 @@ export function createToolServer({ accountOf, publicUrl, log }: ToolServerParts)
     const tool = TOOLS_BY_NAME.get(name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no tool is named ${JSON.stringify(name)}`);
-    const agent = server.getClientVersion()?.name.slice(0, NAME_MAX) || 'agent';
+    const agent = (knownAgent ?? server.getClientVersion()?.name)?.slice(0, NAME_MAX) || 'agent';
     return withProgress(ctx, callTool(tool, args, { ...readingContext(ctx), agent, publicUrl }, log));
   });
   server.setRequestHandler('resources/list', () => ({ resources }));
@@ -73,7 +75,7 @@ async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Pro
   const since = performance.now();
   const timer = setInterval(() => {
     const progress = Math.round((performance.now() - since) / 1000);
-    const params = { progressToken, progress, message: 'Seconds of waiting for Forecue' };
+    const params = { progressToken, progress, message: `Waiting for Forecue: ${progress} s` };
     // Fails if the caller is gone.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   }, PROGRESS_EVERY_MS);

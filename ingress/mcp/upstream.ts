@@ -34,6 +34,9 @@ export function accountClientAt(
   });
 }
 
+const REFUSED =
+  'The key or access token is unknown or was revoked. Issue a new key, and set it in the agent.';
+
 /**
  * Throws `not_authenticated` or `token_expired` if `/api` refuses the credential, `rate_limited` or
  * `service_unavailable` if it cannot check it.
@@ -46,8 +49,8 @@ export async function checkCredential(account: AccountClient, signal: AbortSigna
     if (!(error instanceof ForecueError)) throw error;
     // A key without the scope to read is valid.
     if (error.code === 'access_denied') return;
-    if (error.status === 401)
-      throw new AppError(error.code === 'token_expired' ? 'token_expired' : 'not_authenticated');
+    if (error.code === 'token_expired') throw new AppError('token_expired');
+    if (error.status === 401) throw new AppError('not_authenticated', { explanation: REFUSED });
     const code = error.code === 'rate_limited' ? 'rate_limited' : 'service_unavailable';
     throw new AppError(code, { retryAfterS: error.retryAfter ?? 1 });
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ListOptions, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
-import { EARLIEST_TIME_MS, parseTimestamp } from '../../shared/domain/moment.ts';
+import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
 import { MEMORY_BODY_VALUES_MAX, MIB } from '../../shared/schemas/limits.ts';
 import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -14,6 +14,13 @@ const PAGE_BYTES_MAX = MIB;
 export const PAGE_DESCRIPTION =
   'With `q` the most relevant first. A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
 
+/** Shared declaration of the endpoints that list rows. */
+export const listDefaults = {
+  tag: 'Memory',
+  description: PAGE_DESCRIPTION,
+  errors: ['overloaded'],
+} as const;
+
 /** Shared declaration of the endpoints that add rows. */
 export const additionDefaults = {
   tag: 'Memory',
@@ -22,7 +29,6 @@ export const additionDefaults = {
   bodyValues: MEMORY_BODY_VALUES_MAX,
   bodyLimit: 4 * MIB,
   keepsBody: true,
-  errors: [],
   status: 201,
 } as const;
 
@@ -31,28 +37,30 @@ export const deletionDefaults = {
   tag: 'Memory',
   inTurn: 'memory',
   params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
   response: DeletionReceipt,
 } as const;
 
-interface ReadPageParts {
+interface PageInput {
+  user: { id: string };
+  query: Omit<ListQuery, 'session_id'>;
   reserve: ReserveAnswerMemory;
-  takeSearchTurn: TakeTurn;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }
 
 /**
- * Throws a `ValidationError` for an invalid cursor or time, and the errors of `reserve`, `takeSearchTurn` and `read`.
+ * Answers with a page of rows, presented one by one. Throws a `ValidationError` for an invalid cursor or time, and the
+ * errors of `reserve`, `takeSearchTurn` and `read`.
  */
-export async function readPage<Row>(
-  list: { accountId: string; tier: string },
-  { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
-  { reserve, takeSearchTurn, signal }: ReadPageParts,
+export async function answerPage<Row, Presented>(
+  tier: string,
+  { user, query, reserve, signal }: PageInput,
+  takeSearchTurn: TakeTurn,
   read: (options: ListOptions) => Promise<Page<Row>>,
-): Promise<{ rows: Row[]; next: string | null }> {
-  const listName = { ...list, q };
+  present: (row: Row) => Presented,
+): Promise<{ body: { results: Presented[]; next: string | null } }> {
+  const { limit, cursor, since, until, tag, q } = query;
+  const listName = { accountId: user.id, tier, q };
   const options = {
     limit,
     sizeMax: PAGE_BYTES_MAX,
@@ -64,17 +72,18 @@ export async function readPage<Row>(
   };
   // Reserves memory before it takes a search turn: a request that waits for memory must not hold a turn.
   await reserve(PAGE_BYTES_MAX);
-  const searcher = { party: list.accountId, gone: signal };
+  const searcher = { party: user.id, gone: signal };
   const { rows, end } = await (q === undefined
     ? read(options)
     : takeSearchTurn(searcher, () => read(options)));
-  return { rows, next: end === undefined ? null : cursorOf(end, listName) };
+  const next = end === undefined ? null : cursorOf(end, listName);
+  return { body: { results: rows.map(present), next } };
 }
 
 /** Throws a `ValidationError` for an invalid time, since the schema lets some invalid times pass. */
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
-  const timeMs = parseTimestamp(value);
+  const timeMs = parseTimestamp(midnightOf(value));
   // No row is earlier than `EARLIEST_TIME_MS`.
   if (timeMs !== undefined) return new Date(Math.max(timeMs, EARLIEST_TIME_MS));
   const msg = 'Input should be a valid date and time with a zone';

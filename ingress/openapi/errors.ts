@@ -7,9 +7,11 @@ import {
 } from '../../shared/schemas/errors.ts';
 import { BODY_BYTES_MAX } from '../../shared/schemas/limits.ts';
 import { UNCOUNTED_BYTES } from '../guards/budgets.ts';
-import type { Credential, Endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import type { ResponseHeader } from '../http/headers.ts';
+import type { Credential } from '../request/context.ts';
 import type { Components } from './components.ts';
-import { type ResponseHeader, responseHeaders } from './headers.ts';
+import { responseHeaders } from './headers.ts';
 
 const EXAMPLE_FAULT: Fault = {
   loc: ['body', 'user_id'],
@@ -93,22 +95,25 @@ const BODY_ERRORS: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type
  * Lists every code that the endpoint may answer with, in the catalogue's order, except those that are the same
  * everywhere: 404 and 405 for unknown routes, the refusals of `checkHead` and `server.ts`, and 500.
  */
-export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
+function possibleErrors(endpoint: Endpoint): ErrorCode[] {
   const {
     credential,
-    freshLogin,
+    login,
     body,
     bodyLimit = BODY_BYTES_MAX,
     queryError,
     unlimited,
     inTurn,
-    errors,
+    params,
+    errors = [],
   } = endpoint;
   const possible = new Set<ErrorCode>([
     ...CREDENTIAL_ERRORS[credential],
-    ...(freshLogin ? (['fresh_login_required'] as const) : []),
+    ...(login === 'fresh' ? (['fresh_login_required'] as const) : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     ...(body === undefined ? [] : BODY_ERRORS),
+    // A parameter may name nothing, or have another shape.
+    ...(Object.keys(params).length > 0 ? (['not_found'] as const) : []),
     // The memory budget may be full, or too many requests of the account may wait.
     ...((body !== undefined && bodyLimit > UNCOUNTED_BYTES) || inTurn ? (['overloaded'] as const) : []),
     ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
@@ -119,7 +124,7 @@ export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
 }
 
 /** Checks whether the endpoint answers invalid input with a 422 and a list of errors. */
-export function isValidated({ body, query, queryError }: Endpoint): boolean {
+function isValidated({ body, query, queryError }: Endpoint): boolean {
   return body !== undefined || (query !== undefined && queryError === undefined);
 }
 

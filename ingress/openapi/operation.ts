@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import Type, { type TSchema } from 'typebox';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX, BODY_VALUES_MAX, KIB, MIB } from '../../shared/schemas/limits.ts';
+import { mayOmitBody } from '../guards/bodies.ts';
 import type { Endpoint, ParamKind } from '../http/endpoint.ts';
 import { scopesOf } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
@@ -30,19 +31,26 @@ export function operationOf(endpoint: Endpoint, components: Components): object 
     ],
     requestBody: body && {
       description: boundsOf(endpoint),
-      required: true,
-      content: { 'application/json': { schema: bodySchema(endpoint, components), example: exampleOf(body) } },
+      required: !mayOmitBody(endpoint),
+      content: {
+        'application/json': {
+          schema: bodySchema(endpoint, components),
+          example: exampleOf(endpoint, 'request'),
+        },
+      },
     },
     responses: { ...successResponses(endpoint, components), ...errorResponses(endpoint) },
   };
 }
 
 function securityOf(endpoint: Endpoint): object[] {
-  const { credential, freshLogin } = endpoint;
+  const { credential, login } = endpoint;
   if (credential === 'none') return [];
   if (credential === 'app') return [{ appKey: [] }];
-  const keys = freshLogin ? [] : scopesOf(endpoint).map((scope) => ({ serviceKey: [scope] }));
-  return [{ accessToken: [] }, ...keys];
+  const scopes = scopesOf(endpoint);
+  // An operation that names no scope is for keys without scopes.
+  const keys = scopes.length === 0 ? [{ serviceKey: [] }] : scopes.map((scope) => ({ serviceKey: [scope] }));
+  return [{ accessToken: [] }, ...(login === undefined ? keys : [])];
 }
 
 function pathParameters({ path, params }: Endpoint, components: Components): object[] {
@@ -71,17 +79,23 @@ function successResponses(endpoint: Endpoint, components: Components): Record<st
       ...(endpoint.unlimited ? [] : (['RateLimit', 'RateLimit-Policy'] as const)),
     ]),
     content: body && {
-      [responseType]: { schema: components.refer(body), example: exampleOf(body) },
+      [responseType]: { schema: components.refer(body), example: exampleOf(endpoint, statusCode) },
       ...(endpoint.streams &&
         statusCode === status && {
           'text/event-stream': {
             schema: Type.String(),
-            example: `event: done\ndata: ${JSON.stringify(exampleOf(body))}\n\n`,
+            example: `event: done\ndata: ${JSON.stringify(exampleOf(endpoint, statusCode))}\n\n`,
           },
         }),
     },
   });
-  return { [otherStatus]: success(otherStatus, otherResponse), [status]: success(status, response) };
+  return {
+    [otherStatus]: success(otherStatus, otherResponse),
+    [status]: success(status, response),
+    ...(endpoint.showsStored && {
+      204: { ...success(204, undefined), description: 'Done. For a key without the scope `read`.' },
+    }),
+  };
 }
 
 function bodySchema({ body = {}, rows }: Endpoint, components: Components): object {

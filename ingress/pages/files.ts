@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { RequestContext } from '../request/context.ts';
+import type { Html } from './html.ts';
 
 /** Answers with the file at the request's path, or 304 to a client that has it. */
 export type SendFile = (ctx: RequestContext) => Promise<void>;
@@ -18,7 +19,7 @@ export interface PublishedFile {
 }
 
 /** Headers of a file that browsers may cache, but must revalidate each time. */
-export const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
+const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
 
 export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
   const etags = new Map<PublishedFile, string>();
@@ -40,12 +41,30 @@ export function createFileSender(files: ReadonlyMap<string, PublishedFile>): Sen
   };
 }
 
-export function readAsset(type: string, path: string | URL): PublishedFile {
+function readAsset(type: string, path: string | URL): PublishedFile {
   return { type, content: readFileSync(path), headers: REVALIDATE_HEADERS };
 }
 
 export function readScript(path: string | URL): PublishedFile {
   return readAsset('text/javascript; charset=utf-8', path);
+}
+
+export function readStyle(path: string | URL): PublishedFile {
+  return readAsset('text/css; charset=utf-8', path);
+}
+
+/** `policy` is the page's Content-Security-Policy. */
+export function pageFile(page: Html, policy: string, headers: Record<string, string> = {}): PublishedFile {
+  return {
+    type: 'text/html; charset=utf-8',
+    content: Buffer.from(page.text),
+    headers: {
+      ...REVALIDATE_HEADERS,
+      'Content-Security-Policy': policy,
+      'Referrer-Policy': 'no-referrer',
+      ...headers,
+    },
+  };
 }
 
 const gzipInThread = promisify(gzip);

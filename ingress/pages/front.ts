@@ -6,20 +6,15 @@ import { FAVICON, layoutPage, pagePolicy } from './layout.ts';
 interface FrontParts {
   health: Health;
   publicUrl: string;
-  hasConsole: boolean;
+  /** True if people have a console. */
+  console: boolean;
   production: boolean;
 }
 
-/** The front page, `/`: HTML for a browser, JSON for a program. */
-export class FrontPage {
-  readonly #parts: FrontParts;
-
-  constructor(parts: FrontParts) {
-    this.#parts = parts;
-  }
-
-  async show(ctx: PageContext): Promise<void> {
-    const { health, publicUrl, hasConsole } = this.#parts;
+/** Serves the front page, `/`: HTML for a browser, JSON for a program. */
+export function frontPage(parts: FrontParts) {
+  return async (ctx: PageContext): Promise<void> => {
+    const { health, publicUrl, console: hasConsole } = parts;
     const ready = await health.isReady().catch(() => false);
     ctx.status = 200;
     ctx.vary('Accept');
@@ -27,7 +22,7 @@ export class FrontPage {
     if (ctx.accepts('json', 'html') === 'html') {
       ctx.set({ 'Content-Security-Policy': pagePolicy("'none'"), 'Referrer-Policy': 'no-referrer' });
       ctx.type = 'html';
-      ctx.body = renderFrontPage({ ...this.#parts, ready }).text;
+      ctx.body = renderFrontPage({ ...parts, ready }).text;
       return;
     }
     ctx.type = 'json';
@@ -38,7 +33,7 @@ export class FrontPage {
       openapi: `${publicUrl}/openapi.json`,
       console: hasConsole ? `${publicUrl}/console/` : null,
     });
-  }
+  };
 }
 
 export function sendFavicon(ctx: PageContext): void {
@@ -54,7 +49,7 @@ const FAVICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-anc
 function renderFrontPage({
   ready,
   publicUrl,
-  hasConsole,
+  console: hasConsole,
   production,
 }: FrontParts & { ready: boolean }): Html {
   const key = production ? '$APP_KEY' : '$(cat .data/app-key)';

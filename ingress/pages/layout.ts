@@ -22,40 +22,64 @@ const STYLE = `\n${fileOf('base.css')}${fileOf('card.css')}`;
 /** Hash by which the Content-Security-Policy allows the style sheet. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
+/** Returns a Content-Security-Policy that allows these sources and no others, and no other site to frame the page. */
+export function contentPolicy(sources: Record<string, string>): string {
+  const directives = {
+    'default-src': "'none'",
+    ...sources,
+    'frame-ancestors': "'none'",
+    'base-uri': "'none'",
+  };
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ');
+}
+
 /** Returns the Content-Security-Policy of a page that `layoutPage` renders. */
 export function pagePolicy(formAction: string): string {
-  return [
-    "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
-    "img-src 'self'",
-    `form-action ${formAction}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; ');
+  return contentPolicy({ 'style-src': STYLE_SOURCE, 'img-src': "'self'", 'form-action': formAction });
 }
 
-interface Page {
+interface Document {
   title: string;
-  content: Html;
   /** Path to the folder with `favicon.svg`, relative, so that it works under a path prefix. */
-  root: '../' | './';
+  root: string;
+  head: Html;
+  body: Html;
 }
 
-export function layoutPage({ title, content, root }: Page): Html {
+export function htmlDocument({ title, root, head, body }: Document): Html {
   return html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="robots" content="noindex">
-    <title>${title} – Forecue</title>
+    <title>${title}</title>
     <link rel="icon" href="${root}favicon.svg" type="image/svg+xml">
-    <style>${markup(STYLE)}</style>
+    ${head}
   </head>
   <body>
-    <header>${markup(LOGO)} Forecue</header>
-    <main>${content}</main>
+    ${body}
   </body>
 </html>
 `;
+}
+
+/** Keeps a page out of search engines. */
+export const NO_INDEX = html`<meta name="robots" content="noindex">`;
+
+interface Page {
+  title: string;
+  content: Html;
+  root: '../' | './';
+}
+
+export function layoutPage({ title, content, root }: Page): Html {
+  return htmlDocument({
+    title: `${title} – Forecue`,
+    root,
+    head: html`${NO_INDEX}<style>${markup(STYLE)}</style>`,
+    body: html`<header>${markup(LOGO)} Forecue</header>
+    <main>${content}</main>`,
+  });
 }

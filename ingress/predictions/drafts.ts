@@ -1,3 +1,4 @@
+import type { Box } from '../../shared/box.ts';
 import { envelopeSize } from '../../shared/domain/context-envelope.ts';
 import type { DraftTexts } from '../../shared/domain/prediction.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -13,30 +14,25 @@ const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   sent: [],
 };
 
-export class DraftService {
-  readonly #work: Pick<WorkService, 'perform'>;
-  readonly #contextEnvelopeChars: number;
+export type PredictDraft = (
+  accountId: string,
+  body: Box<DraftRequest>,
+  gone: AbortSignal,
+) => Promise<DraftResponse>;
 
-  constructor(work: Pick<WorkService, 'perform'>, contextEnvelopeChars: number) {
-    this.#work = work;
-    this.#contextEnvelopeChars = contextEnvelopeChars;
-  }
-
-  /**
-   * Throws `context_too_large`. Rejects with the error of the prediction if the prediction fails. Cancels the
-   * prediction when the caller disconnects, because the person has then typed on.
-   */
-  predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
-    const { draft: text, messages } = body;
-    const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };
-    if (envelopeSize(texts) > this.#contextEnvelopeChars) throw new AppError('context_too_large');
-    const call = callOf(draft, { accountId, body, idempotencyKey: undefined, wait: false });
-    return this.#perform({ ...call, cancelOnDisconnect: true }, gone);
-  }
-
-  async #perform(call: ReturnType<typeof callOf>, gone: AbortSignal): Promise<DraftResponse> {
+/**
+ * The returned function throws `context_too_large`, and the error of the prediction if the prediction fails. It cancels
+ * the prediction when the caller disconnects, because the person has then typed on.
+ */
+export function draftPredictor(
+  work: Pick<WorkService, 'perform'>,
+  contextEnvelopeChars: number,
+): PredictDraft {
+  return async (accountId, body, gone) => {
     const since = performance.now();
-    const { outcome } = await this.#work.perform(draft, call, gone);
+    const checkedBody = body.map((request) => checkSize(request, contextEnvelopeChars));
+    const call = callOf(draft, { accountId, body: checkedBody, idempotencyKey: undefined, wait: false });
+    const { outcome } = await work.perform(draft, { ...call, cancelOnDisconnect: true }, gone);
     const { state, report, answer, queueMs } = outcome;
     if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);
     const { memoryMs, modelMs, ...publicReport } = report;
@@ -50,5 +46,12 @@ export class DraftService {
         total_ms: Math.round(performance.now() - since),
       },
     };
-  }
+  };
+}
+
+function checkSize(body: DraftRequest, charsMax: number): DraftRequest {
+  const { draft: text, messages } = body;
+  const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };
+  if (envelopeSize(texts) > charsMax) throw new AppError('context_too_large');
+  return body;
 }

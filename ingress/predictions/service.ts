@@ -46,20 +46,22 @@ export class PredictionService {
   }
 
   /**
-   * Throws `feature_disabled`, `context_too_large`, or `not_found` for a malformed connection id. Rejects with the
-   * error of the prediction if the prediction fails. Not async, so that the body can be garbage-collected while the
-   * caller waits.
+   * Throws `feature_disabled`, `context_too_large`, `not_found` for a malformed connection id, and the error of the
+   * prediction if the prediction fails.
    */
-  predict(
+  async predict(
     app: AppPrincipal,
-    body: PredictionRequest,
+    body: Box<PredictionRequest>,
     preferences: PredictionPreferences,
     gone: AbortSignal,
   ): Promise<PredictionResult> {
-    checkFeatures(app, 'predictions', body.mode);
-    if (envelopeSize(body) > this.#contextEnvelopeChars) throw new AppError('context_too_large');
-    if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
-    return this.#perform(callOf(app, body, preferences), gone);
+    const checkedBody = body.map((request) => this.#check(app, request));
+    const call = callOf(app, checkedBody, preferences);
+    const { outcome, replayed } = await this.#work.perform(predict, call, gone);
+    const refusal = refusalOf(outcome);
+    if (refusal !== undefined) throw refusal;
+    const { queueMs, report } = outcome;
+    return { answer: answerOf(outcome), replayed, queueMs, providerMs: report?.providerMs ?? null };
   }
 
   /** Returns how the prediction ended. Throws `not_found`, or `access_denied` for a prediction of another user. */
@@ -71,21 +73,20 @@ export class PredictionService {
     return cancelAnswerOf(outcome);
   }
 
-  async #perform(call: WorkCall<PredictionFacts>, gone: AbortSignal): Promise<PredictionResult> {
-    const { outcome, replayed } = await this.#work.perform(predict, call, gone);
-    const refusal = refusalOf(outcome);
-    if (refusal !== undefined) throw refusal;
-    const { queueMs, report } = outcome;
-    return { answer: answerOf(outcome), replayed, queueMs, providerMs: report?.providerMs ?? null };
+  #check(app: AppPrincipal, body: PredictionRequest): PredictionRequest {
+    checkFeatures(app, 'predictions', body.mode);
+    if (envelopeSize(body) > this.#contextEnvelopeChars) throw new AppError('context_too_large');
+    if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
+    return body;
   }
 }
 
 function callOf(
   app: AppPrincipal,
-  body: PredictionRequest,
+  body: Box<PredictionRequest>,
   { wait, onDisconnect = app.onDisconnect }: PredictionPreferences,
 ): WorkCall<PredictionFacts> {
-  const orderedBody = sortKeys(body);
+  const orderedBody = sortKeys(body.take());
   const input = JSON.stringify(orderedBody);
   const { request_id: requestId, draft, ...context } = orderedBody;
   const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;
@@ -101,7 +102,7 @@ function callOf(
       key: draftLineKey(app.id, userId, sessionId),
       revision: draft.revision,
       textHash: draftHash,
-      supersedable: body.mode === 'complete_draft',
+      supersedable: context.mode === 'complete_draft',
     },
     wait,
     cancelOnDisconnect: onDisconnect === 'cancel',
@@ -109,12 +110,12 @@ function callOf(
       requestId,
       userId,
       sessionId,
-      mode: body.mode,
+      mode: context.mode,
       connectionId,
       draftRevision: draft.revision,
       draftLength: draft.text.length,
       draftHash: draftHash.toString('base64url'),
-      contextRevision: body.context_revision,
+      contextRevision: context.context_revision,
       contextHash: fingerprint(app.fingerprintKey, JSON.stringify(context)).toString('base64url'),
       minConfidence: app.minConfidence,
     },

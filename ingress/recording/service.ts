@@ -1,24 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Box } from '../../shared/box.ts';
+import { RecordingSession } from '../../shared/db/entities/recording.ts';
 import {
   type Cursor,
   type EventRow,
   findEvent,
-  findSession,
   pageOfEvents,
-  readBody,
+  readBodies,
 } from '../../shared/db/stores/recording/read.ts';
 import type { RecordResult } from '../../shared/db/stores/recording/record.ts';
-import {
-  type CheckedBatch,
-  checkBatch,
-  type RecordedEvent,
-  receiptOf,
-  sessionAnswer,
-  storedEventJson,
-} from '../../shared/domain/recording.ts';
+import { checkBatch, type RecordedEvent, receiptOf, storedEventJson } from '../../shared/domain/recording.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
-import type { RecordingReceipt, SessionEventsQuery } from '../../shared/schemas/recording.ts';
+import { present } from '../../shared/schemas/present.ts';
+import { type RecordingReceipt, Session, type SessionEventsQuery } from '../../shared/schemas/recording.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import { type ReserveAnswerMemory, UNCOUNTED_BYTES } from '../guards/budgets.ts';
 
@@ -33,14 +28,16 @@ interface Reader {
   signal: AbortSignal;
 }
 
-/** Maximum bytes of a page's events, since `limit` counts events of any size. A larger event is alone on its page. */
-const PAGE_BYTES_MAX = 4 * MIB;
+/** Maximum bytes of a page's events, since `limit` counts events of any size. */
+const PAGE_BYTES_MAX = 16 * MIB;
+/** Maximum bytes of a page's events that are read before its size is known. */
+const FIRST_BYTES_MAX = MIB;
 
 export class RecordingService {
   readonly #parts: RecordingParts;
   /** Accounts take turns, because checking a batch occupies the thread. */
   readonly #checkLimiter = new ConcurrencyLimiter({ capacity: 1 });
-  /** Reading a large event takes a connection for long, and several times the event's size in memory. */
+  /** Reading large events takes a connection for long, and several times their size in memory. */
   readonly #largeReadLimiter = new ConcurrencyLimiter({ capacity: 2 });
 
   constructor(parts: RecordingParts) {
@@ -49,15 +46,15 @@ export class RecordingService {
 
   /**
    * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then no row is stored), or
-   * `not_authenticated` when the account is gone. Not async, so that `rows` can be garbage-collected after the check.
+   * `not_authenticated` when the account is gone.
    */
-  record(accountId: string, rows: readonly unknown[], gone: AbortSignal): Promise<RecordingReceipt> {
-    return this.#checkLimiter
-      .run(() => checkBatch(rows, Date.now()), { party: accountId, gone })
-      .then((batch) => this.#store(accountId, batch, gone));
-  }
-
-  async #store(accountId: string, batch: CheckedBatch, gone: AbortSignal): Promise<RecordingReceipt> {
+  async record(
+    accountId: string,
+    rows: Box<readonly unknown[]>,
+    gone: AbortSignal,
+  ): Promise<RecordingReceipt> {
+    const check = () => checkBatch(rows.take(), Date.now());
+    const batch = await this.#checkLimiter.run(check, { party: accountId, gone });
     const { events } = batch;
     const result =
       events.length > 0
@@ -79,16 +76,25 @@ export class RecordingService {
    * once there is memory for it. Throws `overloaded` if there is none, or if the caller leaves before its turn, because
    * its memory is free then.
    */
-  async render(
+  async render(accountId: string, event: EventRow, reader: Reader): Promise<string | undefined> {
+    return (await this.#renderAll(accountId, [event], reader))[0];
+  }
+
+  async #renderAll(
     accountId: string,
-    { id, size, body, receivedAt }: EventRow,
+    events: readonly EventRow[],
     { reserve, signal }: Reader,
-  ): Promise<string | undefined> {
-    if (body !== undefined) return storedEventJson({ body, receivedAt });
-    await reserve(size);
-    const read = () => readBody(this.#parts.em(), accountId, id);
-    const storedBody = await this.#largeReadLimiter.run(read, { party: accountId, gone: signal });
-    return storedBody === undefined ? undefined : storedEventJson({ body: storedBody, receivedAt });
+  ): Promise<string[]> {
+    const missing = events.filter(({ body }) => body === undefined).map(({ id }) => id);
+    let bodies = new Map<string, string>();
+    if (missing.length > 0) {
+      await reserve(events.reduce((sum, { size }) => sum + size, 0));
+      const read = () => readBodies(this.#parts.em(), accountId, missing);
+      bodies = await this.#largeReadLimiter.run(read, { party: accountId, gone: signal });
+    }
+    return events.flatMap(({ id, receivedAt, body = bodies.get(id) }) =>
+      body === undefined ? [] : storedEventJson({ body, receivedAt }),
+    );
   }
 
   /** Returns JSON: a session and a page of its events, without those erased meanwhile. Throws as `readEvent`. */
@@ -99,20 +105,23 @@ export class RecordingService {
     reader: Reader,
   ): Promise<string> {
     const { em } = this.#parts;
-    const session = await findSession(em(), accountId, id);
-    if (session === undefined) throw new AppError('not_found');
-    await reader.reserve(PAGE_BYTES_MAX);
+    const session = await em().findOneOrFail(RecordingSession, { accountId, id });
+    await reader.reserve(FIRST_BYTES_MAX);
     const { events, next } = await pageOfEvents(em(), session, {
       limit,
       sizeMax: PAGE_BYTES_MAX,
+      bodiesMax: FIRST_BYTES_MAX,
       after: after === undefined ? undefined : cursorOf(after),
     });
-    const renderedEvents = await Promise.all(events.map((event) => this.render(accountId, event, reader)));
-    const renderedSession = JSON.stringify(sessionAnswer(session));
+    const results = await this.#renderAll(accountId, events, reader);
+    const renderedSession = JSON.stringify(presentSession(session));
     const token = JSON.stringify(next && tokenOf(next));
-    const results = renderedEvents.filter((json) => json !== undefined).join();
-    return `{"session":${renderedSession},"results":[${results}],"next":${token}}`;
+    return `{"session":${renderedSession},"results":[${results.join()}],"next":${token}}`;
   }
+}
+
+export function presentSession(row: RecordingSession): Session {
+  return present(Session, row, { session_id: row.id, owner: row.accountId });
 }
 
 function tokenOf({ occurredMs, arrival }: Cursor): string {

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
 import { createBatcher } from '../../shared/db/batcher.ts';
 import type { ListedReply } from '../../shared/db/entities/reply.ts';
 import { findEndedIds, findEndedReplies, measureReplies } from '../../shared/db/stores/replies/rows.ts';
@@ -11,13 +10,13 @@ import { presentAnswer } from './present.ts';
 const BATCHES_PER_READ_MAX = 100;
 
 /** A batch stores only its latency and the ids of its predictions; their rows have the results and the usage. */
-export function batchView(pool: Pool, em: () => EntityManager): JobView {
+export function batchView(em: () => EntityManager): JobView {
   const rowsOf = async (accountId: string, ids: readonly string[]) => {
     const rows = ids.length === 0 ? [] : await findEndedReplies(em(), accountId, ids);
     return new Map(rows.map((row) => [row.id, row]));
   };
   const readEnded = async (batches: string[][]) => {
-    const ended = await findEndedIds(pool, batches.flat());
+    const ended = await findEndedIds(em(), batches.flat());
     return batches.map((ids) => ids.filter((id) => ended.has(id)));
   };
   const selectEnded = createBatcher(readEnded, { maxItems: BATCHES_PER_READ_MAX });

@@ -1,46 +1,31 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
-import type { ReplyDetail, ReplyResponse, ReplyStats, ReplySummary } from '../../shared/schemas/replies.ts';
+import { present } from '../../shared/schemas/present.ts';
+import {
+  ReplyCandidate,
+  ReplyDetail,
+  ReplyResponse,
+  type ReplyStats,
+  ReplySummary,
+} from '../../shared/schemas/replies.ts';
 
 /** Presents a prediction as it was first answered, without the person's later decision. */
 export function presentAnswer(row: ListedReply): ReplyResponse {
-  return { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' };
+  return present(ReplyResponse, row, { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' });
 }
 
 export function presentSummary(row: ListedReply): ReplySummary {
-  return {
-    ...answerOf(row),
-    agent: row.agent,
-    session_id: row.sessionId ?? null,
-    created_at: row.createdAt.toISOString(),
-    acted_at: row.actedAt?.toISOString() ?? null,
-    actual_response: row.actualResponse ?? null,
-    feedback_at: row.feedbackAt?.toISOString() ?? null,
-    error: row.error ?? null,
-  };
+  return present(ReplySummary, row, answerOf(row));
 }
 
 export function presentReply(row: Reply): ReplyDetail {
-  return { ...presentSummary(row), agent_input: row.agentInput, context: row.context ?? null };
+  return present(ReplyDetail, row, answerOf(row));
 }
 
-function answerOf(row: ListedReply): ReplyResponse {
+function answerOf({ response, candidates, inputTokens, outputTokens }: ListedReply) {
   return {
-    id: row.id,
-    predicted_response: row.response,
-    confidence: row.confidence,
-    reasoning: row.reasoning,
-    candidates: row.candidates.map(({ response, confidence, reasoning }) => ({
-      response,
-      confidence,
-      reasoning,
-    })),
-    k: row.k,
-    // Only our stores write this column, and only these values.
-    status: row.status as ReplyResponse['status'],
-    threshold: row.threshold,
-    model: row.model,
-    latency_ms: row.latencyMs,
-    usage: { input_tokens: row.inputTokens, output_tokens: row.outputTokens },
+    predicted_response: response,
+    candidates: candidates.map((one) => present(ReplyCandidate, one)),
+    usage: { input_tokens: inputTokens, output_tokens: outputTokens },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Reply } from '../../shared/db/entities/reply.ts';
-import { findReply } from '../../shared/db/stores/replies/rows.ts';
+import type { Box } from '../../shared/box.ts';
+import { Reply } from '../../shared/db/entities/reply.ts';
 import { Faults } from '../../shared/domain/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
@@ -30,26 +30,30 @@ export class ReplyService {
     this.#parts = parts;
   }
 
-  /**
-   * Throws the errors of `check`. Rejects with the error of the prediction if the prediction fails. Not async, so that
-   * the body can be garbage-collected while the caller waits.
-   */
-  predict(
+  /** Throws the errors of `check`, and the error of the prediction if the prediction fails. */
+  async predict(
     accountId: string,
-    body: ReplyRequest,
+    body: Box<ReplyRequest>,
     { cancelOnDisconnect, ...preferences }: ReplyPreferences,
     gone: AbortSignal,
   ): Promise<{ row: Reply; replayed: boolean }> {
-    this.check(body);
-    return this.#perform(
-      accountId,
-      { ...callOf(reply, { accountId, body, ...preferences }), cancelOnDisconnect },
+    const checkedBody = body.map((request) => this.check(request));
+    const call = callOf(reply, { accountId, body: checkedBody, ...preferences });
+    const { outcome, replayed } = await this.#parts.work.perform(
+      reply,
+      { ...call, cancelOnDisconnect },
       gone,
     );
+    if (outcome.report === null) throw refusalOf(outcome);
+    const row = await this.#parts.em().findOne(Reply, { id: outcome.id, accountId });
+    // The account was erased meanwhile.
+    if (row === null) throw new AppError('not_authenticated');
+    return { row, replayed };
   }
 
-  /** Throws a `ValidationError` for a model or `k` that the configuration forbids. */
-  check({ k, model }: Pick<ReplyRequest, 'k' | 'model'>): void {
+  /** Returns the request. Throws a `ValidationError` for a model or `k` that the configuration forbids. */
+  check<Request extends Pick<ReplyRequest, 'k' | 'model'>>(request: Request): Request {
+    const { k, model } = request;
     const { maxK, supportedModels } = this.#parts;
     const faults = new Faults();
     checkModel(model, supportedModels, faults);
@@ -59,15 +63,7 @@ export class ReplyService {
         input: k,
       });
     faults.throwIfAny();
-  }
-
-  async #perform(accountId: string, call: ReturnType<typeof callOf>, gone: AbortSignal) {
-    const { outcome, replayed } = await this.#parts.work.perform(reply, call, gone);
-    if (outcome.report === null) throw refusalOf(outcome);
-    const row = await findReply(this.#parts.em(), accountId, outcome.id);
-    // The account was erased meanwhile.
-    if (row === undefined) throw new AppError('not_authenticated');
-    return { row, replayed };
+    return request;
   }
 }
 

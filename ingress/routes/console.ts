@@ -1,4 +1,4 @@
-import { revokeRefreshToken } from '../../shared/db/stores/log-ins.ts';
+import { endRefreshToken, revokeRefreshToken } from '../../shared/db/stores/log-ins.ts';
 import {
   AccessResponse,
   LoginRequest,
@@ -9,7 +9,7 @@ import {
   SignupRequest,
 } from '../../shared/schemas/accounts.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../shared/schemas/limits.ts';
-import { type RefreshCookie, requireSameOrigin } from '../console/refresh-cookie.ts';
+import type { RefreshCookie } from '../console/refresh-cookie.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Parts } from './parts.ts';
 
@@ -27,7 +27,7 @@ export const signUpToConsole = endpoint('none', {
   response: LoginResponse,
   responseHeaders: ['Set-Cookie'],
 }).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
-  requireSameOrigin(headers);
+  refreshCookie.requireOwnPage(headers);
   const { invite_code: inviteCode, name = '', ...credentials } = body;
   const account = await accounts.signUp({ ...credentials, name, inviteCode, address }, signal);
   return withCookie(await accounts.logIn(account, signal), refreshCookie);
@@ -40,12 +40,13 @@ export const logInToConsole = endpoint('none', {
   body: LoginRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied', 'invalid_credentials', 'overloaded'],
-  status: 200,
   response: LoginResponse,
   responseHeaders: ['Set-Cookie'],
-}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: Parts) => {
-  requireSameOrigin(headers);
+}).handle(async ({ body, address, signal, headers }, { em, accounts, refreshCookie }: Parts) => {
+  const earlier = refreshCookie.read(headers);
   const account = await accounts.signIn({ ...body, address }, signal);
+  // The new cookie replaces the earlier one, which nobody could end afterwards.
+  if (earlier !== undefined) await endRefreshToken(em(), earlier);
   return withCookie(await accounts.logIn(account, signal), refreshCookie);
 });
 
@@ -57,7 +58,6 @@ export const refreshConsole = endpoint('none', {
   body: RefreshRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied', 'not_authenticated'],
-  status: 200,
   response: AccessResponse,
 }).handle(async ({ headers }, { accounts, refreshCookie }: Parts) => ({
   body: { access: await accounts.renew(refreshCookie.read(headers) ?? '') },
@@ -72,7 +72,6 @@ export const logOutOfConsole = endpoint('user', {
   body: LogoutRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['access_denied'],
-  status: 200,
   response: LogoutResponse,
   responseHeaders: ['Set-Cookie'],
 }).handle(async ({ user, body, headers }, { em, accounts, refreshCookie }: Parts) => {

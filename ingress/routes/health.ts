@@ -9,7 +9,6 @@ export const checkHealth = endpoint('none', {
   summary: 'Is the process up, and has it been able to do its work within the last 10 s?',
   unlimited: true,
   errors: ['service_unavailable'],
-  status: 200,
   response: HealthResponse,
 }).handle(async (_, { health }: Parts) => {
   if (!health.isHealthy()) throw new AppError('service_unavailable');
@@ -22,7 +21,6 @@ export const checkReadiness = endpoint('none', {
   summary: 'Do the database and the queue answer, and is the process not shutting down?',
   unlimited: true,
   errors: ['service_unavailable'],
-  status: 200,
   response: ReadinessResponse,
 }).handle(async (_, { health }: Parts) => {
   if (!(await health.isReady().catch(() => false))) throw new AppError('service_unavailable');

@@ -34,8 +34,11 @@ const site = endpointsOn('site');
 const connect = pagesOn('connect');
 const page = pagesOn('site');
 
-const sendConsole = (ctx: PageContext, parts: Parts) => parts.sendConsole(ctx);
-const sendFile = (ctx: PageContext, parts: Parts) => parts.sendFile(ctx);
+type SendPart = (ctx: PageContext, parts: Parts) => Promise<void>;
+const sendConsole: SendPart = (ctx, parts) => parts.sendConsole(ctx);
+const sendFile: SendPart = (ctx, parts) => parts.sendFile(ctx);
+const filesOf = (send: SendPart, paths: `/${string}`[]) =>
+  paths.map((path) => page('GET', path, 'none', send));
 
 /** All routes of the public port: method, path, credential and handler. */
 export const routes: readonly Route<Parts>[] = [
@@ -102,7 +105,7 @@ export const routes: readonly Route<Parts>[] = [
   api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
   api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
 
-  page('GET', '/', 'none', (ctx, { front }) => front.show(ctx)),
+  page('GET', '/', 'none', (ctx, { showFront }) => showFront(ctx)),
   page('GET', '/favicon.svg', 'none', sendFavicon),
   page('GET', '/favicon.ico', 'none', sendFavicon),
 
@@ -113,10 +116,7 @@ export const routes: readonly Route<Parts>[] = [
   site('POST', '/console/auth/login/', 'none', consoleAuth.logInToConsole),
   site('POST', '/console/auth/token/refresh/', 'none', consoleAuth.refreshConsole),
   site('POST', '/console/auth/logout/', 'user', consoleAuth.logOutOfConsole),
-  page('GET', '/console', 'none', sendConsole),
-  page('GET', '/console/', 'none', sendConsole),
-  page('GET', '/console/app.js', 'none', sendConsole),
-  page('GET', '/console/app.css', 'none', sendConsole),
+  ...filesOf(sendConsole, ['/console', '/console/', '/console/app.js', '/console/app.css']),
 
   connect('GET', '/connect/callback', 'none', (ctx, { consent }) => consent.showCallback(ctx)),
   connect('GET', '/connect/forgotten-password', 'browser', (ctx, { passwords }) =>
@@ -128,12 +128,8 @@ export const routes: readonly Route<Parts>[] = [
   connect('GET', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.show(ctx)),
   connect('POST', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.act(ctx)),
 
-  page('GET', '/openapi.json', 'none', sendFile),
-  page('GET', '/docs', 'none', sendFile),
-  page('GET', '/docs/', 'none', sendFile),
-  page('GET', '/docs/init.js', 'none', sendFile),
-  page('GET', '/docs/swagger-ui-bundle.js', 'none', sendFile),
-  page('GET', '/docs/swagger-ui.css', 'none', sendFile),
+  ...filesOf(sendFile, ['/openapi.json', '/docs', '/docs/', '/docs/init.js']),
+  ...filesOf(sendFile, ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css']),
 ];
 
 /** The routes that the OpenAPI document describes; the others serve pages and files. */

@@ -25,7 +25,7 @@ export const catalogue = {
   },
   invalid_json: {
     status: 400,
-    message: 'The body is not valid JSON in UTF-8, is nested too deeply or has too many values.',
+    message: 'The body is not valid JSON in UTF-8.',
   },
   invalid_content_type: {
     status: 400,
@@ -56,7 +56,8 @@ export const catalogue = {
   invite_required: { status: 403, message: 'Signing up needs an invite code that was not used yet.' },
   quota_exceeded: {
     status: 403,
-    message: "The account's quota is exceeded; the message says what is used, and of how much.",
+    message: "A quota is exceeded: of keys, of what the account stores, or of a day's tokens.",
+    retryAfterS: null,
   },
   not_found: { status: 404, message: 'There is nothing at this address.' },
   feature_disabled: { status: 404, message: 'This feature is turned off for the app.' },
@@ -75,7 +76,10 @@ export const catalogue = {
     message: 'The time in which this answer could be asked for again is over.',
   },
   connection_attempt_expired: { status: 410, message: 'The time for this connection attempt is over.' },
-  body_too_large: { status: 413, message: 'The body is too large.' },
+  body_too_large: {
+    status: 413,
+    message: 'The body is too large, is nested too deeply or has too many values.',
+  },
   context_too_large: { status: 413, message: 'The texts together are longer than the limit.' },
   uri_too_long: { status: 414, message: 'The URL is too long.' },
   expectation_failed: { status: 417, message: 'The only expectation met is 100-continue.' },

@@ -80,14 +80,14 @@ export function watchCallers(room: { readonly size: number }): { close(): void }
 
 interface PoolSlots {
   name: string;
-  slots: { readonly slots: number; readonly free: number };
+  workerPool: { readonly slots: number; readonly free: number };
 }
 
 export function watchSlots(pools: readonly PoolSlots[]): { close(): void } {
   return onScrape(() =>
-    pools.flatMap(({ name: pool, slots: ofPool }) => [
-      [slotsGauge, ofPool.slots, { pool }] as const,
-      [heldSlotsGauge, ofPool.slots - ofPool.free, { pool }] as const,
+    pools.flatMap(({ name: pool, workerPool: { slots, free } }) => [
+      [slotsGauge, slots, { pool }] as const,
+      [heldSlotsGauge, slots - free, { pool }] as const,
     ]),
   );
 }

@@ -10,7 +10,7 @@ import {
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Log } from '../log.ts';
-import { STOP_LIMITS } from '../process/stop-limits.ts';
+import { STOP_LIMITS } from '../stop-limits.ts';
 import { withTimeout } from '../timing/within.ts';
 
 /**

@@ -62,9 +62,10 @@ async function rowOf(typed: string, { account, signal }: ToolCall): Promise<{ te
 
 const TIER_PATHS = { fact: 'facts', episode: 'episodes', raw: 'raw' };
 
+/** Returns an address that a person can open as a citation; the console shows the tier. */
 function urlOf(typed: string, { publicUrl }: ToolCall): string {
   const { tier, id } = readTypedId(typed);
-  return `${publicUrl}/api/memory/${TIER_PATHS[tier]}/${id}/`;
+  return `${publicUrl}/console/#/memory/${TIER_PATHS[tier]}/${id}`;
 }
 
 function titleOf(text: string): string {

@@ -49,7 +49,7 @@ export const sendFeedback = tool({
   input: closedObject({ id: ReplyResponse.properties.id, ...FeedbackRequest.properties }),
   output: openObject(pick(ReplyResponse.properties, 'id', 'status')),
   async run({ id, ...feedback }, { account, signal }) {
-    const { status } = await account.giveFeedback(id, feedback, { signal });
-    return { id, status };
+    await account.giveFeedback(id, feedback, { signal });
+    return { id, status: feedback.status };
   },
 });

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
 import { closedObject, text, withDefault } from '../../../shared/schemas/build.ts';
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
+import { excerptOf } from './excerpt.ts';
 import { DATA_WARNING, openObject, READING_HINTS, tool, typedId } from './tool.ts';
 
 /** A fact, an episode or a raw row. */
@@ -21,7 +22,7 @@ const Row = openObject({ id: Type.String(), text: Type.String(), sources: Type.A
 export const recall = tool({
   name: 'recall',
   description:
-    'Search all that is remembered of the person for a question: what they prefer, decided, said. Best first, with sources. An id can be given to fetch or forget.',
+    'Search all that is remembered of the person for a question: what they prefer, decided, said. Best first, with sources. Long texts are cut: fetch has the whole, by its id. forget takes an id too.',
   hints: READING_HINTS,
   input: closedObject({
     query: text(QUERY_MAX, 1),
@@ -37,7 +38,11 @@ export const recall = tool({
     const rows = interleave(rowsOf(context)).slice(0, limit);
     const results = detail
       ? rows
-      : rows.map((row) => ({ ...row, sources: row.sources.slice(0, SOURCES_SHOWN) }));
+      : rows.map((row) => ({
+          ...row,
+          text: excerptOf(row.text, query),
+          sources: row.sources.slice(0, SOURCES_SHOWN),
+        }));
     return { note: DATA_WARNING, results, ...incompleteNote(context) };
   },
 });
@@ -61,7 +66,10 @@ export const getContext = tool({
     );
     if (detail) return { note: DATA_WARNING, ...context };
     const { profile, meta } = context;
-    const [facts, episodes, raw] = rowsOf(context).map((rows) => rows.map(({ text }) => text));
+    const about = contextQuery.query ?? contextQuery.goal ?? '';
+    const [facts, episodes, raw] = rowsOf(context).map((rows) =>
+      rows.map(({ text }) => excerptOf(text, about)),
+    );
     const { truncated, token_estimate } = meta;
     return {
       note: DATA_WARNING,

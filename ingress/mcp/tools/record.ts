@@ -27,7 +27,7 @@ const Event = Type.Object({
 export const recordEvents = tool({
   name: 'record_events',
   description:
-    'Record what was said, as it happens: agent.prompt {agent, prompt}, then user.reply {agent, reply, in_reply_to}; agent.message {agent, text}, user.message and note {text}. Memory and predictions are made of it.',
+    'Record what was said, as it happens: agent.prompt {agent, prompt}, then user.reply {agent, reply, in_reply_to}; agent.message {agent, text}, user.message and note {text}. Memory and predictions are made of it. Not where a hook records the session.',
   hints: SETTING_HINTS,
   input: closedObject({ events: Type.Array(Event, { minItems: 1, maxItems: EVENTS_MAX }) }),
   output: openObject(pick(RecordingReceipt.properties, 'accepted', 'duplicates')),

@@ -1,4 +1,5 @@
 import { readActivity as readDays } from '../../../shared/db/stores/activity.ts';
+import { accountTokens } from '../../../shared/db/stores/provider-calls.ts';
 import { ACTIVITY_ROWS_MAX, ActivityQuery, ActivityResponse } from '../../../shared/schemas/activity.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
@@ -10,10 +11,14 @@ export const readActivity = endpoint('user', {
   description: `Counts the newest ${ACTIVITY_ROWS_MAX} rows of each kind at most.`,
   inTurn: 'memory',
   query: ActivityQuery,
-  errors: [],
-  status: 200,
   response: ActivityResponse,
-}).handle(async ({ user, query }, { em }: Parts) => {
+}).handle(async ({ user, query }, { em, tokenQuotas }: Parts) => {
   const { days, utc_offset_minutes: utcOffsetMinutes } = query;
-  return { body: { days: await readDays(em(), user.id, { days, utcOffsetMinutes, now: Date.now() }) } };
+  return {
+    body: {
+      days: await readDays(em(), user.id, { days, utcOffsetMinutes, now: Date.now() }),
+      tokens_today: await accountTokens(em(), user.id),
+      tokens_quota: tokenQuotas.account,
+    },
+  };
 });

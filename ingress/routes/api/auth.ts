@@ -40,7 +40,6 @@ export const logIn = endpoint('none', {
   body: LoginRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['invalid_credentials', 'overloaded'],
-  status: 200,
   response: LoginResponse,
 }).handle(async ({ body, address, signal }, { accounts }: Parts) => ({
   body: await accounts.logIn(await accounts.signIn({ ...body, address }, signal), signal),
@@ -56,8 +55,6 @@ export const logOut = endpoint('user', {
     'token ends, that of this request too, and every browser is signed out; keys stay. A key alone may not do that.',
   body: LogoutRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
-  errors: [],
-  status: 200,
   response: LogoutResponse,
 }).handle(async ({ user, body: { refresh, all } }, { em, accounts }: Parts) => {
   if (all) await accounts.logOutEverywhere(user);
@@ -72,7 +69,6 @@ export const refreshToken = endpoint('none', {
   body: RefreshRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['not_authenticated'],
-  status: 200,
   response: AccessResponse,
 }).handle(async ({ body }, { accounts }: Parts) => ({
   body: { access: await accounts.renew(body.refresh) },
@@ -84,8 +80,6 @@ export const validateInvite = endpoint('none', {
   summary: 'Is this invite code good for signing up?',
   body: InviteRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
-  errors: [],
-  status: 200,
   response: InviteResponse,
 }).handle(async ({ body }, { em }: Parts) => ({ body: { valid: await isInvite(em(), body.code) } }));
 
@@ -96,7 +90,6 @@ export const joinWaitlist = endpoint('none', {
   body: WaitlistRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['overloaded'],
-  status: 200,
   response: WaitlistResponse,
 }).handle(async ({ body, address }, { joinWaitlist }: Parts) => {
   await joinWaitlist(body.email, address);

@@ -1,7 +1,8 @@
-import { hasScope, type UserPrincipal } from '../../../shared/domain/account.ts';
+import { hasScope } from '../../../shared/domain/account.ts';
 import { DraftRequest, DraftResponse } from '../../../shared/schemas/drafts.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
-import { type Answer, endpoint } from '../../http/endpoint.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
 import type { Parts } from '../parts.ts';
 
 export const predictDraft = endpoint('user', {
@@ -14,24 +15,10 @@ model, which memory was used (\`sent\` and \`context\`: both are left out for a 
 unit. No text of it is stored for longer than the recovery window; it is cancelled when its caller leaves.`,
   body: DraftRequest,
   bodyLimit: 4 * MIB,
-  errors: [
-    'context_too_large',
-    'prediction_cancelled',
-    'provider_failed',
-    'provider_not_configured',
-    'provider_rate_limited',
-    'overloaded',
-    'prediction_timeout',
-  ],
-  status: 200,
+  boxesBody: true,
+  errors: ['context_too_large', 'quota_exceeded', ...PREDICTION_ERRORS],
   response: DraftResponse,
-}).handle(({ user, body, signal }, { drafts }: Parts) => answer(user, drafts.predict(user.id, body, signal)));
-
-/** Awaits the prediction outside the handler, so that the request body can be garbage-collected meanwhile. */
-async function answer(
-  user: UserPrincipal,
-  prediction: Promise<DraftResponse>,
-): Promise<Answer<DraftResponse>> {
-  const { sent, context, ...rest } = await prediction;
+}).handle(async ({ user, body, signal }, { predictDraft }: Parts) => {
+  const { sent, context, ...rest } = await predictDraft(user.id, body, signal);
   return { body: hasScope(user, ['read']) ? { ...rest, sent, context } : rest };
-}
+});

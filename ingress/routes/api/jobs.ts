@@ -1,5 +1,4 @@
 import { Faults } from '../../../shared/domain/faults.ts';
-import type { ErrorCode } from '../../../shared/errors/catalogue.ts';
 import {
   JobResponse,
   PROMOTE_LIMIT_DEFAULT,
@@ -10,10 +9,10 @@ import {
 } from '../../../shared/schemas/jobs.ts';
 import { promoteEpisodes, promoteFacts, sync } from '../../../shared/work/kinds.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { accepts } from '../../http/preferences.ts';
 import { answerJob, EVENT_STREAM, followJob } from '../../jobs/answer.ts';
-import { JOB_ERRORS, job, RESPONSE_MODES, withSince } from '../../jobs/declaration.ts';
+import { JOB_ERRORS, job, PROVIDER_ERRORS, RESPONSE_MODES, withSince } from '../../jobs/declaration.ts';
 import { checkModel } from '../../replies/service.ts';
+import { accepts } from '../../request/preferences.ts';
 import type { Parts } from '../parts.ts';
 
 export const syncMemory = endpoint('user', {
@@ -25,25 +24,21 @@ export const syncMemory = endpoint('user', {
   description: `Each event becomes one raw row at most, ever. ${RESPONSE_MODES}`,
   body: SyncRequest,
   response: SyncResult,
-}).handle((input, parts: Parts) => {
-  const faults = new Faults();
-  const body = withSince(input.body, faults);
-  faults.throwIfAny();
-  return answerJob(sync, { ...input, body }, parts);
-});
+}).handle((input, parts: Parts) => answerJob(sync, { ...input, body: input.body.map(checkSync) }, parts));
 
-const PROVIDER_ERRORS = [
-  'provider_failed',
-  'provider_not_configured',
-  'provider_rate_limited',
-] as const satisfies readonly ErrorCode[];
+function checkSync(body: SyncRequest): SyncRequest {
+  const faults = new Faults();
+  const request = withSince(body, faults);
+  faults.throwIfAny();
+  return request;
+}
 
 const promotion = {
   ...job,
   tag: 'Memory',
   body: PromoteRequest,
   response: PromoteResult,
-  errors: [...JOB_ERRORS, ...PROVIDER_ERRORS],
+  errors: ['quota_exceeded', ...JOB_ERRORS, ...PROVIDER_ERRORS],
 } as const;
 
 export const promoteToEpisodes = endpoint('user', {
@@ -51,18 +46,20 @@ export const promoteToEpisodes = endpoint('user', {
   operationId: 'promoteEpisodes',
   summary: 'Summarise raw rows in episodes',
   description: `Raw rows that belong together become one episode, once. ${RESPONSE_MODES}`,
-}).handle((input, parts: Parts) =>
-  answerJob(promoteEpisodes, { ...input, body: checkPromotion(input.body, parts) }, parts),
-);
+}).handle((input, parts: Parts) => {
+  const body = input.body.map((request) => checkPromotion(request, parts));
+  return answerJob(promoteEpisodes, { ...input, body }, parts);
+});
 
 export const promoteToFacts = endpoint('user', {
   ...promotion,
   operationId: 'promoteFacts',
   summary: 'Distil facts from episodes',
   description: `What a person said in an episode becomes facts, once. ${RESPONSE_MODES}`,
-}).handle((input, parts: Parts) =>
-  answerJob(promoteFacts, { ...input, body: checkPromotion(input.body, parts) }, parts),
-);
+}).handle((input, parts: Parts) => {
+  const body = input.body.map((request) => checkPromotion(request, parts));
+  return answerJob(promoteFacts, { ...input, body }, parts);
+});
 
 function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
   const faults = new Faults();
@@ -84,13 +81,12 @@ answered with; \`Last-Event-ID\` leaves out the \`result\` events up to that one
   params: { job_id: 'uuid' },
   requestHeaders: ['Accept', 'Last-Event-ID'],
   streams: true,
-  errors: ['not_found', 'overloaded'],
-  status: 200,
+  errors: ['overloaded'],
   response: JobResponse,
 }).handle(async ({ user, params, reserve, headers, signal }, parts: Parts) => {
   if (accepts(headers, EVENT_STREAM))
     return followJob({ user, jobId: params.job_id, headers, signal, reserve }, parts);
-  return { body: await parts.jobs.read(user.id, params.job_id, reserve) };
+  return { body: await parts.jobs.read(user, params.job_id, reserve) };
 });
 
 export const cancelJob = endpoint('user', {
@@ -100,9 +96,8 @@ export const cancelJob = endpoint('user', {
   summary: 'Cancel a job',
   description: 'What the job has stored is kept. A job that has ended stays as it is.',
   params: { job_id: 'uuid' },
-  errors: ['not_found', 'overloaded'],
-  status: 200,
+  errors: ['overloaded'],
   response: JobResponse,
 }).handle(async ({ user, params, reserve }, { jobs }: Parts) => ({
-  body: await jobs.cancel(user.id, params.job_id, reserve),
+  body: await jobs.cancel(user, params.job_id, reserve),
 }));

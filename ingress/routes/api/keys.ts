@@ -1,10 +1,9 @@
+import { ServiceKey } from '../../../shared/db/entities/account.ts';
 import {
-  findServiceKey,
   issueServiceKey,
   listServiceKeys,
   revokeServiceKey,
 } from '../../../shared/db/stores/service-keys.ts';
-import { AppError } from '../../../shared/errors/app-error.ts';
 import {
   KeyList,
   KeyListQuery,
@@ -25,8 +24,6 @@ export const listKeys = endpoint('user', {
   description:
     'A page has as many keys as an account may have; older accounts may have more, to which the header `Link` leads.',
   query: KeyListQuery,
-  errors: [],
-  status: 200,
   response: KeyList,
   responseHeaders: ['Link'],
 }).handle(async ({ user, query }, { em }: Parts) => {
@@ -44,8 +41,8 @@ export const issueKey = endpoint('user', {
   summary: 'Issue a key',
   inTurn: 'account',
   description:
-    'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`.',
-  freshLogin: true,
+    'The only answer that has the key itself. Needs an access token. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`.',
+  login: 'any',
   body: KeyRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['quota_exceeded'],
@@ -62,22 +59,18 @@ export const readKey = endpoint('user', {
   tag: 'Accounts',
   summary: 'One key',
   params: { key_id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
   response: KeyResponse,
-}).handle(async ({ user, params }, { em }: Parts) => {
-  const key = await findServiceKey(em(), user.id, params.key_id);
-  if (key === undefined) throw new AppError('not_found');
-  return { body: presentKey(key) };
-});
+}).handle(async ({ user, params }, { em }: Parts) => ({
+  body: presentKey(await em().findOneOrFail(ServiceKey, { id: params.key_id, account: user.id })),
+}));
 
 export const revokeKey = endpoint('user', {
   operationId: 'revokeKey',
   tag: 'Accounts',
+  scopes: [],
   summary: 'Revoke a key',
   inTurn: 'account',
   params: { key_id: 'uuid' },
-  errors: ['not_found'],
   status: 204,
 }).handle(async ({ user, params }, { em }: Parts) => {
   await revokeServiceKey(em(), user.id, params.key_id);

@@ -15,14 +15,13 @@ export const readAccount = endpoint('user', {
   operationId: 'readAccount',
   tag: 'Accounts',
   summary: 'The account',
-  errors: [],
-  status: 200,
   response: UserResponse,
 }).handle(async ({ user }, { em }: Parts) => ({ body: presentUser(await findOwnAccount(em(), user.id)) }));
 
 export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
   tag: 'Accounts',
+  scopes: [],
   summary: 'Change name, password or target',
   inTurn: 'account',
   description:
@@ -32,8 +31,6 @@ export const changeAccount = endpoint('user', {
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
   bodyLimit: SMALL_BODY_BYTES_MAX,
-  errors: [],
-  status: 200,
   response: UserResponse,
 }).handle(async ({ user, body, address, signal }, { accounts }: Parts) => {
   const { name, password, current_password: currentPassword, revoke_keys: revokeKeys = false } = body;
@@ -53,9 +50,8 @@ export const eraseAccount = endpoint('user', {
   tag: 'Accounts',
   summary: 'Erase the account and all that belongs to it',
   description: 'Needs an access token of a log-in within the last ten minutes. A key is not enough.',
-  freshLogin: true,
+  login: 'fresh',
   inTurn: 'account',
-  errors: [],
   status: 204,
 }).handle(async ({ user }, { eraseAccount }: Parts) => {
   await eraseAccount(user);
@@ -67,7 +63,6 @@ export const exportAccountLines = endpoint('user', {
   tag: 'Accounts',
   summary: 'Everything of the account, one JSON object a line',
   errors: ['overloaded'],
-  status: 200,
   response: ExportLine,
   responseType: 'application/x-ndjson',
 }).handle(async ({ user, reserve, signal }, { em, recording }: Parts) => {

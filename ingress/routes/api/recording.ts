@@ -1,5 +1,4 @@
 import { latestSessions } from '../../../shared/db/stores/recording/read.ts';
-import { sessionAnswer } from '../../../shared/domain/recording.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   RecordingBatch,
@@ -11,6 +10,7 @@ import {
   StoredEvent,
 } from '../../../shared/schemas/recording.ts';
 import { endpoint } from '../../http/endpoint.ts';
+import { presentSession } from '../../recording/service.ts';
 import type { Parts } from '../parts.ts';
 
 const SESSIONS_LISTED = 50;
@@ -28,23 +28,22 @@ export const recordEvents = endpoint('user', {
   // At most 1000 rows, with a hundred values each on average.
   bodyValues: 100_000,
   keepsBody: true,
+  boxesBody: true,
   errors: ['overloaded', 'quota_exceeded'],
   status: 201,
   otherStatus: 200,
   response: RecordingReceipt,
-}).handle(({ body, user, signal }, { recording }: Parts) =>
-  recording
-    .record(user.id, body, signal)
-    .then((receipt) => ({ body: receipt, status: receipt.accepted > 0 ? 201 : 200 })),
-);
+}).handle(async ({ body, user, signal }, { recording }: Parts) => {
+  const receipt = await recording.record(user.id, body, signal);
+  return { body: receipt, status: receipt.accepted > 0 ? 201 : 200 };
+});
 
 export const readEvent = endpoint('user', {
   operationId: 'readEvent',
   tag: 'Recording',
   summary: 'One event',
   params: { id: 'text' },
-  errors: ['not_found', 'overloaded'],
-  status: 200,
+  errors: ['overloaded'],
   response: StoredEvent,
 }).handle(async ({ user, params, reserve, signal }, { recording }: Parts) => ({
   body: await recording.readEvent(user.id, params.id, { reserve, signal }),
@@ -54,22 +53,21 @@ export const listSessions = endpoint('user', {
   operationId: 'listSessions',
   tag: 'Recording',
   summary: 'The 50 most recent sessions',
-  errors: [],
-  status: 200,
   response: SessionList,
 }).handle(async ({ user }, { em }: Parts) => {
   const sessions = await latestSessions(em(), user.id, SESSIONS_LISTED);
-  return { body: { results: sessions.map(sessionAnswer) } };
+  return { body: { results: sessions.map(presentSession) } };
 });
 
 export const listSessionEvents = endpoint('user', {
   operationId: 'listSessionEvents',
   tag: 'Recording',
   summary: 'The events of a session, the oldest first',
+  description:
+    'A page ends before `limit` where its events come to 16 MiB; `next` is null on the last page only.',
   params: { id: 'text' },
   query: SessionEventsQuery,
-  errors: ['not_found', 'overloaded'],
-  status: 200,
+  errors: ['overloaded'],
   response: SessionEvents,
 }).handle(async ({ user, params, query, reserve, signal }, { recording }: Parts) => ({
   body: await recording.readSession(user.id, params.id, query, { reserve, signal }),

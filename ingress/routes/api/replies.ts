@@ -1,14 +1,13 @@
+import { Reply } from '../../../shared/db/entities/reply.ts';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import {
   countReplies,
-  findReply,
   listReplies,
   readOutcomes,
   recordFeedback,
 } from '../../../shared/db/stores/replies/rows.ts';
 import { reliabilityOf } from '../../../shared/domain/replies/reliability.ts';
 import type { BatchReport } from '../../../shared/domain/replies/work.ts';
-import { AppError } from '../../../shared/errors/app-error.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   BatchRequest,
@@ -25,13 +24,12 @@ import {
   ReplyStats,
 } from '../../../shared/schemas/replies.ts';
 import { predictBatch } from '../../../shared/work/kinds.ts';
-import { type Answer, endpoint } from '../../http/endpoint.ts';
-import { prefers } from '../../http/preferences.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { answerJob, idempotencyKeyOf, replayedHeader } from '../../jobs/answer.ts';
-import { JOB_ERRORS, job, RESPONSE_MODES } from '../../jobs/declaration.ts';
+import { JOB_ERRORS, job, PREDICTION_ERRORS, RESPONSE_MODES } from '../../jobs/declaration.ts';
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
-import type { ReplyService } from '../../replies/service.ts';
+import { prefers } from '../../request/preferences.ts';
 import type { Parts } from '../parts.ts';
 
 export const predictReply = endpoint('user', {
@@ -43,35 +41,26 @@ export const predictReply = endpoint('user', {
 \`escalated\`: ask the person. The prediction goes on, and is stored, when its caller leaves, unless \`X-On-Disconnect\` says otherwise.`,
   body: ReplyRequest,
   bodyLimit: 4 * MIB,
+  boxesBody: true,
   requestHeaders: ['Idempotency-Key', 'Prefer', 'X-On-Disconnect'],
   errors: [
     'idempotency_conflict',
     'request_in_flight',
     'recovery_window_expired',
-    'prediction_cancelled',
-    'provider_failed',
-    'provider_not_configured',
-    'provider_rate_limited',
-    'overloaded',
-    'prediction_timeout',
+    'quota_exceeded',
+    ...PREDICTION_ERRORS,
   ],
-  status: 200,
   response: ReplyResponse,
   responseHeaders: ['Idempotency-Replayed'],
-}).handle(({ user, body, headers, signal }, { replies }: Parts) => {
+}).handle(async ({ user, body, headers, signal }, { replies }: Parts) => {
   const preferences = {
     idempotencyKey: idempotencyKeyOf(headers),
     wait: prefers(headers, 'wait'),
     cancelOnDisconnect: headers['x-on-disconnect'] === 'cancel',
   };
-  return answer(replies.predict(user.id, body, preferences, signal));
-});
-
-/** Awaits the prediction outside the handler, so that the request body can be garbage-collected meanwhile. */
-async function answer(prediction: ReturnType<ReplyService['predict']>): Promise<Answer<ReplyResponse>> {
-  const { row, replayed } = await prediction;
+  const { row, replayed } = await replies.predict(user.id, body, preferences, signal);
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };
-}
+});
 
 export const predictReplies = endpoint('user', {
   ...job,
@@ -82,12 +71,13 @@ export const predictReplies = endpoint('user', {
   description: `From one memory bundle. A prompt that fails, however many do, is an item with the code of its error. With
 \`Accept: text/event-stream\`, \`result\` events have the items as they are ready. ${RESPONSE_MODES}`,
   body: BatchRequest,
-  bodyLimit: 4 * MIB,
-  errors: JOB_ERRORS,
+  bodyLimit: 16 * MIB,
+  pointPerItemOf: 'prompts',
+  errors: ['quota_exceeded', ...JOB_ERRORS],
   response: BatchResponse,
 }).handle((input, parts: Parts) => {
-  parts.replies.check(input.body);
-  return answerJob<BatchReport, BatchResponse>(predictBatch, input, parts);
+  const body = input.body.map((batch) => parts.replies.check(batch));
+  return answerJob<BatchReport, BatchResponse>(predictBatch, { ...input, body }, parts);
 });
 
 export const readReply = endpoint('user', {
@@ -95,14 +85,10 @@ export const readReply = endpoint('user', {
   tag: 'Replies',
   summary: 'A prediction, with all that is stored of it',
   params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
   response: ReplyDetail,
-}).handle(async ({ user, params }, { em }: Parts) => {
-  const row = await findReply(em(), user.id, params.id);
-  if (row === undefined) throw new AppError('not_found');
-  return { body: presentReply(row) };
-});
+}).handle(async ({ user, params }, { em }: Parts) => ({
+  body: presentReply(await em().findOneOrFail(Reply, { id: params.id, accountId: user.id })),
+}));
 
 export const listPredictedReplies = endpoint('user', {
   operationId: 'listReplies',
@@ -110,7 +96,6 @@ export const listPredictedReplies = endpoint('user', {
   summary: 'The predictions, the latest first',
   query: ReplyListQuery,
   errors: ['overloaded'],
-  status: 200,
   response: ReplyList,
 }).handle(async ({ user, query, reserve, signal }, { em, takeSearchTurn }: Parts) => {
   const { limit, offset } = query;
@@ -133,6 +118,7 @@ export const listPredictedReplies = endpoint('user', {
 export const giveFeedback = endpoint('user', {
   operationId: 'giveFeedback',
   scopes: ['predict', 'write'],
+  showsStored: true,
   tag: 'Replies',
   summary: 'Say what the person did with a prediction',
   inTurn: 'memory',
@@ -140,8 +126,7 @@ export const giveFeedback = endpoint('user', {
 so does \`accepted\` on a prediction that failed.`,
   params: { id: 'uuid' },
   body: FeedbackRequest,
-  errors: ['not_found', 'request_in_flight'],
-  status: 200,
+  errors: ['request_in_flight'],
   response: ReplyDetail,
 }).handle(async ({ user, params, body }, { em }: Parts) => ({
   body: presentReply(await recordFeedback(em(), user.id, params.id, body)),
@@ -153,8 +138,6 @@ export const readReplyStats = endpoint('user', {
   summary: 'How many predictions are in each state, and how precise they were',
   inTurn: 'memory',
   query: ReplyPeriodQuery,
-  errors: [],
-  status: 200,
   response: ReplyStats,
 }).handle(async ({ user, query }, { em }: Parts) => {
   const period = { since: queryTime('since', query.since), until: queryTime('until', query.until) };
@@ -169,8 +152,6 @@ export const readReplyCalibration = endpoint('user', {
   description:
     'From the latest 2000 predictions with feedback. `target` is the minimum precision of those that reach the suggested threshold.',
   query: CalibrationQuery,
-  errors: [],
-  status: 200,
   response: ReplyCalibration,
 }).handle(async ({ user, query }, { em }: Parts) => {
   const account = await findAccount(em(), user.id);

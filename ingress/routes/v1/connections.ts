@@ -18,7 +18,6 @@ export const startConnection = endpoint('app', {
   body: ConnectionStartRequest,
   keepsBody: true,
   errors: ['feature_disabled', 'invalid_redirect_uri'],
-  status: 200,
   response: ConnectionStartResponse,
 }).handle(async ({ body, app, signal }, { connections }: Parts) => ({
   body: await connections.start(app, body, signal),
@@ -40,7 +39,6 @@ export const exchangeConnection = endpoint('app', {
     'invalid_grant',
     'connection_revoked',
   ],
-  status: 200,
   response: ConnectionExchangeResponse,
 }).handle(async ({ body, app }, { connections }: Parts) => ({
   body: await connections.exchange(app, body),
@@ -53,8 +51,7 @@ export const revokeConnection = endpoint('app', {
   params: { connection_id: 'uuid' },
   body: SubjectRequest,
   keepsBody: true,
-  errors: ['not_found', 'access_denied'],
-  status: 200,
+  errors: ['access_denied'],
   response: RevokeResponse,
 }).handle(async ({ body, params, app, signal }, { connections }: Parts) => {
   await connections.revoke(app, { id: params.connection_id, userId: body.user_id }, signal);

@@ -8,10 +8,11 @@ import {
   PredictionResponse,
   SubjectRequest,
 } from '../../../shared/schemas/predictions.ts';
-import { type Answer, endpoint } from '../../http/endpoint.ts';
-import { prefers } from '../../http/preferences.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { replayedHeader } from '../../jobs/answer.ts';
-import type { PredictionPreferences, PredictionResult } from '../../predictions/service.ts';
+import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
+import type { PredictionPreferences } from '../../predictions/service.ts';
+import { prefers } from '../../request/preferences.ts';
 import type { Parts } from '../parts.ts';
 
 export const predict = endpoint('app', {
@@ -22,6 +23,7 @@ export const predict = endpoint('app', {
     'Waits for the answer. A repeated request gets the same answer for a while, and is charged once.',
   body: PredictionRequest,
   bodyLimit: 4 * MIB,
+  boxesBody: true,
   requestHeaders: ['Prefer', 'X-On-Disconnect'],
   errors: [
     'context_too_large',
@@ -35,50 +37,32 @@ export const predict = endpoint('app', {
     'recovery_window_expired',
     'sandbox_exhausted',
     'monthly_cap_reached',
-    'prediction_cancelled',
     'prediction_superseded',
-    'provider_failed',
-    'provider_not_configured',
-    'provider_rate_limited',
-    'overloaded',
-    'prediction_timeout',
+    ...PREDICTION_ERRORS,
   ],
-  status: 200,
   response: PredictionResponse,
   responseHeaders: ['Idempotency-Replayed', 'Server-Timing'],
-}).handle(({ body, app, headers, signal }, { predictions }: Parts) =>
-  answer(predictions.predict(app, body, preferencesOf(headers), signal)),
-);
+}).handle(async ({ body, app, headers, signal }, { predictions }: Parts) => {
+  const since = performance.now();
+  const preferences = preferencesOf(headers);
+  const { answer, replayed, queueMs, providerMs } = await predictions.predict(app, body, preferences, signal);
+  const timing = { queue: queueMs, provider: providerMs, total: performance.now() - since };
+  return { body: answer, headers: { 'Server-Timing': serverTiming(timing), ...replayedHeader(replayed) } };
+});
 
 export const cancelPrediction = endpoint('app', {
   operationId: 'cancelPrediction',
   tag: 'Predictions',
   summary: 'Cancel a prediction, or learn how it ended',
+  description:
+    'A prediction whose `request_id` is `.` or `..` can be cancelled only by clients that send such a path as it is; most fold it.',
   params: { request_id: 'identifier' },
   body: SubjectRequest,
-  errors: ['not_found', 'access_denied'],
-  status: 200,
+  errors: ['access_denied'],
   response: CancelResponse,
 }).handle(async ({ body, params, app }, { predictions }: Parts) => ({
   body: await predictions.cancel(app.id, params.request_id, body.user_id),
 }));
-
-/** Awaits the prediction outside the handler, so that the request body can be garbage-collected meanwhile. */
-async function answer(prediction: Promise<PredictionResult>): Promise<Answer<PredictionResponse>> {
-  const since = performance.now();
-  const { answer, replayed, queueMs, providerMs } = await prediction;
-  return {
-    body: answer,
-    headers: {
-      'Server-Timing': serverTiming({
-        queue: queueMs,
-        provider: providerMs,
-        total: performance.now() - since,
-      }),
-      ...replayedHeader(replayed),
-    },
-  };
-}
 
 function preferencesOf(headers: IncomingHttpHeaders): PredictionPreferences {
   const onDisconnect = headers['x-on-disconnect'];
@@ -101,7 +85,6 @@ export const recordPredictionEvent = endpoint('app', {
   summary: 'Report what became of a prediction',
   body: PredictionEventRequest,
   errors: ['not_found', 'access_denied', 'request_in_flight', 'event_conflict'],
-  status: 200,
   response: PredictionEventResponse,
 }).handle(async ({ body, app }, { recordEvent }: Parts) => {
   await recordEvent(app.id, body);

@@ -12,8 +12,6 @@ export const readUsage = endpoint('app', {
   query: UsageQuery,
   // This endpoint answers an invalid month with 400, and has no 422.
   queryError: 'invalid_month',
-  errors: [],
-  status: 200,
   response: UsageResponse,
 }).handle(async ({ app, query }, { em, sandboxUnits }: Parts) => {
   const found = await findUsage(em(), app.id, query.month);

@@ -21,8 +21,6 @@ export const assembleMemoryContext = endpoint('user', {
   description:
     'The same bundle that predictions get. When more rows match than fit, pinned and relevant rows are preferred to the latest.',
   body: ContextRequest,
-  errors: [],
-  status: 200,
   response: ContextResponse,
 }).handle(async ({ user, body, reserve, signal }, { em, assembleContext, takeContextTurn }: Parts) => {
   const query = {
@@ -59,8 +57,6 @@ export const readMemoryStats = endpoint('user', {
   summary: 'How many rows each tier has, and when it last changed',
   inTurn: 'memory',
   query: MemoryStatsQuery,
-  errors: [],
-  status: 200,
   response: MemoryStats,
 }).handle(async ({ user, query }, { em }: Parts) => {
   const since = queryTime('since', query.since);

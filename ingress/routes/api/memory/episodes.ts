@@ -1,5 +1,5 @@
 import { deleteEpisode } from '../../../../shared/db/stores/memory/delete.ts';
-import { listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
+import { type ListOptions, listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
 import { addEpisodes, changeEpisode, readEpisode } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
@@ -14,37 +14,25 @@ import {
 import { endpoint } from '../../../http/endpoint.ts';
 import {
   additionDefaults,
+  answerPage,
   deletionDefaults,
-  PAGE_DESCRIPTION,
-  readPage,
+  listDefaults,
   shapeAsPosted,
 } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
 export const listMemoryEpisodes = endpoint('user', {
+  ...listDefaults,
   operationId: 'listEpisodes',
-  tag: 'Memory',
   summary: 'The episodes, the latest first',
-  description: PAGE_DESCRIPTION,
   query: ListQuery,
-  errors: ['overloaded'],
-  status: 200,
   response: EpisodePage,
-}).handle(
-  async (
-    { user, query: { session_id: sessionId, ...query }, reserve, signal },
-    { em, takeSearchTurn }: Parts,
-  ) => {
-    const { rows, next } = await readPage(
-      { accountId: user.id, tier: 'episodes' },
-      query,
-      { reserve, takeSearchTurn, signal },
-      (options) => listEpisodes(em(), user.id, { ...options, sessionId }),
-    );
-    return { body: { results: rows.map(presentEpisode), next } };
-  },
-);
+}).handle(async (input, { em, takeSearchTurn }: Parts) => {
+  const { session_id: sessionId } = input.query;
+  const read = (options: ListOptions) => listEpisodes(em(), input.user.id, { ...options, sessionId });
+  return answerPage('episodes', input, takeSearchTurn, read, presentEpisode);
+});
 
 export const addMemoryEpisodes = endpoint('user', {
   ...additionDefaults,
@@ -64,8 +52,6 @@ export const readMemoryEpisode = endpoint('user', {
   tag: 'Memory',
   summary: 'One episode',
   params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
   response: EpisodeResponse,
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: presentEpisode(await readEpisode(em(), user.id, params.id)),
@@ -73,13 +59,12 @@ export const readMemoryEpisode = endpoint('user', {
 
 export const changeMemoryEpisode = endpoint('user', {
   operationId: 'changeEpisode',
+  showsStored: true,
   tag: 'Memory',
   summary: 'Change the given properties of an episode',
   inTurn: 'memory',
   params: { id: 'uuid' },
   body: EpisodeChange,
-  errors: ['not_found'],
-  status: 200,
   response: EpisodeResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => {
   const [values] = checkRows(body, (row, faults) => episodeValues(row, Date.now(), faults));

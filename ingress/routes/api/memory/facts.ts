@@ -1,9 +1,8 @@
 import { deleteFact } from '../../../../shared/db/stores/memory/delete.ts';
-import { addFacts, changeFact, findFact } from '../../../../shared/db/stores/memory/facts.ts';
-import { listFacts } from '../../../../shared/db/stores/memory/list.ts';
+import { addFacts, changeFact, readFactDetail } from '../../../../shared/db/stores/memory/facts.ts';
+import { type ListOptions, listFacts } from '../../../../shared/db/stores/memory/list.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { factValues, newFact } from '../../../../shared/domain/memory-rows.ts';
-import { AppError } from '../../../../shared/errors/app-error.ts';
 import {
   FactChange,
   FactDetail,
@@ -16,37 +15,28 @@ import {
 import { endpoint } from '../../../http/endpoint.ts';
 import {
   additionDefaults,
+  answerPage,
   deletionDefaults,
+  listDefaults,
   PAGE_DESCRIPTION,
-  readPage,
   shapeAsPosted,
 } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
 export const listMemoryFacts = endpoint('user', {
+  ...listDefaults,
   operationId: 'listFacts',
-  tag: 'Memory',
   summary: 'The facts, the latest first',
   description: `Includes superseded facts. \`revision_of\` lists the former wordings of a fact, \`superseded_by\` the facts that it superseded. ${PAGE_DESCRIPTION}`,
   query: FactListQuery,
-  errors: ['overloaded'],
-  status: 200,
   response: FactPage,
-}).handle(
-  async (
-    { user, query: { revision_of: revisionOf, superseded_by: supersededBy, ...query }, reserve, signal },
-    { em, takeSearchTurn }: Parts,
-  ) => {
-    const { rows, next } = await readPage(
-      { accountId: user.id, tier: 'facts' },
-      query,
-      { reserve, takeSearchTurn, signal },
-      (options) => listFacts(em(), user.id, { ...options, revisionOf, supersededBy }),
-    );
-    return { body: { results: rows.map(presentFact), next } };
-  },
-);
+}).handle(async (input, { em, takeSearchTurn }: Parts) => {
+  const { revision_of: revisionOf, superseded_by: supersededBy } = input.query;
+  const read = (options: ListOptions) =>
+    listFacts(em(), input.user.id, { ...options, revisionOf, supersededBy });
+  return answerPage('facts', input, takeSearchTurn, read, presentFact);
+});
 
 export const addMemoryFacts = endpoint('user', {
   ...additionDefaults,
@@ -64,25 +54,20 @@ export const readMemoryFact = endpoint('user', {
   tag: 'Memory',
   summary: 'One fact, with what it is derived from',
   params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
   response: FactDetail,
-}).handle(async ({ user, params }, { em }: Parts) => {
-  const fact = await findFact(em(), user.id, params.id);
-  if (fact === undefined) throw new AppError('not_found');
-  return { body: presentFactDetail(fact) };
-});
+}).handle(async ({ user, params }, { em }: Parts) => ({
+  body: presentFactDetail(await readFactDetail(em(), user.id, params.id)),
+}));
 
 export const changeMemoryFact = endpoint('user', {
   operationId: 'changeFact',
+  showsStored: true,
   tag: 'Memory',
   summary: 'Change the given properties of a fact',
   inTurn: 'memory',
   description: 'When it then states something else, its former wording is kept: `revision_of` lists it.',
   params: { id: 'uuid' },
   body: FactChange,
-  errors: ['not_found'],
-  status: 200,
   response: FactResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => {
   const [values] = checkRows(body, factValues);

@@ -1,7 +1,6 @@
-import { deleteProfile, findProfile, writeProfile } from '../../../../shared/db/stores/memory/rows.ts';
+import { deleteProfile, readProfile, writeProfile } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { profileValues } from '../../../../shared/domain/memory-rows.ts';
-import { AppError } from '../../../../shared/errors/app-error.ts';
 import { MIB } from '../../../../shared/schemas/limits.ts';
 import { ProfileRequest, ProfileResponse } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
@@ -13,16 +12,14 @@ export const readMemoryProfile = endpoint('user', {
   tag: 'Memory',
   summary: 'The profile',
   errors: ['not_found'],
-  status: 200,
   response: ProfileResponse,
-}).handle(async ({ user }, { em }: Parts) => {
-  const profile = await findProfile(em(), user.id);
-  if (profile === undefined) throw new AppError('not_found');
-  return { body: presentProfile(profile) };
-});
+}).handle(async ({ user }, { em }: Parts) => ({
+  body: presentProfile(await readProfile(em(), user.id)),
+}));
 
 export const writeMemoryProfile = endpoint('user', {
   operationId: 'writeProfile',
+  showsStored: true,
   tag: 'Memory',
   summary: 'Replace the given parts of the profile',
   inTurn: 'memory',
@@ -30,7 +27,6 @@ export const writeMemoryProfile = endpoint('user', {
   body: ProfileRequest,
   bodyLimit: 4 * MIB,
   keepsBody: true,
-  errors: [],
   status: 201,
   otherStatus: 200,
   response: ProfileResponse,

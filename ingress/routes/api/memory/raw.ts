@@ -1,9 +1,9 @@
+import { RawMemory } from '../../../../shared/db/entities/memory.ts';
 import { deleteRaw } from '../../../../shared/db/stores/memory/delete.ts';
-import { listRaw } from '../../../../shared/db/stores/memory/list.ts';
-import { addRawRows, findRaw } from '../../../../shared/db/stores/memory/rows.ts';
+import { type ListOptions, listRaw } from '../../../../shared/db/stores/memory/list.ts';
+import { addRawRows } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { rawValues } from '../../../../shared/domain/memory-rows.ts';
-import { AppError } from '../../../../shared/errors/app-error.ts';
 import {
   ListQuery,
   RawDeletionQuery,
@@ -15,37 +15,25 @@ import {
 import { endpoint } from '../../../http/endpoint.ts';
 import {
   additionDefaults,
+  answerPage,
   deletionDefaults,
-  PAGE_DESCRIPTION,
-  readPage,
+  listDefaults,
   shapeAsPosted,
 } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 import type { Parts } from '../../parts.ts';
 
 export const listRawMemory = endpoint('user', {
+  ...listDefaults,
   operationId: 'listRawMemory',
-  tag: 'Memory',
   summary: 'The raw rows, the latest first',
-  description: PAGE_DESCRIPTION,
   query: ListQuery,
-  errors: ['overloaded'],
-  status: 200,
   response: RawMemoryPage,
-}).handle(
-  async (
-    { user, query: { session_id: sessionId, ...query }, reserve, signal },
-    { em, takeSearchTurn }: Parts,
-  ) => {
-    const { rows, next } = await readPage(
-      { accountId: user.id, tier: 'raw' },
-      query,
-      { reserve, takeSearchTurn, signal },
-      (options) => listRaw(em(), user.id, { ...options, sessionId }),
-    );
-    return { body: { results: rows.map(presentRaw), next } };
-  },
-);
+}).handle(async (input, { em, takeSearchTurn }: Parts) => {
+  const { session_id: sessionId } = input.query;
+  const read = (options: ListOptions) => listRaw(em(), input.user.id, { ...options, sessionId });
+  return answerPage('raw', input, takeSearchTurn, read, presentRaw);
+});
 
 export const addRawMemory = endpoint('user', {
   ...additionDefaults,
@@ -65,14 +53,10 @@ export const readRawMemory = endpoint('user', {
   tag: 'Memory',
   summary: 'One raw row',
   params: { id: 'uuid' },
-  errors: ['not_found'],
-  status: 200,
   response: RawMemoryResponse,
-}).handle(async ({ user, params }, { em }: Parts) => {
-  const row = await findRaw(em(), user.id, params.id);
-  if (row === undefined) throw new AppError('not_found');
-  return { body: presentRaw(row) };
-});
+}).handle(async ({ user, params }, { em }: Parts) => ({
+  body: presentRaw(await em().findOneOrFail(RawMemory, { id: params.id, account: user.id })),
+}));
 
 export const deleteRawMemory = endpoint('user', {
   ...deletionDefaults,

@@ -7,6 +7,8 @@ export interface RequestScope {
   requestId: string;
   /** Id of the work that the request started or waits for: not a job's `job_id`. */
   work?: string;
+  /** Time that the checks before the request's body took, such as the look-up of its credential. */
+  checkedMs?: number;
 }
 
 const scope = new AsyncLocalStorage<RequestScope>();
@@ -19,6 +21,11 @@ export function withinRequest<Result>(request: RequestScope, serve: () => Result
 export function withTrace(facts: unknown): TraceFacts {
   const { requestId } = scope.getStore() ?? {};
   return { ...Object(facts), ...(requestId !== undefined && { trace: { requestId, ...traceHeaders() } }) };
+}
+
+/** Returns the part of a request's time that was over before it could be admitted. */
+export function checkedMs(): number {
+  return scope.getStore()?.checkedMs ?? 0;
 }
 
 export function setWorkId(id: string): void {

@@ -29,7 +29,7 @@ interface Connection {
  * Handles the pipelined requests of a connection one at a time, in their order (RFC 9112, 9.3.2). Node itself would
  * start all of them at once, and keep all answers in memory.
  */
-export class ConnectionTurns {
+export class SocketTurns {
   readonly #handle: RequestListener;
   readonly #connections = new WeakMap<Duplex, Connection>();
   #waiting = 0;

@@ -3,7 +3,7 @@ import { isLockTimeout, isTransient, isUnavailable } from '../../shared/db/fault
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
-import type { RequestContext, RequestState, Surface } from './request-context.ts';
+import type { RequestContext, RequestState, Surface } from './context.ts';
 
 /** Turns errors into JSON responses. Errors of the pages under `/connect` are turned into HTML before. */
 export async function handleErrors(ctx: RequestContext, next: Next): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import type { Log } from '../../shared/log.ts';
-import { type IsTrusted, networkOf, unwrapIpv4 } from '../http/address.ts';
+import { type IsTrusted, networkOf, unwrapIpv4 } from '../request/address.ts';
 
 /** Maximum open connections of the process, and of one network (an IPv4 address or an IPv6 /64). */
 export interface ConnectionLimits {
@@ -14,7 +14,7 @@ const LOG_EVERY_MS = 60_000;
  * Makes a server close connections beyond the limits without an answer. A trusted proxy carries the requests of many
  * clients, so its connections count only towards `atOnce`.
  */
-export function connectionLimiter(
+export function socketLimiter(
   { atOnce, perNetwork }: ConnectionLimits,
   isTrusted: IsTrusted,
   log: Log,

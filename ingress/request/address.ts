@@ -17,11 +17,16 @@ export type AddressOf = (request: IncomingMessage) => string;
  */
 export function addressReader(trusted: readonly string[]): AddressOf {
   const isTrusted = compileTrust(trusted);
-  return (request) => {
+  return ({ headers, socket }) => {
+    const forwarded = String(headers['x-forwarded-for'] ?? '').replace(PORTS, '$1$2');
+    const request = { headers: { 'x-forwarded-for': forwarded }, socket } as unknown as IncomingMessage;
     const hops = proxyAddress.all(request, isTrusted);
     return unwrapIpv4(hops.findLast((hop) => isIP(hop) !== 0) ?? '');
   };
 }
+
+/** Matches an IPv4 address with a port, or an IPv6 one in brackets, as some gateways write them. */
+const PORTS = /(\d{1,3}(?:\.\d{1,3}){3}):\d+|\[([\da-f:.]{1,45})\](?::\d+)?/gi;
 
 export function unwrapIpv4(address: string): string {
   return address.replace(MAPPED_PREFIX, '');

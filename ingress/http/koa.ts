@@ -1,20 +1,21 @@
 import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import type { Log } from '../../shared/log.ts';
-import { paceLargeBodies } from '../guards/bodies.ts';
 import { checkHead } from '../guards/head.ts';
 import { cutUnreadAnswers, dropUnreadBodies } from '../guards/unread.ts';
 import { countRefusals, type RefusalCounter } from '../limits/refusals.ts';
-import { addressReader } from './address.ts';
-import { handleErrors } from './errors.ts';
-import { type RequestState, requestContext, type Surface } from './request-context.ts';
+import { addressReader } from '../request/address.ts';
+import { type RequestState, requestContext, type Surface } from '../request/context.ts';
+import { handleErrors } from '../request/errors.ts';
+import { REQUEST_HEADERS, RESPONSE_HEADERS } from './headers.ts';
 import { createRouter, type RouterDependencies } from './router.ts';
 
-export interface AppDependencies<Parts> extends RouterDependencies<Parts> {
+export interface KoaDependencies<Parts> extends RouterDependencies<Parts> {
   /** Middleware around the routes of the surface `connect`. It also answers their errors. */
   pages?: Middleware<RequestState>;
   refusals: Pick<RefusalCounter, 'add'>;
   trustProxy: readonly string[];
+  publicUrl: string;
   corsOrigins: readonly string[];
   sendTimeoutMs: number;
   log: Log;
@@ -22,18 +23,18 @@ export interface AppDependencies<Parts> extends RouterDependencies<Parts> {
 }
 
 /** Each middleware encloses those added after it. */
-export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<RequestState> {
-  const { pages, refusals, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
+export function createKoa<Parts>(dependencies: KoaDependencies<Parts>): Koa<RequestState> {
+  const { pages, refusals, trustProxy, publicUrl, corsOrigins, sendTimeoutMs, log, isShuttingDown } =
+    dependencies;
   const app = new Koa<RequestState>();
   app.use(cutUnreadAnswers(sendTimeoutMs));
   app.use(dropUnreadBodies());
-  app.use(requestContext(log, addressReader(trustProxy), isShuttingDown));
+  app.use(requestContext(log, addressReader(trustProxy), isShuttingDown, publicUrl));
   app.use(countRefusals(refusals));
   app.use(handleErrors);
   app.use(checkHead);
   if (corsOrigins.length > 0) app.use(onSurface('api', apiCors(corsOrigins)));
   if (pages !== undefined) app.use(onSurface('connect', pages));
-  app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
   // Replaces Koa's printing of errors that occur after `handleErrors`, while an answer is sent.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
@@ -53,29 +54,8 @@ function apiCors(origins: readonly string[]): Middleware<RequestState> {
   return cors({
     origin: (ctx) => (allowed.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowHeaders: [
-      'Authorization',
-      'Content-Type',
-      'X-Service-API-Key',
-      'Idempotency-Key',
-      'Prefer',
-      'X-Request-Id',
-      'Accept',
-      'Last-Event-ID',
-      'X-On-Disconnect',
-    ],
-    exposeHeaders: [
-      'X-Request-Id',
-      'RateLimit',
-      'RateLimit-Policy',
-      'Retry-After',
-      'Link',
-      'Idempotency-Replayed',
-      'Preference-Applied',
-      'Server-Timing',
-      'X-Error-Source',
-      'WWW-Authenticate',
-    ],
+    allowHeaders: ['Authorization', 'Content-Type', 'X-Service-API-Key', ...Object.keys(REQUEST_HEADERS)],
+    exposeHeaders: Object.keys(RESPONSE_HEADERS).filter((name) => name !== 'Set-Cookie'),
     maxAge: PREFLIGHT_MAX_AGE_S,
     // Not needed, because `handleErrors` keeps the headers that are already set.
     keepHeadersOnError: false,

@@ -5,7 +5,7 @@ import { observeRequest } from '../../shared/metrics/requests.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
 import { describeSpan, failSpan, inSpan, traceId } from '../../shared/tracing/span.ts';
 import type { AddressOf } from './address.ts';
-import { type RequestScope, withinRequest } from './request-scope.ts';
+import { type RequestScope, withinRequest } from './scope.ts';
 
 export interface RequestState extends RequestScope {
   log: Log;
@@ -21,14 +21,22 @@ export interface RequestState extends RequestScope {
   errorCode?: string;
 }
 
+/** Who may call an endpoint: an app with its key, an account, or anyone. */
+export type Credential = 'app' | 'user' | 'none';
+
 export type RequestContext = ParameterizedContext<RequestState>;
 
-/** Gives each request an id, a logger and the common headers of answers, and writes its line of the access log. */
+/**
+ * Gives each request an id, a logger and the common headers of answers, and writes its line of the access log. Without
+ * `publicUrl`, no answer asks for https.
+ */
 export function requestContext(
   log: Log,
   addressOf: AddressOf,
   isShuttingDown: () => boolean,
+  publicUrl = '',
 ): Middleware<RequestState> {
+  const isHttps = publicUrl.startsWith('https:');
   const serve: Middleware<RequestState> = async (ctx, next) => {
     const start = performance.now();
     const givenId = ctx.get('X-Request-Id');
@@ -44,8 +52,10 @@ export function requestContext(
       'X-Request-Id': requestId,
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-store',
+      ...(isHttps && HTTPS_HEADERS),
     });
     await withinRequest(ctx.state, next);
+    if (ctx.response.is('html')) ctx.set(PAGE_HEADERS);
     // Checked after the handler: a shutdown may have begun meanwhile.
     if (isShuttingDown()) ctx.set('Connection', 'close');
     logAccess(ctx, performance.now() - start);
@@ -57,6 +67,14 @@ export function requestContext(
     return inSpan(ctx.method, { kind: 'SERVER', parent }, () => serve(ctx, next));
   };
 }
+
+/** A year, without subdomains, which may be others'. */
+const HTTPS_HEADERS = { 'Strict-Transport-Security': 'max-age=31536000' };
+
+const PAGE_HEADERS = {
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
 
 /** Health probes, which are too frequent to trace. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
