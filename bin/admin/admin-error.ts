@@ -3,6 +3,7 @@ import { isCancelled, isLockTimeout, isUnavailable } from '../../shared/db/fault
 import { messageOf } from '../../shared/errors/message-of.ts';
 import { isFromPostgres } from '../../shared/log.ts';
 import { READ_ONLY_SQLSTATE } from '../../shared/primary.ts';
+import { escapeInvisible } from '../../shared/text/visible.ts';
 
 /** A mistake by the operator. The message is one line: what is wrong, and what to do. */
 export class AdminError extends Error {}
@@ -12,7 +13,8 @@ const UNDEFINED_OBJECT_STATES = ['42P01', '42703', '42883'];
 const TOO_MANY_CONNECTIONS = '53300';
 
 export function explain(error: unknown): string {
-  if (error instanceof AdminError || error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError) return error.message;
+  if (error instanceof AdminError) return escapeInvisible(error.message);
   const { what, toDo } = diagnose(error, 'DATABASE_URL');
   return `${what}: ${toDo}`;
 }

@@ -11,17 +11,15 @@ export function requireValue(name: string, value: string | undefined): string {
   return value;
 }
 
-export function appId(value: string | undefined): string {
-  const id = requireValue('APP_ID', value).toLowerCase();
+const idOf = (kind: 'app' | 'user') => (value: string | undefined) => {
+  const id = requireValue(`${kind.toUpperCase()}_ID`, value).toLowerCase();
   if (UUID.test(id)) return id;
-  throw invalidValueError('the app id', 'a UUID (`app list` shows them)', id);
-}
+  throw invalidValueError(`the ${kind} id`, `a UUID (\`${kind} list\` shows them)`, id);
+};
+export const appId = idOf('app');
+export const userId = idOf('user');
 
-export function userId(value: string | undefined): string {
-  const id = requireValue('USER_ID', value).toLowerCase();
-  if (UUID.test(id)) return id;
-  throw invalidValueError('the user id', 'a UUID (`user list` shows them)', id);
-}
+export const fileName = (value: string | undefined) => requireValue('FILE', value);
 
 export function unknownApp(id: string): AdminError {
   return new AdminError(`there is no app ${id}: \`app list\` shows the apps`);

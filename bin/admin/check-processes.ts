@@ -6,41 +6,41 @@ import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
 export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
-  const living = await livingProcesses(pool);
-  if (living.length === 0) return fine('none is running');
+  const processes = await livingProcesses(pool);
+  if (processes.length === 0) return fine('none is running');
   const faults = [
-    ...differences(living),
-    ...workersWithoutKey(living),
-    ...clockFaults(living),
-    ...otherQueueFaults(living, config),
+    ...differences(processes),
+    ...workersWithoutKey(processes),
+    ...clockFaults(processes),
+    ...otherQueueFaults(processes, config),
   ];
   if (faults.length > 0)
     return fault(faults.map(([what]) => what).join('; '), faults.map(([, toDo]) => toDo).join('; '));
-  return fine(`${tally(living, ({ kind }) => kind)}, version ${living[0]?.settings?.version}, one queue`);
+  return fine(
+    `${tally(processes, ({ kind }) => kind)}, version ${processes[0]?.settings.version}, one queue`,
+  );
 }
 
 type Fault = readonly [what: string, toDo: string];
 
-function* differences(living: readonly LivingProcess[]): Generator<Fault> {
-  const describeDifference = (ofOne: (one: LivingProcess) => string, among = living) =>
+function* differences(processes: readonly LivingProcess[]): Generator<Fault> {
+  const describeDifference = (ofOne: (one: LivingProcess) => string, among = processes) =>
     new Set(among.map(ofOne)).size > 1 && tally(among, ofOne);
-  const versions = describeDifference(({ settings }) => `version ${settings?.version ?? 'unknown'}`);
+  const versions = describeDifference(({ settings }) => `version ${settings.version}`);
   if (versions) yield [`they differ: ${versions}`, 'finish the rollout: restart those of the older version'];
-  const withSettings = living.filter(({ settings }) => settings !== null);
-  const queues = describeDifference(({ kind, settings }) => `${kind} on ${settings?.queue}`, withSettings);
-  if (queues && new Set(withSettings.map(({ settings }) => settings?.queue)).size > 1)
+  if (new Set(processes.map(({ settings }) => settings.queue)).size > 1)
     yield [
-      `they are on different queues: ${queues}`,
+      `they are on different queues: ${tally(processes, ({ kind, settings }) => `${kind} on ${settings.queue}`)}`,
       'give all processes the same REDIS_URL, DATABASE_DIRECT_URL and QUEUE_PREFIX, written the same',
     ];
-  const workers = withSettings.filter(({ settings }) => settings?.models !== undefined);
-  const models = describeDifference(({ settings }) => `models ${settings?.models?.join(' and ')}`, workers);
+  const workers = processes.filter(({ settings }) => settings.models !== undefined);
+  const models = describeDifference(({ settings }) => `models ${settings.models?.join(' and ')}`, workers);
   if (models) yield [`workers differ: ${models}`, 'give all workers the same DEFAULT_MODEL and TAB_MODEL'];
 }
 
-function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> {
-  const keyless = living.filter(
-    ({ settings }) => settings?.has_key === false && settings.models?.some((model) => model !== LOCAL_MODEL),
+function* workersWithoutKey(processes: readonly LivingProcess[]): Generator<Fault> {
+  const keyless = processes.filter(
+    ({ settings }) => settings.has_key === false && settings.models?.some((model) => model !== LOCAL_MODEL),
   );
   if (keyless.length > 0)
     yield [
@@ -49,9 +49,9 @@ function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> 
     ];
 }
 
-function* clockFaults(living: readonly LivingProcess[]): Generator<Fault> {
-  const driftingClocks = living.flatMap(({ kind, settings }) => {
-    const ahead = settings?.clock_ahead_s ?? 0;
+function* clockFaults(processes: readonly LivingProcess[]): Generator<Fault> {
+  const driftingClocks = processes.flatMap(({ kind, settings }) => {
+    const ahead = settings.clock_ahead_s;
     if (1000 * Math.abs(ahead) <= DRIFT_MAX_MS) return [];
     return `${kind} ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
   });
@@ -62,9 +62,9 @@ function* clockFaults(living: readonly LivingProcess[]): Generator<Fault> {
     ];
 }
 
-function* otherQueueFaults(living: readonly LivingProcess[], config: AdminConfig): Generator<Fault> {
+function* otherQueueFaults(processes: readonly LivingProcess[], config: AdminConfig): Generator<Fault> {
   const own = queueIdentity(config);
-  if (living.some(({ settings }) => settings !== null && settings.queue !== own))
+  if (processes.some(({ settings }) => settings.queue !== own))
     yield [
       `this command's settings name another queue (${own})`,
       'give it the REDIS_URL and QUEUE_PREFIX of the processes',
@@ -72,6 +72,6 @@ function* otherQueueFaults(living: readonly LivingProcess[], config: AdminConfig
 }
 
 /** Returns counts such as `2 web, 1 worker`. */
-function tally(living: readonly LivingProcess[], ofOne: (one: LivingProcess) => string): string {
-  return [...Map.groupBy(living, ofOne)].map(([what, { length }]) => `${length} ${what}`).join(', ');
+function tally(processes: readonly LivingProcess[], ofOne: (one: LivingProcess) => string): string {
+  return [...Map.groupBy(processes, ofOne)].map(([what, { length }]) => `${length} ${what}`).join(', ');
 }

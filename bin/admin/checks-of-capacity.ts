@@ -12,7 +12,7 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
     readInstallation(pool),
     livingProcesses(pool),
   ]);
-  const needed = living.reduce((sum, { settings }) => sum + (settings?.connections ?? 0), 0);
+  const needed = living.reduce((sum, { settings }) => sum + settings.connections, 0);
   const found = `${living.length} processes open up to ${needed} of ${max} connections`;
   if (needed > max)
     return fault(
@@ -22,7 +22,7 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
   return judgeSessions(found, sessions, max);
 }
 
-export function judgeSessions(found: string, sessions: number, max: number): Finding {
+function judgeSessions(found: string, sessions: number, max: number): Finding {
   return sessions > SESSION_SHARE_MAX * max
     ? fault(
         `${found}, of which ${sessions} are in use`,
@@ -42,7 +42,7 @@ export async function checkDisk(pool: Pool, { database }: AdminConfig): Promise<
     : judgeFreeSpace(disk.free, disk.size);
 }
 
-export function judgeFreeSpace(free: number, size: number): Finding {
+function judgeFreeSpace(free: number, size: number): Finding {
   const found = `${(free / GIB).toFixed(1)} of ${(size / GIB).toFixed(1)} GiB are free where PostgreSQL keeps its data`;
   return free < FREE_SPACE_LIMITS.min ||
     (free < FREE_SPACE_LIMITS.minShare * size && free < FREE_SPACE_LIMITS.plenty)

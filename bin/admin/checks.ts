@@ -33,6 +33,12 @@ export interface Check extends Finding {
   see: string | null;
 }
 
+/** The message `fetch failed` says nothing; its cause does. */
+export function fetchFailureOf(error: unknown): string {
+  const reason = error instanceof Error ? (error.cause ?? error) : error;
+  return reason instanceof Error ? reason.message || reason.name : String(reason);
+}
+
 export const fine = (found: string): Finding => ({ ok: true, found, to_do: null });
 
 export const fault = (found: string, toDo: string): Finding => ({ ok: false, found, to_do: toDo });
@@ -177,10 +183,8 @@ async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']
     await response.body?.cancel();
     return judgeProviderStatus(subject, response.status);
   } catch (error) {
-    // The message `fetch failed` says nothing; its cause does.
-    const reason = error instanceof Error ? (error.cause ?? error) : error;
     return fault(
-      `${subject}: no answer (${reason instanceof Error ? reason.message : reason})`,
+      `${subject}: no answer (${fetchFailureOf(error)})`,
       'check OPENAI_BASE_URL and HTTPS_PROXY, and that it can be reached from here',
     );
   } finally {

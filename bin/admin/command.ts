@@ -43,29 +43,30 @@ type Values<O extends Options> = ReturnType<
   typeof parseArgs<{ options: O; strict: true; allowPositionals: true; allowNegative: true }>
 >['values'];
 
-interface Definition<O extends Options, A> extends Help {
+interface Definition<O extends Options, T, A> extends Help {
   options?: O;
-  /** Number of positional arguments; none by default. */
-  operands?: 1 | 'many';
+  /** Parses the positional argument. Without it, the command takes none. */
+  operand?: (first: string | undefined, all: readonly string[]) => T;
+  takesManyOperands?: boolean;
   /** Time limit of an SQL statement; by default the service's usual limit. */
   statementMs?: number;
   /** Checks the values and returns the action. */
-  read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
+  read(values: Values<O>, operand: T): A;
 }
 
-export function command<const O extends Options>(definition: Definition<O, Action>): Command {
+export function command<const O extends Options, T>(definition: Definition<O, T, Action>): Command {
   return define(definition, (action) => withAdmin(action, definition.statementMs));
 }
 
 /** Builds a command for which no database is opened; its action opens what it needs. */
-export function standaloneCommand<const O extends Options>(
-  definition: Definition<O, () => Promise<Outcome>>,
+export function standaloneCommand<const O extends Options, T>(
+  definition: Definition<O, T, () => Promise<Outcome>>,
 ): Command {
   return define(definition, (action) => action());
 }
 
-function define<const O extends Options, A>(
-  { options, operands, read, ...help }: Definition<O, A>,
+function define<const O extends Options, T, A>(
+  { options, operand, takesManyOperands, read, ...help }: Definition<O, T, A>,
   perform: (action: A) => Promise<Outcome>,
 ): Command {
   return {
@@ -74,10 +75,11 @@ function define<const O extends Options, A>(
     read(args) {
       // The cast is safe: without options, `O` has no members.
       const { values, positionals } = parse(args, options ?? ({} as O), help.synopsis);
-      const surplus = operands === 'many' ? undefined : positionals[operands ?? 0];
+      const surplus = takesManyOperands ? undefined : positionals[operand === undefined ? 0 : 1];
       if (surplus !== undefined)
         throw usageError(`${JSON.stringify(surplus)} is one argument too many`, help.synopsis);
-      const action = read(values, positionals[0], positionals);
+      // The cast is safe: without `operand`, `read` takes none.
+      const action = read(values, operand?.(positionals[0], positionals) as T);
       return { json: 'json' in values && values.json === true, run: () => perform(action) };
     },
   };

@@ -1,12 +1,14 @@
 import { createApp, deleteKey, rotateKey, updateApp } from '../../shared/db/stores/apps.ts';
 import { findRequest } from '../../shared/db/stores/work/find.ts';
 import { FEATURES } from '../../shared/domain/app.ts';
+import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
 import { ingressAddressOf } from './arguments.ts';
-import { type Finding, fault, fine } from './checks.ts';
+import { type Finding, fault, fetchFailureOf, fine } from './checks.ts';
 import type { Admin } from './command.ts';
+import { complaintOf } from './provider-words.ts';
 
 /** Part of a prediction's way: to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';
@@ -72,9 +74,7 @@ async function predict(url: string, key: string, requestId: string, withinMs: nu
     const { code = null } = Object(detail) as { code?: string };
     return { status: response.status, code, state };
   } catch (error) {
-    // The message `fetch failed` says nothing; its cause does.
-    const reason = error instanceof Error ? (error.cause ?? error) : error;
-    return { unreachable: reason instanceof Error ? reason.message || reason.name : String(reason) };
+    return { unreachable: fetchFailureOf(error) };
   }
 }
 
@@ -94,7 +94,7 @@ function bodyOf(requestId: string): object {
 type Judgement = Finding & Pick<LiveFinding, 'stage'> & Partial<Pick<LiveFinding, 'status' | 'code'>>;
 
 async function judgeAnswer(
-  { database }: Admin,
+  { database, config }: Admin,
   answer: Answer,
   requestId: string,
   tookMs: number,
@@ -104,8 +104,21 @@ async function judgeAnswer(
     return { ...fault(`no answer (${answer.unreachable})`, toDo), stage: 'connection' };
   }
   const { status, code, state } = answer;
-  if (status === 200 && state !== null)
+  if (status === 200 && state !== null) {
+    // The prediction has just shown that the tab model answers.
+    const words =
+      config.defaultModel === config.tabModel
+        ? undefined
+        : await complaintOfModel(config, config.defaultModel);
+    if (words !== undefined)
+      return {
+        ...fault(`${config.defaultModel}, which predicts replies: the provider says: ${words}`, MODEL_TO_DO),
+        status,
+        code,
+        stage: 'provider',
+      };
     return { ...fine(`a prediction was answered 200 (${state}) in ${tookMs} ms`), status, code, stage: null };
+  }
   const found = `a prediction was answered ${status}${code === null ? '' : ` ${code}`} after ${tookMs} ms`;
   if (code === null) {
     const toDo = 'give the address of an ingress with --url: something else answered';
@@ -116,8 +129,20 @@ async function judgeAnswer(
   const wasStarted = outcome?.state === 'running' || typeof outcome?.queueMs === 'number';
   const [stage, toDo] =
     code === 'prediction_timeout' ? timeoutRemedy(wasStarted) : (REMEDIES[code] ?? OTHER_REMEDY);
-  return { ...fault(`${found}; stage: ${stage}`, toDo), status, code, stage };
+  const words = stage === 'provider' ? await complaintOfModel(config, config.tabModel) : undefined;
+  const saying = words === undefined ? '' : `; the provider says: ${words}`;
+  return { ...fault(`${found}; stage: ${stage}${saying}`, toDo), status, code, stage };
 }
+
+async function complaintOfModel(
+  { openai }: Admin['config'],
+  model: string | undefined,
+): Promise<string | undefined> {
+  if (openai === undefined || model === undefined || model === LOCAL_MODEL) return undefined;
+  return complaintOf(openai, model);
+}
+
+const MODEL_TO_DO = 'correct DEFAULT_MODEL, or what the provider complains of';
 
 type Remedy = readonly [stage: Stage, toDo: string];
 

@@ -1,4 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
+import { print, printableJson } from '../../shared/text/visible.ts';
 import { explain } from './admin-error.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
@@ -10,17 +11,17 @@ async function main(argv: string[]): Promise<number> {
   const foundCommand = findCommand(args);
   const wantsHelp = args.some((word) => word === '--help' || word === '-h');
   if (args[0] === '--version') {
-    process.stdout.write(`${packageJson.version}\n`);
+    print(`${packageJson.version}\n`);
     return 0;
   }
   if (foundCommand === undefined || wantsHelp) return showHelp(foundCommand, wantsHelp);
   try {
     const { json, run } = foundCommand.command.read(foundCommand.args);
     const { data, text, failed = false } = await run();
-    process.stdout.write(`${json ? JSON.stringify(data) : text}\n`);
+    print(`${json ? printableJson(data) : text}\n`);
     return failed ? 1 : 0;
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    print(`${explain(error)}\n`, process.stderr);
     return 1;
   }
 }
@@ -33,7 +34,7 @@ interface FoundCommand {
 
 function showHelp(found: FoundCommand | undefined, isRequested: boolean): number {
   const text = found === undefined ? overview(COMMANDS) : helpOf(found.name, found.command);
-  (isRequested ? process.stdout : process.stderr).write(text);
+  print(text, isRequested ? process.stdout : process.stderr);
   return isRequested ? 0 : 2;
 }
 

@@ -1,7 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AdminConfig, adminConfig } from '../../shared/config/config.ts';
-import { withEmbeddedDatabase } from '../../shared/config/development.ts';
-import { Env } from '../../shared/config/env.ts';
+import { usesEmbeddedDatabase, withEmbeddedDatabase } from '../../shared/config/development.ts';
 import { lockFolder, makePrivateFolder } from '../start/files.ts';
 import { startPostgres } from '../start/postgres.ts';
 import { AdminError } from './admin-error.ts';
@@ -15,10 +15,9 @@ interface Target extends AsyncDisposable {
 
 /** Opens the database of `DATABASE_URL`; without it, outside production, the embedded one. */
 export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
-  const env = new Env(values);
-  if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production')
-    return targetOf(adminConfig(values), new AsyncDisposableStack());
-  return openEmbedded(values, folder);
+  return usesEmbeddedDatabase(values)
+    ? openEmbedded(values, folder)
+    : targetOf(adminConfig(values), new AsyncDisposableStack());
 }
 
 export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): Promise<Target> {
@@ -33,6 +32,31 @@ export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA_FOLD
   const postgres = await startPostgres({ directory: join(folder, 'postgres') });
   opening.defer(() => postgres.stop());
   return targetOf(adminConfig(withEmbeddedDatabase(values, postgres.url)), opening.move());
+}
+
+interface Replaced extends AsyncDisposable {
+  url: string;
+}
+
+/**
+ * Finds the database that a restored one replaces: by its address, by its name on the same server or, for an embedded
+ * one, by the folder to which it was moved, in which it is started.
+ */
+export async function openReplaced(
+  values: NodeJS.ProcessEnv,
+  { database }: Pick<AdminConfig, 'database'>,
+  place: string | undefined,
+): Promise<Replaced | undefined> {
+  if (place === undefined) return undefined;
+  if (place.includes('://')) return { url: place, async [Symbol.asyncDispose]() {} };
+  if (!usesEmbeddedDatabase(values)) {
+    const url = new URL(database.directUrl);
+    url.pathname = `/${encodeURIComponent(place)}`;
+    return { url: url.href, async [Symbol.asyncDispose]() {} };
+  }
+  if (!existsSync(join(place, 'password'))) throw new AdminError(`${place} is not the folder of a database`);
+  const { url, stop } = await startPostgres({ directory: place });
+  return { url, [Symbol.asyncDispose]: stop };
 }
 
 function targetOf(config: AdminConfig, opened: AsyncDisposableStack): Target {

@@ -1,4 +1,10 @@
 import { escapeInvisible } from '../../shared/text/visible.ts';
+import type { Outcome } from './command.ts';
+
+/** Shows the fields of an object, with a note below. */
+export function fieldsOutcome(data: object, note?: string): Outcome {
+  return { data, text: note === undefined ? fieldLines(data) : `${fieldLines(data)}\n\n${note}` };
+}
 
 export function fieldLines(thing: object): string {
   return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
-import { withEmbeddedDatabase, withSecrets } from '../../shared/config/development.ts';
+import { usesEmbeddedDatabase, withEmbeddedDatabase, withSecrets } from '../../shared/config/development.ts';
 import { Env } from '../../shared/config/env.ts';
 import { mcpConfig } from '../../shared/config/mcp.ts';
 import { messageOf } from '../../shared/errors/message-of.ts';
 import { migrate } from '../../shared/process/migrate.ts';
+import { print } from '../../shared/text/visible.ts';
 import { buildConsole, canBuildConsole } from '../console/build.ts';
 import { lockFolder, makePrivateFolder, writePrivateFile } from './files.ts';
 import { assertPortFree, isFree, portOf } from './ports.ts';
@@ -33,7 +34,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   await makePrivateFolder(data);
   await mkdir(files.logs, { recursive: true, mode: 0o700 });
   opened.use(lockFolder(data) ?? (await throwAlreadyRunning(files.address)));
-  const isEmbedded = usesEmbeddedPostgres();
+  const isEmbedded = usesEmbeddedDatabase(process.env);
   const env = await withFreePorts(data, isEmbedded, existsSync(files.address));
   for (const file of [files.address, files.databaseUrl]) {
     await rm(file, { force: true });
@@ -88,12 +89,6 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   say(`Forecue is ready in ${formatSeconds(performance.now())}. Ctrl-C stops it.`);
   // `await` keeps everything open until the stop.
   return await stopRejection;
-}
-
-/** Returns false in production, which requires `DATABASE_URL`. */
-function usesEmbeddedPostgres(): boolean {
-  const env = new Env(process.env);
-  return !env.has('DATABASE_URL') && env.text('NODE_ENV') !== 'production';
 }
 
 /** The worker's operator port is the ingress's plus one, since both run on this machine. */
@@ -171,7 +166,7 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
 
 async function step<T>(what: string, work: Promise<T>): Promise<T> {
   const startedAt = performance.now();
-  process.stdout.write(`${what} … `);
+  print(`${what} … `);
   let outcome = 'not done';
   try {
     const result = await work;
@@ -183,7 +178,7 @@ async function step<T>(what: string, work: Promise<T>): Promise<T> {
 }
 
 function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  print(`${line}\n`);
 }
 
 const stopping = new AbortController();
@@ -199,7 +194,7 @@ try {
 } catch (error) {
   if (error === stopping.signal.reason) say('Stopped.');
   else {
-    process.stderr.write(`${messageOf(error)}\n`);
+    print(`${messageOf(error)}\n`, process.stderr);
     process.exitCode = 1;
   }
 }

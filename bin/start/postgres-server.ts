@@ -4,7 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
+import { STOP_LIMITS } from '../../shared/stop-limits.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 import { type PostgresAccess, stateOf } from './postgres-connection.ts';
 import { type PostgresHome, programOptions, run } from './postgres-home.ts';

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chown, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../shared/errors/message-of.ts';
 import { addressOf, type PostgresAccess, query } from './postgres-connection.ts';
 import { type PostgresHome, preparePostgresHome, run } from './postgres-home.ts';
 import { PostgresServer } from './postgres-server.ts';
@@ -103,14 +105,12 @@ async function startAtFreePort(
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }
 
 async function createDatabase(access: PostgresAccess): Promise<void> {
@@ -147,7 +147,7 @@ async function watch(
     say(`PostgreSQL stopped unexpectedly (${how}); starting it again ${delayText(delayMs)} …`);
     for (let wait = delayMs, failures = 0; ; wait = backoff.next(0)) {
       await sleep(wait, undefined, { signal: stopping }).catch(() => undefined);
-      const startError = stopping.aborted ? undefined : await errorOf(server.start());
+      const startError = stopping.aborted ? undefined : await server.start().then(() => undefined, messageOf);
       if (stopping.aborted) return;
       if (startError === undefined) break;
       failures += 1;
@@ -156,11 +156,4 @@ async function watch(
     }
     say(`PostgreSQL is back after ${formatSeconds(performance.now() - downSince)}`);
   }
-}
-
-function errorOf(start: Promise<void>): Promise<string | undefined> {
-  return start.then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { messageOf } from '../../shared/errors/message-of.ts';
 import type { ReadyMessage } from '../../shared/process/lifecycle.ts';
-import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
+import { STOP_LIMITS } from '../../shared/stop-limits.ts';
 
 /** A process that `npm start` keeps running. */
 export interface ProcessSpec {
@@ -16,6 +17,7 @@ export interface ProcessSpec {
 
 const READY_TIMEOUT_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
+const ROTATE_LOG_EVERY_MS = 10_000;
 
 /**
  * Runs a process, and restarts it whenever it ends after it has been ready once. The process has its own session, which
@@ -24,7 +26,9 @@ const LOG_MAX_BYTES = 20 * 1024 * 1024;
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
   readonly #ready = Promise.withResolvers<ReadyMessage>();
-  readonly #logStart: number;
+  readonly #rotation: NodeJS.Timeout;
+  /** Offset at which this run's output begins in the log. */
+  #logStart: number;
   readonly #backoff = new Backoff();
   #child: ChildProcess | undefined;
   #exit = Promise.withResolvers<void>();
@@ -32,9 +36,12 @@ export class SupervisedProcess implements AsyncDisposable {
   #isStopping = false;
   #restartTimer: NodeJS.Timeout | undefined;
 
-  constructor(spec: ProcessSpec) {
+  constructor(spec: ProcessSpec, rotateLogEveryMs = ROTATE_LOG_EVERY_MS) {
     this.#spec = spec;
     this.#logStart = rotateLog(spec.log);
+    this.#rotation = setInterval(() => {
+      if (rotateLog(spec.log) === 0) this.#logStart = 0;
+    }, rotateLogEveryMs);
     this.#ready.promise.catch(() => undefined);
     this.#launch();
   }
@@ -49,6 +56,7 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#isStopping = true;
     this.#ready.reject(new Error(`the ${this.#spec.name} was stopped`));
     clearTimeout(this.#restartTimer);
+    clearInterval(this.#rotation);
     const child = this.#child;
     if (child === undefined) return;
     child.kill('SIGTERM');
@@ -72,7 +80,7 @@ export class SupervisedProcess implements AsyncDisposable {
         else this.#spec.say(`${this.#spec.name}: ${message}`);
       });
     } catch (error) {
-      onEnd(error instanceof Error ? error.message : String(error));
+      onEnd(messageOf(error));
     }
   }
 
@@ -87,9 +95,10 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 
   #onMessage(message: unknown): void {
-    if (!isReadyMessage(message)) return;
+    const ready = Object(message) as ReadyMessage;
+    if (ready.type !== 'ready') return;
     this.#wasReady = true;
-    this.#ready.resolve(message);
+    this.#ready.resolve(ready);
   }
 
   #onEnd(reason: string, livedMs: number): void {
@@ -113,16 +122,16 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 }
 
-/** Renames a log that is too large. Returns the offset at which this run's output begins in the log. */
+/**
+ * Moves the content of a log that is too large to another file. The log itself stays, because a process has it open.
+ * Returns the size of what is left.
+ */
 function rotateLog(log: string): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= LOG_MAX_BYTES) return size;
-  renameSync(log, `${log}.1`);
+  copyFileSync(log, `${log}.1`);
+  truncateSync(log);
   return 0;
-}
-
-function isReadyMessage(message: unknown): message is ReadyMessage {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
 }
 
 const DELAYS_MS = [0, 500, 1000, 2000, 5000];

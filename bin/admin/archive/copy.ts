@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type pg from 'pg';
 import type { AdminConfig } from '../../../shared/config/config.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
 import { restoreBackup, verifyBackup } from './read.ts';
@@ -24,9 +25,14 @@ export async function copyDatabase(
 }
 
 /** Migrates the empty database first. Returns the number of rows. */
-export async function fillDatabase(to: DatabaseSettings, file: string, manifest: Manifest): Promise<number> {
+export async function fillDatabase(
+  to: DatabaseSettings,
+  file: string,
+  manifest: Manifest,
+  finish?: (client: pg.Client) => Promise<void>,
+): Promise<number> {
   await migrateDatabase(to);
-  return restoreBackup(to.database.directUrl, file, manifest);
+  return restoreBackup(to.database.directUrl, file, manifest, finish);
 }
 
 function migrateDatabase({ database: { directUrl }, queuePrefix }: DatabaseSettings): Promise<void> {

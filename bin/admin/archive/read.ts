@@ -5,28 +5,35 @@ import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 import { AdminError } from '../admin-error.ts';
-import { backupDamagedError, decodeFrames, type Frame } from './frames.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
-import type { Manifest } from './write.ts';
+import { END_OF_ROWS, type Manifest } from './write.ts';
 
 /** Reads a whole backup and returns its manifest. Throws if it is damaged or cut short. */
 export async function verifyBackup(file: string): Promise<Manifest> {
-  let manifest: Manifest | undefined;
-  for await (const { type, body } of framesIn(file))
-    if (type === 'M') manifest ??= JSON.parse(body.toString());
-  if (manifest === undefined) throw backupDamagedError('it has no manifest');
-  return manifest;
+  let first: Buffer | undefined;
+  for await (const line of linesIn(file)) first ??= line;
+  if (!first?.toString('latin1').startsWith('{"version":')) throw backupDamagedError('it has no manifest');
+  return JSON.parse(first.toString());
 }
 
-async function* framesIn(file: string): AsyncGenerator<Frame> {
+const NEWLINE = 0x0a;
+
+/** Yields the lines of a backup, each with its end. Throws if it is damaged, at the latest after the last line. */
+async function* linesIn(file: string): AsyncGenerator<Buffer> {
   const source = createReadStream(file);
   const bytes = createGunzip();
   // An error in either stream ends the other. The pipeline is not awaited: it ends only once its output is read.
   pipeline(source, bytes).catch(() => {});
+  let rest: Buffer = Buffer.alloc(0);
   try {
-    yield* decodeFrames(bytes);
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+        yield rest.subarray(0, end + 1);
+        rest = rest.subarray(end + 1);
+      }
+    }
   } catch (error) {
-    if (error instanceof AdminError) throw error;
     const { code = '', message } = Object(error) as NodeJS.ErrnoException;
     throw code.startsWith('Z_')
       ? backupDamagedError(message)
@@ -36,8 +43,20 @@ async function* framesIn(file: string): AsyncGenerator<Frame> {
   }
 }
 
-/** Fills a migrated database that has no rows yet, in one transaction. Returns the number of stored rows. */
-export function restoreBackup(url: string, file: string, manifest: Manifest): Promise<number> {
+function backupDamagedError(how: string): AdminError {
+  return new AdminError(`this is no backup, or a damaged one (${how}): take another copy of it`);
+}
+
+/**
+ * Fills a migrated database that has no rows yet, in one transaction, which ends with `finish`. Returns the number of
+ * stored rows.
+ */
+export function restoreBackup(
+  url: string,
+  file: string,
+  manifest: Manifest,
+  finish: (client: pg.Client) => Promise<void> = async () => {},
+): Promise<number> {
   return inTransaction(url, 'begin', async (client) => {
     const tables = await ourTables(client);
     await assertSameRelease(client, manifest);
@@ -55,6 +74,7 @@ export function restoreBackup(url: string, file: string, manifest: Manifest): Pr
     for (const name of names) await client.query(`alter table ${quoteNames([name])} enable trigger user`);
     // Ends the leases of processes that use the original database, not this one, so that their work is taken over.
     await client.query('update processes set alive_until = least(alive_until, now()), pools = null');
+    await finish(client);
     await client.query(`analyze ${quoteNames(names)}`);
     return storedRows;
   });
@@ -99,24 +119,24 @@ async function createWeekPartitions(client: pg.Client, weeks: readonly string[])
 }
 
 async function copyAll(client: pg.Client, file: string, tables: readonly Table[]): Promise<number> {
-  const frames = framesIn(file);
+  const lines = linesIn(file);
+  await lines.next();
   let storedRows = 0;
-  let frame = await frames.next();
-  async function* rows(): AsyncGenerator<Buffer> {
-    for (frame = await frames.next(); frame.value?.type === 'D'; frame = await frames.next())
-      yield frame.value.body;
-  }
-  while (!frame.done) {
-    if (frame.value.type !== 'T') {
-      frame = await frames.next();
-      continue;
-    }
-    const { name, columns }: Table = JSON.parse(frame.value.body.toString());
+  for (let head = await lines.next(); !head.done; head = await lines.next()) {
+    const { name, columns }: Table = JSON.parse(head.value.toString());
     if (!tables.some((table) => isDeepStrictEqual(table, { name, columns })))
       throw backupDamagedError(`a table ${name} that this release does not have`);
     const copy = client.query(from(`copy ${quoteNames([name])} (${quoteNames(columns)}) from stdin`));
-    await pipeline(rows(), copy);
+    await pipeline(rowsIn(lines), copy);
     storedRows += copy.rowCount;
   }
   return storedRows;
+}
+
+/** Yields the lines up to the end of a table's rows. */
+async function* rowsIn(lines: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    if (line.value.equals(END_OF_ROWS)) return;
+    yield line.value;
+  }
 }

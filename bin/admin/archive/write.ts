@@ -8,9 +8,14 @@ import type pg from 'pg';
 import { to } from 'pg-copy-streams';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { AdminError } from '../admin-error.ts';
-import { encodeFrames, type Frame } from './frames.ts';
 import { removeAtEnd } from './removed-at-end.ts';
 import { inTransaction, migrationsOf, ourTables, quoteNames, type Table } from './tables.ts';
+
+/**
+ * A backup is a gzip, which has a checksum, of lines: the manifest, and for each table its name and columns, its rows in
+ * COPY's text format, which has one row a line, and this line.
+ */
+export const END_OF_ROWS = Buffer.from('\\.\n');
 
 export interface Manifest {
   version: string;
@@ -52,7 +57,7 @@ async function writeAll(client: pg.Client, file: string): Promise<Manifest> {
     await client.query(`lock table ${quoteNames(tables.map(({ name }) => name))} in access share mode`);
   const manifest = await manifestOf(client);
   const target = createWriteStream(file, { mode: 0o600, flush: true });
-  await pipeline(Readable.from(encodeFrames(framesOf(client, manifest, tables))), createGzip(), target);
+  await pipeline(Readable.from(contentOf(client, manifest, tables)), createGzip(), target);
   return manifest;
 }
 
@@ -71,15 +76,17 @@ async function manifestOf(client: pg.Client): Promise<Manifest> {
   };
 }
 
-async function* framesOf(
+async function* contentOf(
   client: pg.Client,
   manifest: Manifest,
   tables: readonly Table[],
-): AsyncGenerator<Frame> {
-  yield { type: 'M', body: Buffer.from(JSON.stringify(manifest)) };
+): AsyncGenerator<string | Buffer> {
+  yield `${JSON.stringify(manifest)}\n`;
   for (const table of tables) {
-    yield { type: 'T', body: Buffer.from(JSON.stringify(table)) };
-    const rows = `copy (select ${quoteNames(table.columns)} from ${quoteNames([table.name])}) to stdout`;
-    for await (const body of client.query(to(rows))) yield { type: 'D', body };
+    yield `${JSON.stringify(table)}\n`;
+    yield* client.query(
+      to(`copy (select ${quoteNames(table.columns)} from ${quoteNames([table.name])}) to stdout`),
+    );
+    yield END_OF_ROWS;
   }
 }

@@ -21,7 +21,7 @@ import {
   unknownApp,
 } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
-import { fieldLines, table } from '../text.ts';
+import { fieldLines, fieldsOutcome, table } from '../text.ts';
 
 const APP_KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties === 'apps' ? name : []));
 
@@ -44,8 +44,7 @@ export const appCreate = command({
     };
     return async ({ em }) => {
       const { appId, key } = await createApp(em, app);
-      const data = { app_id: appId, key };
-      return { data, text: `${fieldLines(data)}\n\nThe key is shown only this once.` };
+      return fieldsOutcome({ app_id: appId, key }, 'The key is shown only this once.');
     };
   },
 });
@@ -69,11 +68,8 @@ export const appShow = command({
   summary: 'Show an app: its keys, what it used and is using, and why it was refused',
   synopsis: 'APP_ID',
   example: EXAMPLE_ID,
-  operands: 1,
-  read(_, operand) {
-    const id = appId(operand);
-    return (admin) => showApp(admin, id);
-  },
+  operand: appId,
+  read: (_, id) => (admin) => showApp(admin, id),
 });
 
 export const appUpdate = command({
@@ -96,9 +92,8 @@ export const appUpdate = command({
     active: { type: 'boolean' },
     inactive: { type: 'boolean' },
   },
-  operands: 1,
-  read(values, operand) {
-    const id = appId(operand);
+  operand: appId,
+  read(values, id) {
     if (values.active && values.inactive) throw new AdminError('give --active or --inactive, not both');
     const change: AppChange = {
       name: mapGiven(values.name, appName),
@@ -127,11 +122,8 @@ export const appDeactivate = command({
   summary: 'Stop an app: its keys are refused within two seconds',
   synopsis: 'APP_ID',
   example: EXAMPLE_ID,
-  operands: 1,
-  read(_, operand) {
-    const id = appId(operand);
-    return (admin) => update(admin, id, { active: false });
-  },
+  operand: appId,
+  read: (_, id) => (admin) => update(admin, id, { active: false }),
 });
 
 async function update(admin: Admin, id: string, change: AppChange): Promise<Outcome> {

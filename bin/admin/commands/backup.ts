@@ -1,48 +1,99 @@
 import { adminConfig } from '../../../shared/config/config.ts';
+import { escapeInvisible } from '../../../shared/text/visible.ts';
+import { type Ended, endAfterRestore } from '../archive/after-restore.ts';
 import { copyDatabase, fillDatabase } from '../archive/copy.ts';
 import { verifyBackup } from '../archive/read.ts';
+import { inTransaction } from '../archive/tables.ts';
 import { writeBackup } from '../archive/write.ts';
-import { requireValue } from '../arguments.ts';
+import { fileName } from '../arguments.ts';
 import { command, standaloneCommand } from '../command.ts';
-import { DATA_FOLDER, openEmbedded, openTarget } from '../target.ts';
+import { DATA_FOLDER, openEmbedded, openReplaced, openTarget } from '../target.ts';
 
 export const backup = command({
   summary: 'Write all rows of one moment to a file, while the system runs',
   synopsis: 'FILE',
   example: 'forecue-2026-11-25.backup',
-  operands: 1,
-  read(_, operand) {
-    const file = requireValue('FILE', operand);
+  operand: fileName,
+  read(_, file) {
     return async ({ config }) => {
       const { version, taken_at, bytes } = await writeBackup(config.database.directUrl, file);
-      const text = `${file} has every row of ${taken_at}, in ${bytes} bytes. It holds people's texts: keep it as safe as the database.`;
+      const text = `${escapeInvisible(file)} has every row of ${taken_at}, in ${bytes} bytes. It holds people's texts: keep it as safe as the database.`;
       return { data: { file, version, taken_at, bytes }, text };
     };
   },
 });
 
+const AFTER_RESTORE_OPTIONS = {
+  replaces: { type: 'string' },
+  'keep-log-ins': { type: 'boolean', default: false },
+} as const;
+const AFTER_RESTORE_SYNOPSIS = '[--replaces DATABASE] [--keep-log-ins]';
+
 export const restore = standaloneCommand({
   summary: 'Fill an empty database, or an embedded one that does not run, from a backup',
-  synopsis: 'FILE',
-  example: 'forecue-2026-11-25.backup',
-  operands: 1,
-  read(_, operand) {
-    const file = requireValue('FILE', operand);
+  synopsis: `FILE ${AFTER_RESTORE_SYNOPSIS}`,
+  example: 'forecue-2026-11-25.backup --replaces forecue',
+  options: AFTER_RESTORE_OPTIONS,
+  operand: fileName,
+  read({ replaces, 'keep-log-ins': keepLogIns }, file) {
     return async () => {
       const manifest = await verifyBackup(file);
       await using target = await openTarget(process.env);
-      const rows = await fillDatabase(target.config, file, manifest);
+      await using replaced = await openReplaced(process.env, target.config, replaces);
+      let ended: Ended | null = null;
+      const rows = await fillDatabase(target.config, file, manifest, async (client) => {
+        ended = await endAfterRestore(client, { replacedUrl: replaced?.url, keepLogIns });
+      });
       const { version, taken_at } = manifest;
-      const text = `${rows} rows of ${taken_at} are restored. Start the processes, and look at them with \`doctor --live\`.`;
-      return { data: { file, version, taken_at, rows }, text };
+      const data = { file, version, taken_at, rows, ...afterRestoreData(ended, keepLogIns) };
+      const text = `${rows} rows of ${escapeInvisible(taken_at)} are restored. ${afterRestoreText(ended, keepLogIns)}`;
+      return { data, text };
     };
   },
 });
 
+export const restored = command({
+  summary: 'End log-ins, and what had ended since, after a restore by other means',
+  synopsis: AFTER_RESTORE_SYNOPSIS,
+  example: '--replaces forecue',
+  options: AFTER_RESTORE_OPTIONS,
+  read({ replaces, 'keep-log-ins': keepLogIns }) {
+    return async ({ config }) => {
+      await using replaced = await openReplaced(process.env, config, replaces);
+      const ended = await inTransaction(config.database.directUrl, 'begin', (client) =>
+        endAfterRestore(client, { replacedUrl: replaced?.url, keepLogIns }),
+      );
+      return { data: afterRestoreData(ended, keepLogIns), text: afterRestoreText(ended, keepLogIns) };
+    };
+  },
+});
+
+function afterRestoreData(ended: Ended | null, keepLogIns: boolean): object {
+  return { log_ins: keepLogIns ? 'kept' : 'ended', ended };
+}
+
+function afterRestoreText(ended: Ended | null, keepLogIns: boolean): string {
+  const logIns = keepLogIns
+    ? 'The log-ins of the backup go on.'
+    : 'All log-ins have ended: people and operators log in again.';
+  return `${logIns} ${ended === null ? NOT_REPLAYED : replayedText(ended)} Start the processes, and look at them with \`doctor --live\`.`;
+}
+
+const NOT_REPLAYED =
+  'What had ended since the backup works again: keys, connections, passwords, and accounts that were erased or disabled. End it again, or repeat the restore with --replaces.';
+
+function replayedText(ended: Ended): string {
+  const counts = Object.entries(ended)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${what.replaceAll('_', ' ')}: ${count}`);
+  const what =
+    counts.length === 0 ? 'Nothing had ended' : `What had ended has ended here too (${counts.join(', ')})`;
+  const erasure = ended.erased_accounts > 0 ? ' The texts of erased accounts go when a process runs.' : '';
+  return `${what} in the replaced database since the backup.${erasure}`;
+}
+
 export const move = standaloneCommand({
   summary: 'Copy the stopped embedded database to the empty one of DATABASE_URL',
-  synopsis: '',
-  example: '',
   read() {
     return async () => {
       const target = adminConfig(process.env);

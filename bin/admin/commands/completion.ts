@@ -13,9 +13,8 @@ export function completionOf(commands: () => ReadonlyMap<string, Command>): Comm
     summary: 'Print a function `forecue-admin` for a shell, and its completion',
     synopsis: 'bash|zsh|fish',
     example: 'bash',
-    operands: 1,
-    read(_, operand) {
-      const shell = choice('the shell', requireValue('the shell', operand), SHELLS);
+    operand: (value) => choice('the shell', requireValue('the shell', value), SHELLS),
+    read(_, shell) {
       return async () => {
         const text = completionScript(shell, commands());
         return { data: { shell, script: text }, text };
@@ -24,27 +23,25 @@ export function completionOf(commands: () => ReadonlyMap<string, Command>): Comm
   });
 }
 
+/** The words that may follow the words before the cursor, by the shell's pattern of these, with a space after each. */
+type Following = readonly [before: string, words: readonly string[]];
+type Candidates = readonly Following[];
+
 /** Completes commands and options, then file names. */
 function completionScript(shell: (typeof SHELLS)[number], commands: ReadonlyMap<string, Command>): string {
-  return SCRIPTS[shell](candidatesOf(commands));
-}
-
-/** Maps the words before the cursor to the words that may follow. */
-type Candidates = ReadonlyMap<string, readonly string[]>;
-
-function candidatesOf(commands: ReadonlyMap<string, Command>): Candidates {
-  const candidates = new Map<string, string[]>();
-  const add = (before: string, word: string) => {
-    const known = candidates.get(before) ?? [];
-    if (!known.includes(word)) candidates.set(before, [...known, word]);
-  };
-  for (const [name, { options }] of commands) {
-    const [first = '', second] = name.split(' ');
-    add('', first);
-    if (second !== undefined) add(first, second);
-    for (const option of [...Object.keys(options), 'json', 'help']) add(name, `--${option}`);
-  }
-  return candidates;
+  const names = [...commands.keys()].map((name) => name.split(' '));
+  const pairs = names.filter(([, second]) => second !== undefined);
+  return SCRIPTS[shell]([
+    [' ', [...new Set(names.map(([first = '']) => first))]],
+    ...[...Map.groupBy(pairs, ([first]) => first)].map(
+      ([first, group]): Following => [`${first} `, group.map(([, second = '']) => second)],
+    ),
+    // Arguments may follow a whole command.
+    ...[...commands].map(([name, { options }]): Following => {
+      const words = [...Object.keys(options), 'json', 'help'];
+      return [`${name} *`, words.map((option) => `--${option}`)];
+    }),
+  ]);
 }
 
 /** Quotes for any of the shells. The text must not contain backslashes. */
@@ -54,36 +51,29 @@ function quoteForShell(text: string): string {
 
 const adminProgram = ENTRY_PATHS.map(quoteForShell).join(' ');
 
-/** Builds a branch of the shell's `case` for each candidate. A complete command also matches if arguments follow it. */
-function branches(candidates: Candidates, branch: (patterns: string[], words: string) => string): string {
-  return [...candidates]
-    .map(([before, words]) => {
-      const patterns = before.includes(' ') || words.includes('--json') ? [before, `${before} `] : [before];
-      return branch(patterns, words.join(' '));
-    })
-    .join('\n');
+/** Builds a branch of the `case` of a POSIX shell for each pattern. A wildcard stays outside of the quotes. */
+function posixBranches(candidates: Candidates, body: (words: string) => string): string {
+  const branches = candidates.map(([before, words]) => {
+    const pattern = quoteForShell(before.replace('*', '')) + (before.endsWith('*') ? '*' : '');
+    return `    ${pattern}) ${body(words.join(' '))} ;;`;
+  });
+  return branches.join('\n');
 }
 
 const SCRIPTS: Record<(typeof SHELLS)[number], (candidates: Candidates) => string> = {
   bash: (candidates) => `${PROGRAM}() { ${adminProgram} "$@"; }
 _forecue_admin() {
   local words= IFS=$' \\t\\n'
-  case "\${COMP_WORDS[*]:1:COMP_CWORD-1}" in
-${branches(
-  candidates,
-  posixBranch((words) => `words=${quoteForShell(words)}`),
-)}
+  case "\${COMP_WORDS[*]:1:COMP_CWORD-1} " in
+${posixBranches(candidates, (words) => `words=${quoteForShell(words)}`)}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _forecue_admin ${PROGRAM}`,
   zsh: (candidates) => `${PROGRAM}() { ${adminProgram} "$@"; }
 _forecue_admin() {
-  case "\${(j: :)words[2,CURRENT-1]}" in
-${branches(
-  candidates,
-  posixBranch((words) => `compadd -- ${words}`),
-)}
+  case "\${(j: :)words[2,CURRENT-1]} " in
+${posixBranches(candidates, (words) => `compadd -- ${words}`)}
   esac
   _files
 }
@@ -93,22 +83,9 @@ compdef _forecue_admin ${PROGRAM}`,
 function __forecue_admin
   set -l before (commandline -opc)
   set -e before[1]
-  switch "$before"
-${branches(candidates, (patterns, words) => `    case ${withWildcard(patterns).map(quoteForShell).join(' ')}\n      printf '%s\\n' ${words}`)}
+  switch "$before "
+${candidates.map(([before, words]) => `    case ${quoteForShell(before)}\n      printf '%s\\n' ${words.join(' ')}`).join('\n')}
   end
 end
 complete -c ${PROGRAM} -a '(__forecue_admin)'`,
 };
-
-function posixBranch(body: (words: string) => string) {
-  return (patterns: string[], words: string) => {
-    const [exact = '', prefix] = patterns;
-    const pattern =
-      prefix === undefined ? quoteForShell(exact) : `${quoteForShell(exact)}|${quoteForShell(prefix)}*`;
-    return `    ${pattern}) ${body(words)} ;;`;
-  };
-}
-
-function withWildcard([exact = '', prefix]: readonly string[]): string[] {
-  return prefix === undefined ? [exact] : [exact, `${prefix}*`];
-}

@@ -5,7 +5,7 @@ import { findApp, listApps } from '../../../shared/db/stores/apps.ts';
 import { approveAttempt, startAttempt } from '../../../shared/db/stores/connections/attempts.ts';
 import { exchange } from '../../../shared/db/stores/connections/exchange.ts';
 import { listAllConnections } from '../../../shared/db/stores/connections/list.ts';
-import { revokeAnyConnection } from '../../../shared/db/stores/connections/revoke.ts';
+import { revokeConnection } from '../../../shared/db/stores/connections/revoke.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { UUID } from '../../../shared/schemas/limits.ts';
 import { challengeOf } from '../../../shared/security/fingerprint.ts';
@@ -13,7 +13,7 @@ import { newToken } from '../../../shared/security/keys.ts';
 import { AdminError } from '../admin-error.ts';
 import { appId, requireValue, unknownApp, userId } from '../arguments.ts';
 import { command, EXAMPLE_ID } from '../command.ts';
-import { fieldLines, table } from '../text.ts';
+import { fieldsOutcome, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
@@ -22,11 +22,10 @@ export const connectionCreate = command({
   synopsis: '[APP_ID] --email E --user-id U',
   example: '--email ada@example.com --user-id u-1',
   options: { email: { type: 'string' }, 'user-id': { type: 'string' } },
-  operands: 1,
-  read(values, operand) {
+  operand: (value) => (value === undefined ? undefined : appId(value)),
+  read(values, id) {
     const email = requireValue('--email', values.email);
     const userId = requireValue('--user-id', values['user-id']);
-    const id = operand === undefined ? undefined : appId(operand);
     return async ({ em, config }) => {
       if (config.production)
         throw new AdminError('in production only the person connects an app, on the consent page');
@@ -34,8 +33,9 @@ export const connectionCreate = command({
       const account = await findByEmail(em, email);
       if (account === undefined)
         throw new AdminError('there is no user with this e-mail address: `user list` shows the users');
-      const data = await connect(em, app, { userId, accountId: account.id, windowS: config.recoveryWindowS });
-      return { data, text: fieldLines(data) };
+      return fieldsOutcome(
+        await connect(em, app, { userId, accountId: account.id, windowS: config.recoveryWindowS }),
+      );
     };
   },
 });
@@ -76,13 +76,12 @@ export const connectionRevoke = command({
   summary: 'End a connection and what runs with it',
   synopsis: 'CONNECTION_ID',
   example: EXAMPLE_ID,
-  operands: 1,
-  read(_, operand) {
-    const id = requireValue('CONNECTION_ID', operand).toLowerCase();
+  operand: (value) => requireValue('CONNECTION_ID', value).toLowerCase(),
+  read(_, id) {
     return async ({ em, config }) => {
       const unknown = new AdminError(`there is no connection ${id}: \`connection list\` shows them`);
       if (!UUID.test(id)) throw unknown;
-      const { ended } = await revokeAnyConnection(em, id, config.recoveryWindowS).catch((error: unknown) => {
+      const { ended } = await revokeConnection(em, { id }, config.recoveryWindowS).catch((error: unknown) => {
         throw error instanceof AppError && error.code === 'not_found' ? unknown : error;
       });
       const data = { connection_id: id, ended: ended.length };

@@ -1,3 +1,4 @@
+import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { AdminError, diagnose } from '../admin-error.ts';
 import { checkPooler } from '../check-pooler.ts';
 import { checkProcesses } from '../check-processes.ts';
@@ -60,6 +61,6 @@ async function runCheck(name: string, run: CheckFunction, admin: Admin): Promise
 const INDENT = ' '.repeat(20);
 
 function findingLine({ name, ok, found, to_do, see }: Check): string {
-  const result = `${ok ? 'ok   ' : 'FAULT'}  ${name.padEnd(11)}  ${found}`;
+  const result = `${ok ? 'ok   ' : 'FAULT'}  ${name.padEnd(11)}  ${escapeInvisible(found)}`;
   return ok ? result : `${result}\n${INDENT}to do: ${to_do}\n${INDENT}see ${see}`;
 }

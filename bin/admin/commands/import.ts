@@ -3,10 +3,11 @@ import { findByEmail } from '../../../shared/db/stores/accounts.ts';
 import { recordBatch } from '../../../shared/db/stores/recording/record.ts';
 import { checkBatch, receiptOf } from '../../../shared/domain/recording.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
+import { print } from '../../../shared/text/visible.ts';
 import { retry } from '../../../shared/timing/retry.ts';
 import { type FoundFile, findFiles } from '../../../shared/transcripts/find-files.ts';
 import { importFile } from '../../../shared/transcripts/import-file.ts';
-import type { StoreBatch } from '../../../shared/transcripts/recorder.ts';
+import type { FindOwner, StoreBatch } from '../../../shared/transcripts/recorder.ts';
 import { FileReport, faultsIn, Progress } from '../../../shared/transcripts/report.ts';
 import { AdminError } from '../admin-error.ts';
 import { requireValue } from '../arguments.ts';
@@ -14,19 +15,25 @@ import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
 const LOCKED_ACCOUNT_RETRY = { firstMs: 200, longestMs: 2000, tries: 10 };
-const COUNT_FIELDS = ['stored', 'duplicates', 'invalid', 'skipped', 'broken'] as const;
+const COUNT_FIELDS = ['stored', 'duplicates', 'invalid', 'skipped', 'unread', 'broken'] as const;
 
 export const importTranscripts = command({
   summary: "Import transcripts of a person's work with agents",
   synopsis: '--user EMAIL FILE…',
   example: '--user ada@example.com ~/.claude/projects',
   options: { user: { type: 'string' } },
-  operands: 'many',
-  read(values, first, paths) {
-    const email = requireValue('--user', values.user);
+  takesManyOperands: true,
+  operand(first, paths) {
     requireValue('FILE', first);
-    return async (admin) =>
-      importAll(storeOf(admin, await accountIdOf(admin, email)), await findFiles(paths));
+    return paths;
+  },
+  read(values, paths) {
+    const email = requireValue('--user', values.user);
+    return async (admin) => {
+      const accountId = await accountIdOf(admin, email);
+      const files = await findFiles(paths);
+      return importAll({ store: storeOf(admin, accountId), owner: async () => accountId }, files);
+    };
   },
 });
 
@@ -52,22 +59,26 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
   };
 }
 
-async function importAll(store: StoreBatch, files: readonly FoundFile[]): Promise<Outcome> {
+async function importAll(
+  into: { store: StoreBatch; owner: FindOwner },
+  files: readonly FoundFile[],
+): Promise<Outcome> {
   const interruption = new AbortController();
   // Uses `on`, not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
   process.on('SIGINT', () => interruption.abort());
   const { signal } = interruption;
   const reports: FileReport[] = [];
-  const progress = new Progress(files.length, (line) => process.stderr.write(line));
+  const progress = new Progress(files.length, (line) => print(line, process.stderr));
   let stopped: string | null = null;
   for (const { path, isNamed } of files) {
     if (signal.aborted || stopped !== null) break;
     const report = new FileReport(path);
     reports.push(report);
     try {
-      await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
+      await importFile(path, report, { ...into, signal, progress: (bytes) => progress.add(bytes, reports) });
       // Reports a file that is no transcript only if the command names it.
       if (!isNamed && report.format === null) reports.pop();
+      report.conclude({ isNamed });
     } catch (error) {
       report.failed = causeOf(error);
       if (error instanceof AppError) stopped = report.failed;

@@ -1,8 +1,9 @@
 import type { Command } from '../command.ts';
 import { appCreate, appDeactivate, appList, appShow, appUpdate } from './app.ts';
-import { backup, move, restore } from './backup.ts';
+import { backup, move, restore, restored } from './backup.ts';
 import { completionOf } from './completion.ts';
 import { connectionCreate, connectionList, connectionRevoke } from './connection.ts';
+import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { importTranscripts } from './import.ts';
 import { inviteCreate, inviteList } from './invite.ts';
@@ -43,7 +44,9 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['top', top],
   ['backup', backup],
   ['restore', restore],
+  ['restored', restored],
   ['move', move],
   ['doctor', doctor],
+  ['demo', demo],
   ['completion', completionOf(() => COMMANDS)],
 ]);

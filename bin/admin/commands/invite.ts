@@ -1,6 +1,6 @@
 import { createInvite, listInvites } from '../../../shared/db/stores/invites.ts';
 import { command } from '../command.ts';
-import { fieldLines, table } from '../text.ts';
+import { fieldsOutcome, table } from '../text.ts';
 
 export const inviteCreate = command({
   summary: 'Create an invitation to sign up, which works once',
@@ -8,7 +8,7 @@ export const inviteCreate = command({
     () =>
     async ({ em }) => {
       const data = { code: await createInvite(em) };
-      return { data, text: `${fieldLines(data)}\n\nThe code is shown only this once, and works once.` };
+      return fieldsOutcome(data, 'The code is shown only this once, and works once.');
     },
 });
 

@@ -2,23 +2,21 @@ import { findApp, revokeKeys, rotateKey } from '../../../shared/db/stores/apps.t
 import { AdminError } from '../admin-error.ts';
 import { appId, graceSeconds, requireValue, unknownApp } from '../arguments.ts';
 import { command, EXAMPLE_ID } from '../command.ts';
-import { fieldLines } from '../text.ts';
+import { fieldsOutcome } from '../text.ts';
 
 export const keyRotate = command({
   summary: 'Issue a new key for an app, and end its older ones',
   synopsis: 'APP_ID [--grace SECONDS]',
   example: `${EXAMPLE_ID} --grace 3600`,
   options: { grace: { type: 'string', default: '0' } },
-  operands: 1,
-  read(values, operand) {
-    const id = appId(operand);
+  operand: appId,
+  read(values, id) {
     const grace = graceSeconds(values.grace);
     return async ({ em }) => {
       const key = await rotateKey(em, id, grace);
       if (key === undefined) throw unknownApp(id);
       const older = grace === 0 ? 'have stopped working' : `stop working in ${grace} s`;
-      const text = `${fieldLines({ key })}\n\nThe key is shown only this once. The app's older keys ${older}.`;
-      return { data: { key }, text };
+      return fieldsOutcome({ key }, `The key is shown only this once. The app's older keys ${older}.`);
     };
   },
 });
@@ -28,9 +26,8 @@ export const keyRevoke = command({
   synopsis: 'APP_ID --prefix P',
   example: `${EXAMPLE_ID} --prefix fc_a1B2c3`,
   options: { prefix: { type: 'string' } },
-  operands: 1,
-  read(values, operand) {
-    const id = appId(operand);
+  operand: appId,
+  read(values, id) {
     const prefix = requireValue('--prefix', values.prefix);
     return async ({ em }) => {
       if ((await findApp(em, id)) === undefined) throw unknownApp(id);

@@ -1,5 +1,9 @@
 import { POOLS, type PoolName } from '../../../shared/config/config.ts';
 import { resumePools } from '../../../shared/db/stores/work/operate.ts';
+import { createLog } from '../../../shared/log.ts';
+import { closePart } from '../../../shared/process/lifecycle.ts';
+import { openQueues } from '../../../shared/queue/queues.ts';
+import { print } from '../../../shared/text/visible.ts';
 import { drain, pause, type RetryCounts, type RetryStop, retryFailed } from '../../../shared/work/operate.ts';
 import { choice, requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
@@ -12,9 +16,8 @@ export const queuePause = command({
   summary: 'Have the workers of one pool, or of all, claim nothing new',
   synopsis: '[POOL]',
   example: 'memory',
-  operands: 1,
-  read(_, operand) {
-    const pools = poolsOf(operand);
+  operand: poolsOf,
+  read(_, pools) {
     return async ({ database }) => {
       const late = await pause(database.pool, pools);
       const text = `Paused: ${pools.join(', ')}. What runs goes on; what waits stays until its deadline.`;
@@ -28,9 +31,8 @@ export const queueResume = command({
   summary: 'Have paused workers claim again',
   synopsis: '[POOL]',
   example: 'memory',
-  operands: 1,
-  read(_, operand) {
-    const pools = poolsOf(operand);
+  operand: poolsOf,
+  read(_, pools) {
     return async ({ database }) => {
       await resumePools(database.pool, pools);
       return { data: { resumed: pools }, text: `Resumed: ${pools.join(', ')}.` };
@@ -42,11 +44,10 @@ export const queueDrain = command({
   summary: 'End the queued work of a pool as service_unavailable',
   synopsis: 'POOL',
   example: 'batch',
-  operands: 1,
-  read(_, operand) {
-    const poolToDrain = parsePool(requireValue('POOL', operand));
+  operand: (value) => parsePool(requireValue('POOL', value)),
+  read(_, poolToDrain) {
     return async ({ database, config: { recoveryWindowS } }) => {
-      const { ended, locked } = await drain(database.pool, poolToDrain, recoveryWindowS);
+      const { ended, locked } = await drain(database, poolToDrain, recoveryWindowS);
       const text = `${ended} ended as service_unavailable${skippedNote(locked)}. What runs goes on; new work is taken unless the pool is paused.`;
       return { data: { pool: poolToDrain, ended, locked }, text, failed: locked > 0 };
     };
@@ -57,19 +58,19 @@ export const queueRetryFailed = command({
   summary: 'Queue a new job for each account whose latest one failed',
   synopsis: '[POOL]',
   example: 'memory',
-  operands: 1,
-  read(_, operand) {
-    const pools = poolsOf(operand);
-    return (admin) => retryFailedOf(admin, pools);
-  },
+  operand: poolsOf,
+  read: (_, pools) => (admin) => retryFailedOf(admin, pools),
 });
 
 async function retryFailedOf({ database, config }: Admin, pools: readonly PoolName[]): Promise<Outcome> {
-  const { retried, left } = await retryFailed(database.pool, pools, {
+  await using opened = new AsyncDisposableStack();
+  const queues = opened.adopt(await openQueues(config, createLog('admin', 'silent')), closePart);
+  const { retried, left } = await retryFailed(database, pools, {
+    queues,
     timeouts: config,
     recoveryWindowS: config.recoveryWindowS,
     roomTimeoutMs: Number.POSITIVE_INFINITY,
-    onPage: (kind, counts) => void process.stderr.write(`So far, ${lineOf(kind, counts)}\n`),
+    onPage: (kind, counts) => print(`So far, ${lineOf(kind, counts)}\n`, process.stderr),
   });
   const counts = Object.entries(retried);
   const countsOf = (what: 'queued' | 'locked') =>

@@ -7,7 +7,7 @@ import { spendingReport, usageReport } from '../../../shared/domain/usage.ts';
 import { AdminError } from '../admin-error.ts';
 import { appId, month, unknownApp, userId } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
-import { fieldLines, table } from '../text.ts';
+import { fieldsOutcome, table } from '../text.ts';
 
 const COLUMNS = [
   'app_id',
@@ -30,19 +30,18 @@ export const usage = command({
   synopsis: '[APP_ID | --user USER_ID|EMAIL] [--month YYYY-MM]',
   example: '--month 2026-11',
   options: { month: { type: 'string' }, user: { type: 'string' } },
-  operands: 1,
+  operand: (value) => (value === undefined ? undefined : appId(value)),
   // Ten minutes, because the command may have to add up all of a month's provider calls.
   statementMs: 600_000,
-  read({ month: given, user }, operand) {
+  read({ month: given, user }, id) {
     const requestedMonth = given === undefined ? undefined : month(given);
     if (user !== undefined) {
-      if (operand !== undefined) throw new AdminError('give an app or --user, not both');
+      if (id !== undefined) throw new AdminError('give an app or --user, not both');
       const find = accountFinder(user);
       return (admin) => usageOfUser(admin, find, requestedMonth);
     }
-    if (operand === undefined) return (admin) => usageOfAll(admin, requestedMonth);
-    const id = appId(operand);
-    return (admin) => usageOfApp(admin, id, requestedMonth);
+    return (admin) =>
+      id === undefined ? usageOfAll(admin, requestedMonth) : usageOfApp(admin, id, requestedMonth);
   },
 });
 
@@ -55,8 +54,7 @@ async function usageOfApp(
   if (found === undefined) throw unknownApp(id);
   const spending = await appSpending(em, [id], found.month);
   const units = usageReport(found.app, found.month, found.counts, config.sandboxUnits);
-  const data = { ...units, ...spendingReport(spending.get(id)) };
-  return { data, text: fieldLines(data) };
+  return fieldsOutcome({ ...units, ...spendingReport(spending.get(id)) });
 }
 
 async function usageOfAll({ em, config }: Admin, requestedMonth: string | undefined): Promise<Outcome> {
@@ -81,8 +79,8 @@ async function usageOfUser(
   if (account === undefined) throw new AdminError('there is no such user: `user list` shows the users');
   const shownMonth = requestedMonth ?? (await currentMonth(em));
   const spending = await accountSpending(em, account.id, shownMonth);
-  const data = { user_id: account.id, email: account.email, month: shownMonth, ...spendingReport(spending) };
-  return { data, text: fieldLines(data) };
+  const { id, email } = account;
+  return fieldsOutcome({ user_id: id, email, month: shownMonth, ...spendingReport(spending) });
 }
 
 function accountFinder(user: string): (em: EntityManager) => Promise<Account | undefined> {

@@ -17,7 +17,7 @@ import {
   disableAccount,
   enableAccount,
 } from '../../../shared/db/stores/end-account.ts';
-import { issuePasswordReset } from '../../../shared/db/stores/log-ins.ts';
+import { issueToken } from '../../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { NewUser } from '../../../shared/schemas/accounts.ts';
@@ -29,7 +29,7 @@ import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
 import { ingressAddressOf, requireValue, userId } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
-import { fieldLines, table } from '../text.ts';
+import { fieldsOutcome, table } from '../text.ts';
 
 /** Time limit of the erasure in this command. The running processes erase what is left after it. */
 const ERASE_WITHIN_MS = 10_000;
@@ -51,9 +51,8 @@ export const userCreate = command({
       checkUser({ email, name, password });
       const account = await createUser(em, { email, name, passwordHash: await hashPassword(password) });
       const user = presentUser(account);
-      if (isGiven) return { data: user, text: fieldLines(user) };
-      const data = { ...user, password };
-      return { data, text: `${fieldLines(data)}\n\nThe password is shown only this once.` };
+      if (isGiven) return fieldsOutcome(user);
+      return fieldsOutcome({ ...user, password }, 'The password is shown only this once.');
     };
   },
 });
@@ -66,9 +65,8 @@ export const userResetPassword = command({
     'password-stdin': { type: 'boolean', default: false },
     'revoke-keys': { type: 'boolean', default: false },
   },
-  operands: 1,
-  read(values, operand) {
-    const id = userId(operand);
+  operand: userId,
+  read(values, id) {
     const { 'password-stdin': isGiven, 'revoke-keys': revokeKeys } = values;
     if (revokeKeys && !isGiven)
       throw new AdminError(
@@ -91,8 +89,7 @@ async function setPassword(
   const password = await givenPassword();
   checkUser({ email, name, password });
   const passwordHash = { to: await hashPassword(password) };
-  const data = presentUser(await changeAccount(em, id, { passwordHash, revokeKeys }));
-  return { data, text: fieldLines(data) };
+  return fieldsOutcome(presentUser(await changeAccount(em, id, { passwordHash, revokeKeys })));
 }
 
 /** Longer than the lifetime of a mailed link, because an operator passes this link on by hand. */
@@ -100,11 +97,10 @@ const LINK_HOURS = 24;
 
 async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
   const ingress = ingressAddressOf(config.publicUrl);
-  const token = await issuePasswordReset(em, account, LINK_HOURS);
-  if (token === undefined) throw new AdminError('the user has changed in this very moment: try again');
-  const data = { ...presentUser(account), link: passwordResetLink(ingress, token) };
-  const text = `${fieldLines(data)}\n\nThe link is shown only this once. It works once, within ${LINK_HOURS} hours.`;
-  return { data, text };
+  const issued = await issueToken(em, 'password_resets', account, LINK_HOURS);
+  if (issued === undefined) throw new AdminError('the user has changed in this very moment: try again');
+  const data = { ...presentUser(account), link: passwordResetLink(ingress, issued.token) };
+  return fieldsOutcome(data, `The link is shown only this once. It works once, within ${LINK_HOURS} hours.`);
 }
 
 export const userList = command({
@@ -121,14 +117,12 @@ export const userDisable = command({
   summary: 'Lock a user out: all credentials and connections end',
   synopsis: 'USER_ID',
   example: EXAMPLE_ID,
-  operands: 1,
-  read(_, operand) {
-    const id = userId(operand);
+  operand: userId,
+  read(_, id) {
     return async ({ em, config }) => {
       const account = await disableAccount(em, id, config.recoveryWindowS);
       if (account === undefined) throw unknownUser(id);
-      const data = presentUser(account);
-      return { data, text: `${fieldLines(data)}\n\nAll credentials and connections of the user have ended.` };
+      return fieldsOutcome(presentUser(account), 'All credentials and connections of the user have ended.');
     };
   },
 });
@@ -137,17 +131,13 @@ export const userEnable = command({
   summary: 'Let a disabled user log in again; keys and connections that ended stay ended',
   synopsis: 'USER_ID',
   example: EXAMPLE_ID,
-  operands: 1,
-  read(_, operand) {
-    const id = userId(operand);
+  operand: userId,
+  read(_, id) {
     return async ({ em }) => {
       const account = await enableAccount(em, id);
       if (account === undefined) throw unknownUser(id);
-      const data = presentUser(account);
-      return {
-        data,
-        text: `${fieldLines(data)}\n\nThe user can log in. Keys and connections from before have ended.`,
-      };
+      const note = 'The user can log in. Keys and connections from before have ended.';
+      return fieldsOutcome(presentUser(account), note);
     };
   },
 });
@@ -157,9 +147,8 @@ export const userErase = command({
   synopsis: 'USER_ID --yes',
   options: { yes: { type: 'boolean', default: false } },
   example: `${EXAMPLE_ID} --yes`,
-  operands: 1,
-  read({ yes }, operand) {
-    const id = userId(operand);
+  operand: userId,
+  read({ yes }, id) {
     if (!yes) throw new AdminError(`this erases the user ${id} for good: repeat it with --yes`);
     return (admin) => eraseUser(admin, id);
   },

@@ -1,0 +1,138 @@
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from, to } from 'pg-copy-streams';
+import { limitKey } from '../../../shared/db/stores/rate-limits.ts';
+import { EARLIER_SESSIONS, ENDED_SESSIONS } from '../../../shared/domain/board-session.ts';
+import { AdminError } from '../admin-error.ts';
+import { inTransaction } from './tables.ts';
+
+interface AfterRestore {
+  /** Address of the database that the restored one replaces. */
+  replacedUrl: string | undefined;
+  keepLogIns: boolean;
+}
+
+/** Numbers of rows changed because of what had happened in the replaced database since the backup. */
+export type Ended = Record<keyof typeof REPLAYS, number>;
+
+/**
+ * Ends what must not work again in a restored database: what had ended in the replaced one, if that is known, and all
+ * log-ins. Returns null if there is no replaced database.
+ */
+export async function endAfterRestore(
+  client: pg.Client,
+  { replacedUrl, keepLogIns }: AfterRestore,
+): Promise<Ended | null> {
+  const ended = replacedUrl === undefined ? null : await replay(client, replacedUrl);
+  if (!keepLogIns) await endLogIns(client);
+  return ended;
+}
+
+/** More than an account begins in the hour for which its access tokens last, so that none of them is valid again. */
+const GENERATIONS = 1000;
+
+async function endLogIns(client: pg.Client): Promise<void> {
+  await client.query('update accounts set login_generation = login_generation + $1', [GENERATIONS]);
+  await client.query('truncate refresh_tokens, web_sessions, password_resets');
+  await client.query(
+    `insert into rate_limits (key, points, expire) values ($1, 1, extract(epoch from now()) * 1000 + $2)
+     on conflict (key) do update set points = 1, expire = excluded.expire`,
+    [limitKey(ENDED_SESSIONS.name, EARLIER_SESSIONS), ENDED_SESSIONS.windowS * 1000],
+  );
+}
+
+/** Columns that are compared with those of the replaced database, by table. */
+const COMPARED_COLUMNS = {
+  accounts: 'id, password_hash, active, login_generation, erasing_at',
+  service_keys: 'id',
+  refresh_tokens: 'hash',
+  web_sessions: 'hash',
+  password_resets: 'hash',
+  invites: 'id, used_at',
+  apps: 'id, fingerprint_key, active, redirect_uris',
+  app_keys: '*',
+  connections: 'id, account_id, status, grant_revision',
+  connection_attempts: 'id, status',
+};
+
+/** Each statement ends what has ended in the replaced database since the backup; `r` is the row there. */
+const REPLAYS = {
+  // The first process to run erases the rest.
+  erased_accounts: `
+    update accounts a
+       set active = false, erasing_at = now() - interval '1 minute', updated_at = now(),
+           email = '', email_key = a.id::text, name = '', password_hash = ''
+     where not exists (select from replaced_accounts r where r.id = a.id and r.erasing_at is null)`,
+  disabled_accounts: `
+    update accounts a set active = false from replaced_accounts r where r.id = a.id and a.active and not r.active`,
+  changed_passwords: `
+    update accounts a set password_hash = r.password_hash
+      from replaced_accounts r where r.id = a.id and a.erasing_at is null and r.password_hash <> a.password_hash`,
+  ended_generations: `
+    update accounts a set login_generation = r.login_generation
+      from replaced_accounts r where r.id = a.id and r.login_generation > a.login_generation`,
+  revoked_service_keys: `
+    delete from service_keys k where not exists (select from replaced_service_keys r where r.id = k.id)`,
+  ended_refresh_tokens: `
+    delete from refresh_tokens t where not exists (select from replaced_refresh_tokens r where r.hash = t.hash)`,
+  ended_web_sessions: `
+    delete from web_sessions t where not exists (select from replaced_web_sessions r where r.hash = t.hash)`,
+  used_password_links: `
+    delete from password_resets t where not exists (select from replaced_password_resets r where r.hash = t.hash)`,
+  used_invites: `
+    update invites i set used_at = now() where used_at is null
+       and not exists (select from replaced_invites r where r.id = i.id and r.used_at is null)`,
+  changed_apps: `
+    update apps a set active = a.active and r.active, redirect_uris = r.redirect_uris from replaced_apps r
+     where r.id = a.id and (a.active > r.active or a.redirect_uris <> r.redirect_uris)`,
+  ended_app_keys: `
+    update app_keys k set expires_at = least(k.expires_at, case when r.id is null then now() else r.expires_at end)
+      from app_keys o left join replaced_app_keys r using (id)
+     where o.id = k.id and least(k.expires_at, case when r.id is null then now() else r.expires_at end)
+                             is distinct from k.expires_at`,
+  new_app_keys: `
+    insert into app_keys select r.* from replaced_app_keys r where exists (select from apps a where a.id = r.app_id)
+    on conflict do nothing`,
+  ended_connections: `
+    with ended as (
+      update connections c set status = 'revoked', revoked_at = now()
+       where status = 'connected' and not exists (
+         select from replaced_connections r
+          where r.id = c.id and r.status = 'connected' and r.account_id is not distinct from c.account_id)
+      returning c.id)
+    insert into ending_connections (connection_id, ended_at) select id, now() from ended
+    on conflict (connection_id) do update set ended_at = excluded.ended_at`,
+  later_grants: `
+    update connections c set grant_revision = r.grant_revision
+      from replaced_connections r where r.id = c.id and r.grant_revision > c.grant_revision`,
+  decided_attempts: `
+    update connection_attempts a set status = 'burned' where status in ('pending', 'approved')
+       and not exists (select from replaced_connection_attempts r where r.id = a.id and r.status = a.status)`,
+} as const;
+
+async function replay(client: pg.Client, replacedUrl: string): Promise<Ended> {
+  await inTransaction(replacedUrl, 'begin isolation level repeatable read read only', async (replaced) => {
+    for (const [table, columns] of Object.entries(COMPARED_COLUMNS)) {
+      await client.query(
+        `create temporary table replaced_${table} on commit drop as select ${columns} from ${table} with no data`,
+      );
+      const rows = replaced.query(to(`copy (select ${columns} from ${table}) to stdout`));
+      await pipeline(rows, client.query(from(`copy replaced_${table} from stdin`)));
+    }
+  });
+  await assertReplaced(client);
+  const counts: [string, number][] = [];
+  for (const [what, statement] of Object.entries(REPLAYS))
+    counts.push([what, (await client.query(statement)).rowCount ?? 0]);
+  // The cast is safe: the entries have the keys of `REPLAYS`.
+  return Object.fromEntries(counts) as Ended;
+}
+
+/** With a database of another installation, all accounts would count as erased. Apps are never deleted. */
+async function assertReplaced(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ known: boolean }>(
+    'select bool_and(r.id is not null) as known from apps a left join replaced_apps r using (id, fingerprint_key)',
+  );
+  if (rows[0]?.known !== true)
+    throw new AdminError('--replaces names another database than that of the backup: it lacks an app of it');
+}
