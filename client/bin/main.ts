@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
+import { escapeInvisible, print } from '../../shared/text/visible.ts';
 import { pipe } from '../mcp/pipe.ts';
 import { catchUp, hook } from '../record/hook.ts';
 import { endRecording, record } from '../record/record.ts';
@@ -21,10 +22,15 @@ async function main(args: string[]): Promise<void> {
   const [command, ...rest] = positionals;
   if (command === 'hook') return hook();
   if (command === 'catch-up') return catchUp(rest[0] ?? '', values.over);
-  if (values.help) return say(HELP);
+  if (values.help) return print(HELP);
   if (command === 'record') return values.remove ? endRecording() : record(rest, values.yes);
   if (command === 'mcp') return serveTools(rest, process.env['FORECUE_KEY'] ?? '');
-  say(HELP);
+  print(HELP);
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof ForecueError) return escapeInvisible(error.message);
+  return error instanceof TypeError ? error.message : ((error as Error)?.stack ?? String(error));
 }
 
 function parseArguments(args: string[]) {
@@ -44,14 +50,9 @@ async function serveTools([address]: string[], key: string): Promise<void> {
   return pipe(new URL(baseOf(address)), key, process.stdin, process.stdout);
 }
 
-function say(text: string): void {
-  process.stdout.write(text);
-}
-
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const isKnown = error instanceof ForecueError || error instanceof TypeError;
-  process.stderr.write(`forecue: ${isKnown ? error.message : ((error as Error)?.stack ?? error)}\n`);
+  print(`forecue: ${textOf(error)}\n`, process.stderr);
   process.exitCode = 1;
 }

@@ -24,7 +24,7 @@ export async function pipe(address: URL, credential: string, input: Readable, ou
     output.write(`${JSON.stringify(message)}\n`);
   });
   for await (const line of linesOf(input)) one.take(line);
-  await one.close();
+  one.close();
 }
 
 /** Avoids `readline`, because it also ends a line at U+2028 and U+2029, which JSON may contain. */
@@ -46,10 +46,7 @@ class Pipe {
   readonly #credential: Record<string, string>;
   readonly #write: (message: object) => void;
   readonly #running = new Map<unknown, AbortController>();
-  /** Message that opened the session, and opens the next one if the server loses the session. */
-  #opening: Message | undefined;
   #session: Record<string, string> = {};
-  #reopening: Promise<void> | undefined;
 
   constructor(address: URL, credential: Record<string, string>, write: (message: object) => void) {
     this.#address = address;
@@ -70,10 +67,8 @@ class Pipe {
     else this.#write(errorMessageTo(null, INVALID_REQUEST, 'Invalid request: a message is an object'));
   }
 
-  async close(): Promise<void> {
+  close(): void {
     for (const controller of this.#running.values()) controller.abort();
-    if (this.#session['mcp-session-id'] !== undefined)
-      await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
   /** Passes a message to the server. If that fails, answers with an error if the message is a request. */
@@ -82,13 +77,13 @@ class Pipe {
     const id = method === undefined ? undefined : message.id;
     const running = new AbortController();
     if (id !== undefined) this.#running.set(id, running);
-    // The abort closes the connection, by which a server without sessions notices the cancellation.
+    // The abort closes the connection, by which the server notices the cancellation.
     if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
     try {
-      const response = await this.#send(message, running.signal);
+      const response = await this.#post(message, running.signal);
       let isAnswered = id === undefined;
       for await (const answer of answersIn(response, id)) {
-        if (method === 'initialize') this.#noteSession(message, response, answer);
+        if (method === 'initialize') this.#noteSession(response, answer);
         this.#write(answer);
         isAnswered ||= answer.id === id;
       }
@@ -101,50 +96,25 @@ class Pipe {
     }
   }
 
-  async #send(message: Message, signal: AbortSignal): Promise<Response> {
-    const usedSession = this.#session;
-    const response = await this.#fetch(
-      'POST',
-      { ...usedSession, ...revisionHeaders(message) },
-      message,
-      signal,
-    );
-    if (response.status !== 404 || usedSession['mcp-session-id'] === undefined) return response;
-    // The session has ended. Opens a new one, so that the MCP client does not notice.
-    await response.body?.cancel();
-    if (usedSession === this.#session) this.#reopening ??= this.#reopen();
-    await this.#reopening;
-    return this.#fetch('POST', this.#session, message, signal);
-  }
-
-  async #reopen(): Promise<void> {
-    try {
-      const opening = this.#opening ?? {};
-      const response = await this.#fetch('POST', {}, opening);
-      for await (const answer of answersIn(response, opening.id))
-        this.#noteSession(opening, response, answer);
-      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-      await (await this.#fetch('POST', this.#session, initialized)).body?.cancel();
-    } finally {
-      this.#reopening = undefined;
-    }
-  }
-
-  #noteSession(opening: Message, { headers }: Response, { result }: Message): void {
+  #noteSession({ headers }: Response, { result }: Message): void {
     const id = headers.get('mcp-session-id');
     if (id === null || result === undefined) return;
-    this.#opening = opening;
     this.#session = { 'mcp-session-id': id, 'mcp-protocol-version': String(result.protocolVersion) };
   }
 
-  #fetch(method: string, headers: Record<string, string>, body?: object, signal?: AbortSignal) {
-    const accept = 'application/json, text/event-stream';
+  #post(message: Message, signal: AbortSignal): Promise<Response> {
     return fetch(this.#address, {
-      method,
-      headers: { ...this.#credential, ...headers, accept, 'content-type': 'application/json' },
+      method: 'POST',
+      headers: {
+        ...this.#credential,
+        ...this.#session,
+        ...revisionHeaders(message),
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+      },
       redirect: 'manual',
-      ...(body && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
+      body: JSON.stringify(message),
+      signal,
     });
   }
 }

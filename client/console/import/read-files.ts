@@ -1,7 +1,8 @@
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
 import { FILE_EXTENSIONS } from '../../../shared/transcripts/formats.ts';
-import { FileReport } from '../../../shared/transcripts/report.ts';
-import { LINE_BYTES_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
+import { type Line, RecordSplitter } from '../../../shared/transcripts/records.ts';
+import { FileReport, faultsIn } from '../../../shared/transcripts/report.ts';
+import { Transcript } from '../../../shared/transcripts/transcript.ts';
 
 const EXCERPTS_MAX = 20;
 const MASK_MARKER = /\[masked [a-z ]+\]/g;
@@ -12,6 +13,8 @@ export interface FoundTranscripts {
   sessions: number;
   /** Number of files without a known format. */
   unknown: number;
+  /** Reasons, in English, why something could not be read. */
+  faults: string[];
   /** Number of masked secrets. `excerpts` shows the first ones with the text around them. */
   masked: number;
   excerpts: string[];
@@ -28,6 +31,7 @@ export async function readFiles(
     events: [],
     sessions: 0,
     unknown: files.length - transcripts.length,
+    faults: [],
     masked: 0,
     excerpts: [],
   };
@@ -35,13 +39,15 @@ export async function readFiles(
   for (const [at, file] of transcripts.entries()) {
     say(at + 1, transcripts.length);
     const report = new FileReport(file.name);
-    const transcript = new Transcript(report, Date.now());
-    for (const line of linesOf(await file.text())) {
+    const transcript = new Transcript(report, { now: Date.now(), modifiedMs: file.lastModified });
+    for await (const line of recordsIn(file)) {
       if (transcript.isUnknown) break;
       found.events.push(...transcript.read(line));
     }
+    found.events.push(...transcript.end());
+    report.conclude({ isNamed: files.length === 1 });
+    found.faults.push(...faultsIn([report]));
     if (report.format === null) found.unknown += 1;
-    else found.events.push(...transcript.end());
   }
   for (const event of found.events) {
     sessions.add(event['session_id'] ?? '');
@@ -64,13 +70,12 @@ function addMaskedExcerpts({ prompt, text, reply }: ImportedEvent, found: FoundT
   }
 }
 
-function* linesOf(text: string): Generator<Line> {
-  const encoder = new TextEncoder();
-  let number = 0;
-  for (const line of text.split('\n')) {
-    number += 1;
-    const bytes = line.length > LINE_BYTES_MAX / 3 ? encoder.encode(line).length : line.length;
-    if (bytes > LINE_BYTES_MAX) yield { number, bytes, text: undefined, fault: 'is too long' };
-    else yield { number, bytes, text: line.replace(/\r$/, '') };
-  }
+const CHUNK_BYTES = 8 * 1024 * 1024;
+
+/** Keeps a part of the file in memory at a time. */
+async function* recordsIn(file: File): AsyncGenerator<Line> {
+  const splitter = new RecordSplitter();
+  for (let from = 0; from < file.size; from += CHUNK_BYTES)
+    yield* splitter.push(new Uint8Array(await file.slice(from, from + CHUNK_BYTES).arrayBuffer()));
+  yield* splitter.end();
 }

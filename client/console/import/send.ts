@@ -8,6 +8,7 @@ import type { AccountClient } from '../../src/api.ts';
  */
 export async function sendEvents(
   client: AccountClient,
+  userId: string,
   events: readonly ImportedEvent[],
   say: (done: number, all: number) => void,
 ): Promise<FileReport> {
@@ -15,7 +16,7 @@ export async function sendEvents(
   // Skips the type check, since the server checks each event.
   const store = (batch: ImportedEvent[]) =>
     client.recordEvents(batch as Parameters<AccountClient['recordEvents']>[0]);
-  const recorder = new Recorder(store, report);
+  const recorder = new Recorder(store, report, async () => userId);
   for (const [at, event] of events.entries()) {
     recorder.add(event, 0);
     if (!recorder.isFull && at + 1 < events.length) continue;

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { FreshLogIn } from '../parts/fresh.tsx';
-import { submitHandler, useAction } from '../parts/hooks.ts';
+import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
 import { Button, Card, ErrorNote, Field, FormError, faultOf, SuccessNote, Title } from '../parts/ui.tsx';
-import { choose, language, languages, t } from '../strings/index.ts';
+import { choose, language, languages, number, t } from '../strings/index.ts';
 
 export function Account() {
   const { user } = useSignedIn();
@@ -14,6 +14,7 @@ export function Account() {
       <NameForm />
       <PasswordForm />
       <LogOutEverywhere />
+      <TokensCard />
       <LanguageChoice />
       <ExportCard />
       <EraseCard />
@@ -101,6 +102,20 @@ function LogOutEverywhere() {
       <p>{t.account.everywhereLead}</p>
       <Button action={leaving}>{t.account.everywhere}</Button>
       <ErrorNote error={leaving.error} />
+    </Card>
+  );
+}
+
+function TokensCard() {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.readActivity({ days: 1 }), []);
+  const { tokens_today: used, tokens_quota: quota } = value ?? {};
+  return (
+    <Card title={t.account.tokens}>
+      {used !== undefined && (
+        <p>{quota ? t.account.tokensOf(number(used), number(quota)) : t.account.tokensUsed(number(used))}</p>
+      )}
+      <ErrorNote error={error} again={again} />
     </Card>
   );
 }

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { KeyResponse, NewKeyResponse } from '../../src/api.ts';
 import { useSignedIn } from '../parts/context.ts';
-import { FreshLogIn } from '../parts/fresh.tsx';
 import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
 import {
   Button,
@@ -63,7 +62,7 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
           {t.keys.issue}
         </Button>
       </form>
-      <FreshLogIn action={issuing} />
+      <ErrorNote error={issuing.error} />
       {newKey && (
         <div class="alert good" role="status">
           <p>{t.keys.once}</p>

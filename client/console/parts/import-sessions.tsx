@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import type { FileReport } from '../../../shared/transcripts/report.ts';
 import { type FoundTranscripts, readFiles } from '../import/read-files.ts';
 import { sendEvents } from '../import/send.ts';
 import { t } from '../strings/index.ts';
@@ -10,13 +11,16 @@ import { Button, Card, ErrorNote } from './ui.tsx';
 /** A file that was chosen, or what was dropped: a file, a folder, or something else. */
 type ChosenEntry = File | FileSystemEntry | null;
 
+/** Number of faults shown. */
+const FAULTS_MAX = 20;
+
 export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
-  const { client } = useSignedIn();
+  const { client, user } = useSignedIn();
   const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');
-  const [refusedCount, setRefusedCount] = useState(0);
+  const [refusals, setRefusals] = useState<FileReport>();
   const reading = useAction(async (chosen: readonly ChosenEntry[]) => {
-    setRefusedCount(0);
+    setRefusals(undefined);
     try {
       const files = (await Promise.all(chosen.map(filesIn))).flat();
       setFound(await readFiles(files, (done, all) => setProgress(t.start.reading(done, all))));
@@ -28,8 +32,7 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
     let result = '';
     try {
       const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
-      const { invalid } = await sendEvents(client, found?.events ?? [], say);
-      setRefusedCount(invalid);
+      setRefusals(await sendEvents(client, user.id, found?.events ?? [], say));
       result = await learn(client, (step) => setProgress(t.memory.learning(step)));
       // Keeps sessions that were chosen meanwhile.
       setFound((latest) => (latest === found ? undefined : latest));
@@ -52,9 +55,9 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
           {t.start.send}
         </Button>
       )}
-      {refusedCount > 0 && (
+      {refusals !== undefined && refusals.invalid > 0 && (
         <p class="fault" role="alert">
-          {t.start.refused(refusedCount)}
+          {t.start.refused(refusals.invalid)} {[...new Set(refusals.problems)].join('; ')}
         </p>
       )}
       <ErrorNote error={reading.error ?? sending.error} />
@@ -116,7 +119,7 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
 }
 
 function FoundSessions({
-  found: { events, sessions, unknown, masked, excerpts },
+  found: { events, sessions, unknown, faults, masked, excerpts },
 }: {
   found: FoundTranscripts;
 }) {
@@ -124,6 +127,18 @@ function FoundSessions({
     <>
       <p>{events.length === 0 ? t.start.nothing : t.start.found(events.length, sessions)}</p>
       {unknown > 0 && <p class="quiet small">{t.start.unknown(unknown)}</p>}
+      {faults.length > 0 && (
+        <div class="fault" role="alert">
+          <p>{t.start.unread(faults.length)}</p>
+          <ul>
+            {faults.slice(0, FAULTS_MAX).map((fault) => (
+              <li key={fault}>
+                <bdi class="words">{fault}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {events.length > 0 && <p>{masked === 0 ? t.start.noneMasked : t.start.masked(masked)}</p>}
       <ul class="quotes">
         {excerpts.map((excerpt, at) => (

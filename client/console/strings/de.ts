@@ -47,7 +47,8 @@ export const de: typeof en = {
     not_authenticated: 'Sie sind nicht mehr angemeldet. Melden Sie sich neu an.',
     token_expired: 'Sie sind nicht mehr angemeldet. Melden Sie sich neu an.',
     not_found: 'Es ist nicht mehr da. Laden Sie die Seite neu.',
-    quota_exceeded: 'Für mehr ist kein Platz. Löschen Sie zuerst etwas.',
+    quota_exceeded:
+      'Ein Kontingent ist verbraucht. Vorhersagen gibt es wieder ab Mitternacht UTC; für mehr Platz löschen Sie etwas.',
     provider_not_configured: 'Hier ist kein Sprachmodell eingerichtet. Sagen Sie es dem Betreiber.',
     provider_rate_limited: 'Das Sprachmodell ist ausgelastet. Versuchen Sie es gleich noch einmal.',
     provider_failed: 'Das Sprachmodell gab keine brauchbare Antwort. Versuchen Sie es noch einmal.',
@@ -77,7 +78,7 @@ export const de: typeof en = {
     lead: 'Forecue lernt aus dem, was Sie früher schrieben, wie Sie antworten. Drei Schritte, und es kann vorhersagen.',
     bring: '1. Ihre Sitzungen mitbringen',
     bringLead:
-      'Wählen Sie einen Ordner oder Dateien von Claude Code, Codex, Gemini CLI, Cline, Roo oder SpecStory. Dieser Browser liest sie; Geheimnisse werden vor dem Senden maskiert, und Sie sehen, welche.',
+      'Wählen Sie einen Ordner oder Dateien von Claude Code, Codex, Gemini CLI, Qwen Code, Cline, Roo, SpecStory, aider, Cursor, opencode oder Copilot, oder den entpackten Datenexport von ChatGPT oder Claude. Dieser Browser liest sie; Geheimnisse werden vor dem Senden maskiert, und Sie sehen, welche.',
     where: 'Claude Code legt sie in ~/.claude/projects ab, Codex in ~/.codex/sessions.',
     folder: 'Ordner wählen',
     files: 'Dateien wählen',
@@ -86,6 +87,7 @@ export const de: typeof en = {
     found: (events, sessions) =>
       `Gefunden: ${messages(events)} aus ${counted(sessions, 'Sitzung', 'Sitzungen')}.`,
     unknown: (files) => `${counted(files, 'Datei hat', 'Dateien haben')} kein bekanntes Format.`,
+    unread: (faults: number) => `${counted(faults, 'Problem', 'Probleme')} beim Lesen:`,
     masked: (count) => `${counted(count, 'Geheimnis wurde', 'Geheimnisse wurden')} maskiert:`,
     noneMasked: 'Darin wurden keine Geheimnisse gefunden.',
     nothing: 'Nichts davon ist ein Gespräch mit einem Agenten. Wählen Sie andere Dateien.',
@@ -341,6 +343,10 @@ export const de: typeof en = {
     changed: 'Das Passwort ist geändert, und jeder andere Browser ist abgemeldet.',
     everywhere: 'Überall abmelden',
     everywhereLead: 'Beendet jede Anmeldung, auch in diesem Browser. Schlüssel bleiben.',
+    tokens: 'Sprachmodelle heute',
+    tokensUsed: (used) => `${used} Token sind verbraucht.`,
+    tokensOf: (used, quota) =>
+      `${used} von ${quota} Token sind verbraucht; um Mitternacht UTC beginnt es von vorn.`,
     language: 'Sprache',
     export: 'Alles mitnehmen',
     exportLead: 'Alles, was über Sie gespeichert ist, ein JSON-Objekt je Zeile.',

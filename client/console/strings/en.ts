@@ -45,7 +45,7 @@ export const en = {
     not_authenticated: 'You are not signed in any more. Sign in again.',
     token_expired: 'You are not signed in any more. Sign in again.',
     not_found: 'It is not there any more. Load the page again.',
-    quota_exceeded: 'There is no room for more. Delete something first.',
+    quota_exceeded: 'A quota is used up. Predictions go on at midnight UTC; for more room, delete something.',
     provider_not_configured: 'No language model is set up here. Tell the people who run this server.',
     provider_rate_limited: 'The language model is busy. Try again in a moment.',
     provider_failed: 'The language model gave no usable answer. Try again.',
@@ -75,7 +75,7 @@ export const en = {
     lead: 'Forecue learns how you answer from what you wrote before. Three steps, and it can predict.',
     bring: '1. Bring your sessions',
     bringLead:
-      'Choose a folder or files of Claude Code, Codex, Gemini CLI, Cline, Roo or SpecStory. They are read in this browser; secrets are masked before anything is sent, and you see what will be.',
+      'Choose a folder or files of Claude Code, Codex, Gemini CLI, Qwen Code, Cline, Roo, SpecStory, aider, Cursor, opencode or Copilot, or the unpacked data export of ChatGPT or Claude. They are read in this browser; secrets are masked before anything is sent, and you see what will be.',
     where: 'Claude Code keeps them in ~/.claude/projects, Codex in ~/.codex/sessions.',
     folder: 'Choose a folder',
     files: 'Choose files',
@@ -84,6 +84,7 @@ export const en = {
     found: (events: number, sessions: number) =>
       `Found: ${messages(events)} of ${counted(sessions, 'session', 'sessions')}.`,
     unknown: (files: number) => `${counted(files, 'file is', 'files are')} of no known format.`,
+    unread: (faults: number) => `${counted(faults, 'problem', 'problems')} in reading them:`,
     masked: (count: number) => `${counted(count, 'secret was', 'secrets were')} masked:`,
     noneMasked: 'No secrets were found in them.',
     nothing: 'Nothing in them is a conversation with an agent. Choose other files.',
@@ -334,6 +335,10 @@ export const en = {
     changed: 'The password is changed, and every other browser is signed out.',
     everywhere: 'Log out everywhere',
     everywhereLead: 'Ends every log-in, in this browser too. Keys stay.',
+    tokens: 'Language models today',
+    tokensUsed: (used: string) => `${used} tokens are used.`,
+    tokensOf: (used: string, quota: string) =>
+      `${used} of ${quota} tokens are used; the count begins anew at midnight UTC.`,
     language: 'Language',
     export: 'Take everything with you',
     exportLead: 'Everything that is stored about you, one JSON object per line.',

@@ -25,7 +25,7 @@ export interface ApiMethods {
   exportAccount(options?: CallOptions): AsyncGenerator<schemas.ExportLine>;
   /** The keys of the account, the newest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
   listKeys(query?: { limit?: number; cursor?: string; }, options?: CallOptions): Promise<schemas.KeyList>;
-  /** Issue a key. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  /** Issue a key. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   issueKey(body: schemas.KeyRequest, options?: CallOptions): Promise<schemas.NewKeyResponse>;
   /** One key. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
   readKey(key_id: string, options?: CallOptions): Promise<schemas.KeyResponse>;
@@ -46,7 +46,7 @@ export interface ApiMethods {
   /** The events of a session, the oldest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   listSessionEvents(id: string, query?: { limit?: number; after?: string; }, options?: CallOptions): Promise<schemas.SessionEvents>;
   /** The raw rows, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listRawMemory(query?: { limit?: number; cursor?: string; since?: string; until?: string; tag?: string; q?: string; session_id?: string; }, options?: CallOptions): Promise<schemas.RawMemoryPage>;
+  listRawMemory(query?: { limit?: number; cursor?: string; since?: string | string; until?: string | string; tag?: string; q?: string; session_id?: string; }, options?: CallOptions): Promise<schemas.RawMemoryPage>;
   /** Add a raw row, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   addRawMemory(body: schemas.RawMemoryRequest, options?: CallOptions): Promise<schemas.RawMemoryResponse>;
   /** Add a raw row, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -56,7 +56,7 @@ export interface ApiMethods {
   /** Forget a raw row, and what was derived from it alone. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteRawMemory(id: string, query?: { purge_event?: "true" | "false"; }, options?: CallOptions): Promise<schemas.DeletionReceipt>;
   /** The episodes, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listEpisodes(query?: { limit?: number; cursor?: string; since?: string; until?: string; tag?: string; q?: string; session_id?: string; }, options?: CallOptions): Promise<schemas.EpisodePage>;
+  listEpisodes(query?: { limit?: number; cursor?: string; since?: string | string; until?: string | string; tag?: string; q?: string; session_id?: string; }, options?: CallOptions): Promise<schemas.EpisodePage>;
   /** Add an episode, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   addEpisodes(body: schemas.EpisodeRequest, options?: CallOptions): Promise<schemas.EpisodeResponse>;
   /** Add an episode, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -68,7 +68,7 @@ export interface ApiMethods {
   /** Forget an episode, and the facts that were derived from it alone. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteEpisode(id: string, options?: CallOptions): Promise<schemas.DeletionReceipt>;
   /** The facts, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listFacts(query?: { limit?: number; cursor?: string; since?: string; until?: string; tag?: string; q?: string; revision_of?: string; superseded_by?: string; }, options?: CallOptions): Promise<schemas.FactPage>;
+  listFacts(query?: { limit?: number; cursor?: string; since?: string | string; until?: string | string; tag?: string; q?: string; revision_of?: string; superseded_by?: string; }, options?: CallOptions): Promise<schemas.FactPage>;
   /** Add a fact, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   addFacts(body: schemas.FactRequest, options?: CallOptions): Promise<schemas.FactResponse>;
   /** Add a fact, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -88,23 +88,23 @@ export interface ApiMethods {
   /** What is known about the account and what it did lately, for one question. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   assembleContext(body?: schemas.ContextRequest, options?: CallOptions): Promise<schemas.ContextResponse>;
   /** How many rows each tier has, and when it last changed. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  readMemoryStats(query?: { since?: string; }, options?: CallOptions): Promise<schemas.MemoryStats>;
+  readMemoryStats(query?: { since?: string | string; }, options?: CallOptions): Promise<schemas.MemoryStats>;
   /** Take recorded events into memory. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `job_cancelled`, `overloaded`, `service_unavailable`, `job_timeout`. */
   syncMemory(body?: schemas.SyncRequest, options?: CallOptions): Promise<schemas.SyncResult>;
-  /** Summarise raw rows in episodes. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `job_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `job_timeout`. */
+  /** Summarise raw rows in episodes. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `job_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `job_timeout`. */
   promoteEpisodes(body?: schemas.PromoteRequest, options?: CallOptions): Promise<schemas.PromoteResult>;
-  /** Distil facts from episodes. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `job_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `job_timeout`. */
+  /** Distil facts from episodes. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `job_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `job_timeout`. */
   promoteFacts(body?: schemas.PromoteRequest, options?: CallOptions): Promise<schemas.PromoteResult>;
-  /** Predict what the person would reply to an agent. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`. */
+  /** Predict what the person would reply to an agent. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`. */
   predictReply(body: schemas.ReplyRequest, options?: CallOptions): Promise<schemas.ReplyResponse>;
-  /** Predict the replies to many prompts. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `job_cancelled`, `overloaded`, `service_unavailable`, `job_timeout`. */
+  /** Predict the replies to many prompts. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `job_cancelled`, `overloaded`, `service_unavailable`, `job_timeout`. */
   predictReplies(body: schemas.BatchRequest, options?: CallOptions): Promise<schemas.BatchResponse>;
-  /** Predict what the person types next, without an app. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `context_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`. */
+  /** Predict what the person types next, without an app. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `context_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`. */
   predictDraft(body: schemas.DraftRequest, options?: CallOptions): Promise<schemas.DraftResponse>;
   /** The predictions, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listReplies(query?: { status?: "pending" | "auto" | "escalated" | "accepted" | "edited" | "rejected"; agent?: string; session_id?: string; since?: string; until?: string; limit?: number; offset?: number; }, options?: CallOptions): Promise<schemas.ReplyList>;
+  listReplies(query?: { status?: "pending" | "auto" | "escalated" | "accepted" | "edited" | "rejected"; agent?: string; session_id?: string; since?: string | string; until?: string | string; limit?: number; offset?: number; }, options?: CallOptions): Promise<schemas.ReplyList>;
   /** How many predictions are in each state, and how precise they were. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  readReplyStats(query?: { since?: string; until?: string; }, options?: CallOptions): Promise<schemas.ReplyStats>;
+  readReplyStats(query?: { since?: string | string; until?: string | string; }, options?: CallOptions): Promise<schemas.ReplyStats>;
   /** How far the confidences can be trusted, and which threshold suits. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readReplyCalibration(query?: { target?: number; }, options?: CallOptions): Promise<schemas.ReplyCalibration>;
   /** A prediction, with all that is stored of it. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */

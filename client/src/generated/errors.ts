@@ -1,7 +1,7 @@
 /** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */
 export const messages = {
   invalid_request: "Send HTTP/1.1, and the headers Host, Authorization and Idempotency-Key once only, the last with at most 200 characters.",
-  invalid_json: "The body is not valid JSON in UTF-8, is nested too deeply or has too many values.",
+  invalid_json: "The body is not valid JSON in UTF-8.",
   invalid_content_type: "Send the body as application/json in UTF-8, plain or compressed with gzip.",
   invalid_month: "A month is written YYYY-MM.",
   invalid_redirect_uri: "The redirect URI is not one of the app's registered ones.",
@@ -17,7 +17,7 @@ export const messages = {
   fresh_login_required: "Log in again first: this needs a log-in of the last ten minutes.",
   connection_revoked: "The connection was revoked.",
   invite_required: "Signing up needs an invite code that was not used yet.",
-  quota_exceeded: "The account's quota is exceeded; the message says what is used, and of how much.",
+  quota_exceeded: "A quota is exceeded: of keys, of what the account stores, or of a day's tokens.",
   not_found: "There is nothing at this address.",
   feature_disabled: "This feature is turned off for the app.",
   method_not_allowed: "This address does not take this method; the Allow header lists those that it takes.",
@@ -29,7 +29,7 @@ export const messages = {
   email_taken: "An account with this e-mail address exists.",
   recovery_window_expired: "The time in which this answer could be asked for again is over.",
   connection_attempt_expired: "The time for this connection attempt is over.",
-  body_too_large: "The body is too large.",
+  body_too_large: "The body is too large, is nested too deeply or has too many values.",
   context_too_large: "The texts together are longer than the limit.",
   uri_too_long: "The URL is too long.",
   expectation_failed: "The only expectation met is 100-continue.",
