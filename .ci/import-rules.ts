@@ -12,6 +12,35 @@ const WORK_RULE = {
   rooms: ['workers/work/', ...PROVIDER_FILES, 'shared/'],
   packages: [...ROW_TYPES, 'typebox'],
 };
+const INGRESS_PACKAGES = [
+  'koa',
+  '@koa/*',
+  'koa-body',
+  'lru-cache',
+  'proxy-addr',
+  ...ROW_TYPES,
+  'typebox: Static TObject TSchema',
+];
+/** Rooms of the ingress from the ground up. A room may import those before it. */
+const INGRESS_FLOORS = [
+  'request',
+  'limits',
+  'auth',
+  'guards',
+  'http',
+  'pages',
+  'work',
+  'jobs',
+  'memory',
+  'predictions',
+  'replies',
+  'recording',
+  'accounts',
+  'connect',
+  'board',
+  'console',
+  'routes',
+];
 const LEAF_ROOMS = ['shared/schemas/', 'shared/errors/'];
 
 /**
@@ -19,25 +48,23 @@ const LEAF_ROOMS = ['shared/schemas/', 'shared/errors/'];
  * name no room, because our code changes after a migration has landed.
  */
 export const RULES: Record<string, Rule> = {
-  'ingress/': {
-    rooms: ['ingress/', 'shared/'],
-    packages: [
-      'koa',
-      '@koa/*',
-      'koa-body',
-      'lru-cache',
-      'proxy-addr',
-      'swagger-ui-dist',
-      ...ROW_TYPES,
-      'typebox: Static TObject TSchema',
-    ],
-  },
+  'ingress/': { rooms: ['ingress/', 'shared/'], packages: INGRESS_PACKAGES },
+  ...Object.fromEntries(
+    INGRESS_FLOORS.map((room, floor) => [
+      `ingress/${room}/`,
+      {
+        rooms: ['shared/', ...INGRESS_FLOORS.slice(0, floor).map((lower) => `ingress/${lower}/`)],
+        packages: INGRESS_PACKAGES,
+      },
+    ]),
+  ),
   'ingress/accounts/mailer.ts': { rooms: ['shared/'], packages: ['nodemailer'] },
   'ingress/auth/access-tokens.ts': { rooms: LEAF_ROOMS, packages: ['jose'] },
+  'ingress/http/headers.ts': { rooms: ['shared/schemas/'], packages: ['typebox'] },
   'ingress/mcp/': {
     // Reaches `/api` through the public client, like any other caller.
-    rooms: ['ingress/', 'shared/', 'client/src/'],
-    packages: ['@modelcontextprotocol/*', 'koa', 'typebox'],
+    rooms: ['ingress/guards/', 'ingress/http/', 'ingress/request/', 'shared/', 'client/src/'],
+    packages: ['@modelcontextprotocol/*', 'koa', 'lru-cache', 'typebox'],
   },
   'ingress/openapi/': { rooms: ['ingress/', 'shared/'], packages: ['swagger-ui-dist', 'typebox'] },
   'workers/': { rooms: ['workers/', 'shared/'], packages: ROW_TYPES },
@@ -55,7 +82,7 @@ export const RULES: Record<string, Rule> = {
   'client/console/': { rooms: ['client/src/', 'shared/transcripts/'], packages: ['preact', '@noble/*'] },
   'client/': { rooms: ['shared/errors/'], packages: ['forecue'] },
   'client/src/': { rooms: [], packages: ['@codemirror/*', 'react'] },
-  'client/bin/': { rooms: ['client/'] },
+  'client/bin/': { rooms: ['client/', 'shared/text/'] },
   'client/mcp/': { rooms: ['client/src/'] },
   'client/record/': { rooms: ['client/src/', 'shared/transcripts/', 'shared/text/'] },
   'migrations/': { rooms: [], packages: ['@mikro-orm/migrations'] },
@@ -67,10 +94,9 @@ export const RULES: Record<string, Rule> = {
     packages: ['prom-client'],
   },
   'shared/tracing/': {
-    rooms: ['shared/process/stop-limits.ts', 'shared/timing/'],
+    rooms: ['shared/stop-limits.ts', 'shared/timing/'],
     packages: ['@opentelemetry/*'],
   },
-  'shared/metrics/tables.ts': { rooms: ['shared/'], packages: [PG_TYPES] },
   'shared/errors/': { rooms: [] },
   'shared/timing/': { rooms: LEAF_ROOMS },
   'shared/process/': { rooms: ['shared/'] },
@@ -88,10 +114,10 @@ export const RULES: Record<string, Rule> = {
     rooms: ['config', 'security', 'domain', 'text', 'schemas', 'errors', 'timing'].map(
       (room) => `shared/${room}/`,
     ),
-    packages: ['pg', '@mikro-orm/*'],
+    packages: ['pg', '@mikro-orm/*', 'lru-cache'],
   },
   'shared/queue/': {
-    rooms: ['shared/process/stop-limits.ts', 'shared/config/', 'shared/timing/', ...LEAF_ROOMS],
+    rooms: ['shared/stop-limits.ts', 'shared/config/', 'shared/timing/', ...LEAF_ROOMS],
     packages: ['bullmq', PG_TYPES],
   },
   'shared/queue/bus.ts': {

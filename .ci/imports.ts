@@ -1,25 +1,29 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname } from 'node:path';
 import { PROCESS_ROOMS, RULES, SHARED_BASE } from './import-rules.ts';
+import { fail, type Import, importsOf, sourcesIn, textOf } from './sources.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-const IMPORT_PATTERN =
-  /^(?:import|export)\s+((?:type\s+)?[\w*{][\w\s,{}*]*?)\s+from\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
-
-interface Import {
-  file: string;
-  /** A path from the project's root, or a package. */
-  target: string;
-  isPackage: boolean;
-  names: string[];
-}
-
-/** Exits with 1 if an import breaks the rules. Type imports count. */
+/** Exits with 1 if an import breaks the rules, or the kernel names a kind of work. Type imports count. */
 const imports = ['bin', 'client', 'ingress', 'workers', 'shared', 'migrations']
-  .flatMap(sources)
+  .flatMap((folder) => sourcesIn(folder))
   .flatMap(importsOf);
 for (const { file, target } of imports.filter((one) => !isAllowed(one)))
   fail(`${file} may not import ${target}: .ci/import-rules.ts`);
+
+/** The kernel works for any kind of work, so it names none. */
+const KERNEL = new RegExp(
+  [
+    '^shared/db/sql/(admit.*|claim|complete|find|detach|release|repair|load|usage)[.]sql$',
+    '^(shared/db/stores|shared|workers|ingress)/work/',
+  ].join('|'),
+);
+const KINDS_FILE = 'shared/work/kinds.ts';
+const kindNames = [...textOf(KINDS_FILE).matchAll(/\bname: '(\w+)'/g)].map(([, name]) => name);
+const namedKind = new RegExp(`(['"\`])(${kindNames.join('|')})\\1`);
+for (const file of [...sourcesIn('ingress'), ...sourcesIn('workers'), ...sourcesIn('shared', /[.](ts|sql)$/)])
+  if (KERNEL.test(file) && file !== KINDS_FILE) {
+    const [named] = textOf(file).match(namedKind) ?? [];
+    if (named !== undefined) fail(`${file} may not name ${named}: a kind declares its own in ${KINDS_FILE}`);
+  }
 
 function isAllowed({ file, target, isPackage, names }: Import): boolean {
   const [prefix, rule] = longestPrefix(Object.entries(RULES).filter(([room]) => file.startsWith(room)));
@@ -44,31 +48,4 @@ function longestPrefix<T>(rules: [string, T][]): [string, T] {
 
 function roomOf(prefix: string): string {
   return prefix.endsWith('/') ? prefix : `${dirname(prefix)}/`;
-}
-
-/** Lists the imports of a file, except Node's own modules. */
-function importsOf(file: string): Import[] {
-  const found = [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT_PATTERN)];
-  return found.flatMap(([, clause = '', staticTarget = '', dynamicTarget = '']) => {
-    const target = staticTarget || dynamicTarget;
-    if (target.startsWith('node:')) return [];
-    const isPackage = !target.startsWith('.');
-    const names = clause
-      .replace(/\btype\b|[{}*\n]/g, ' ')
-      .split(',')
-      .flatMap((one) => one.trim().split(/\s+/)[0] || []);
-    return [{ file, target: isPackage ? target : join(dirname(file), target), isPackage, names }];
-  });
-}
-
-function sources(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.includes('/dist'))
-    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-    .sort();
-}
-
-function fail(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 1;
 }

@@ -17,7 +17,9 @@ interface Document {
  */
 const [folder = ''] = process.argv.slice(2);
 const notedAnswers = new Set(
-  readdirSync(folder).flatMap((file) => lines(readFileSync(join(folder, file), 'utf8'))),
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.txt'))
+    .flatMap((file) => lines(readFileSync(join(folder, file), 'utf8'))),
 );
 const { operations, answers } = readDocument(new URL('../docs/openapi.json', import.meta.url));
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buildConsole } from '../bin/console/build.ts';
 import { type Postgres, startPostgres } from '../bin/start/postgres.ts';
 import { migrate } from '../shared/process/migrate.ts';
@@ -20,7 +18,6 @@ let embeddedServer: { server: Postgres; directory: string } | undefined;
  * through a PgBouncer. The processes of the test files learn of these by environment variables.
  */
 export async function mochaGlobalSetup(): Promise<void> {
-  process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'forecue-compile-cache');
   const server = process.env['TEST_DATABASE_URL'] || (await startEmbedded());
   const template = `forecue_template_${randomBytes(4).toString('hex')}`;
   process.env['FORECUE_TEST_SERVER'] = server;

@@ -12,8 +12,6 @@ const HOSTILE_TEXTS: Record<string, string> = {
   'a bell character': ' the report\u0007',
   'a delete character': ' the report\u007f',
   'a next-line character': ' the report\u0085',
-  'a carriage return': ' the report\rPlease delete',
-  'a line break of CR and LF': '\r\nrm -rf ~',
   'a vertical tab and a form feed': ' the\v\freport',
   'a right-to-left override': ' the \u202etroper',
   'a left-to-right override': ' the \u202dreport',
@@ -47,11 +45,15 @@ describe('completion', () => {
     }
 
     for (const [what, continuation] of Object.entries(HOSTILE_TEXTS))
-      it(`a prediction is 502 provider_failed and costs nothing if the provider's completion has ${what}`, async () => {
+      it(`a prediction abstains and costs nothing if the provider's completion has ${what}`, async () => {
         for (const part of [{ draft: DRAFT }, { draft: { text: 'Please send ', revision: 1 } }, PROMPT]) {
           const messages = [{ role: 'assistant', content: 'Done.' }];
-          const { status, code } = await ask(continuation, { messages, ...part });
-          assert.deepEqual([status, code], [502, 'provider_failed'], JSON.stringify(part));
+          const { status, body } = await ask(continuation, { messages, ...part });
+          assert.deepEqual(
+            [status, body.status, body.completion],
+            [200, 'abstained', ''],
+            JSON.stringify(part),
+          );
         }
         const { prediction_units, reserved_units } = (await app.usage()).body;
         assert.deepEqual([prediction_units, reserved_units], [0, 0]);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { signUp } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
 import { type Part, useSystem } from '../support/system.ts';
-import { getRequestText, openSocket } from '../support/unread.ts';
+import { openSocket } from '../support/unread.ts';
 import { until } from '../support/until.ts';
 
 const HEALTH_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -38,7 +38,7 @@ describe('connections', () => {
   };
 
   (process.platform === 'linux' ? it : it.skip)(
-    'each client address can keep at most MAX_CONNECTIONS_PER_ADDRESS HTTP connections open, and closing one makes room for another',
+    'each client address can keep at most MAX_CONNECTIONS_PER_ADDRESS HTTP connections open, and closing one makes room for another #connections',
     async () => {
       web = await system.startWeb({ MAX_CONNECTIONS_PER_ADDRESS: '5' });
       assert.equal(await countServed(8), 5);
@@ -58,26 +58,6 @@ describe('connections', () => {
   });
 
   describe('with pipelined requests', () => {
-    const readStatuses = async (socket: Socket, requests: string[]) => {
-      let answers = '';
-      socket.setEncoding('latin1').on('data', (chunk) => {
-        answers += chunk;
-      });
-      socket.write(requests.join(''));
-      const statuses = () => [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
-      await until(() => socket.closed || statuses().length === requests.length);
-      return { statuses: statuses(), isClosed: socket.closed };
-    };
-
-    it('pipelined requests are answered in their order', async () => {
-      web = await system.startWeb();
-      const person = await signUp({ webs: [web] });
-      const paths = ['/nothing', '/healthz', '/api/auth/me/', '/nothing', '/api/connections/', '/healthz'];
-      const requests = paths.map((path) => getRequestText(person, path));
-      const { statuses, isClosed } = await readStatuses(await open(), requests);
-      assert.deepEqual([statuses.join(), isClosed], ['404,200,200,404,200,200', false]);
-    });
-
     /** Makes a request whose answer repeats the id. */
     const requestWithId = (n: number, lines: string[], body = '') =>
       [...lines, 'Host: x', `X-Request-Id: r-${n}`, '', body].join('\r\n');
@@ -148,7 +128,7 @@ describe('connections', () => {
       assert.deepEqual([first, second?.slice(0, 4), more], ['200 r-0', '400 ', []]);
     });
 
-    it('when too many pipelined requests wait on all connections together, some connections are closed and new ones served', async () => {
+    it('when too many pipelined requests wait on all connections together, some connections are closed and new ones served #connections', async () => {
       web = await system.startWeb();
       const smallest = 'GET /connect/x HTTP/1.1\r\nHost:\r\n\r\n';
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));

@@ -55,7 +55,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOTEL)).status, 200);
   });
 
-  it('wrong passwords from many networks lock an account, except for networks of its earlier log-ins', async () => {
+  it('wrong passwords from many networks lock an account, except for networks of its earlier log-ins #lock-outs', async () => {
     const person = await signUpAtHome();
     assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
       ...Array(PER_ACCOUNT).fill(401),
@@ -70,7 +70,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('wrong passwords from one network lock all accounts for that network, except those that logged in from it before', async () => {
+  it('wrong passwords from one network lock all accounts for that network, except those that logged in from it before #lock-outs', async () => {
     const person = await signUpAtHome();
     const guest = await signUpAtHome();
     const shared = '198.51.100.99';

@@ -2,16 +2,30 @@ import assert from 'node:assert/strict';
 import { execFile, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { judgeFreeSpace, judgeSessions } from '../../bin/admin/checks-of-capacity.ts';
+import { checkProvider } from '../../bin/admin/checks.ts';
 import { readInstallation } from '../../shared/db/stores/installation.ts';
-import { runAdmin } from '../support/admin.ts';
-import { databaseUrl } from '../support/database.ts';
+import { adminResult, runAdmin } from '../support/admin.ts';
+import { administer, createDatabase, databaseUrl } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { delay, status as failing, ok as suggest } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
+import { listen, useServer } from '../support/listening.ts';
 import { describeWithPgBouncer, type Pooler, startPgBouncer } from '../support/pgbouncer.ts';
 import { describeWithRedis, startRedisServer } from '../support/redis-server.ts';
 import { TestProcess, useSystem } from '../support/system.ts';
+
+interface LiveFinding {
+  name: string;
+  ok: boolean;
+  found: string;
+  to_do: string | null;
+  status: number | null;
+  code: string | null;
+  stage: string | null;
+}
 
 interface Check {
   name: string;
@@ -26,7 +40,7 @@ const PAGES = HEADINGS.map(([, name]) => `docs/operating.md#doctor-${name}`);
 
 describe('doctor', function () {
   this.timeout(60_000);
-  const system = useSystem();
+  const system = useSystem({ env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '30000' } });
 
   const examine = async (env: Record<string, string> = {}) => {
     const { stdout, stderr } = await runAdmin(['doctor', '--json'], { ...system.env, ...env });
@@ -40,15 +54,50 @@ describe('doctor', function () {
     return found;
   };
   const state = (settings: object) =>
-    system.database.pool.query(
+    system.sql(
       `insert into processes (id, kind, alive_until, settings)
-       select gen_random_uuid(), 'worker', now() + interval '1 hour', w.settings || $1::jsonb
+       select gen_random_uuid(), 'worker', now() + interval '2 minutes', w.settings || $1::jsonb
          from processes w where w.kind = 'worker' and w.alive_until > now() limit 1`,
       [JSON.stringify(settings)],
     );
-  const forget = () =>
-    system.database.pool.query(`delete from processes where alive_until > now() + interval '30 minutes'`);
+  const forget = () => system.sql(`delete from processes where alive_until > now() + interval '1 minute'`);
   afterEach(forget);
+
+  it('the doctor finds nothing wrong with a healthy installation', async () => {
+    const { ok, checks } = await adminResult(['doctor'], { DATABASE_URL: system.database.url });
+    const names = checks.map((check: { name: string }) => check.name);
+    const stores = ['database', 'migrations', 'pooler', 'connections', 'disk', 'queue'];
+    assert.deepEqual(names, [...stores, 'provider', 'clock', 'processes']);
+    assert.ok(ok);
+    for (const check of checks) assert.deepEqual([check.ok, check.to_do, check.see], [true, null, null]);
+  });
+
+  it('the doctor reports which migrations a database lacks, and what to do', async () => {
+    const server = process.env['FORECUE_TEST_SERVER'] ?? '';
+    const name = `${new URL(system.database.url).pathname.slice(1)}_empty`;
+    await administer(server, `create database ${name}`);
+    try {
+      const env = { DATABASE_URL: databaseUrl(server, name), DEFAULT_MODEL: 'some-model' };
+      const [examined, list] = await Promise.all([
+        runAdmin(['doctor', '--json'], env),
+        runAdmin(['app', 'list'], env),
+      ]);
+      assert.equal(examined.code, 1);
+      const { ok, checks } = JSON.parse(examined.stdout);
+      assert.equal(ok, false);
+      const faulty = checks.filter((check: { ok: boolean }) => !check.ok);
+      const names = faulty.map(({ name }: { name: string }) => name);
+      assert.deepEqual(names, ['migrations', 'connections', 'queue', 'provider', 'processes']);
+      const [migrations, , queue] = faulty;
+      assert.match(migrations.found, /^missing: Migration\d+(, Migration\d+)*$/);
+      assert.match(migrations.to_do, /npm run migrate/);
+      assert.match(queue.to_do, /npm run migrate/);
+      assert.deepEqual([list.code, list.stdout], [1, '']);
+      assert.match(list.stderr, /^the database is not up to date: run `npm run migrate`\n$/);
+    } finally {
+      await administer(server, `drop database ${name} with (force)`);
+    }
+  });
 
   it('each check of the doctor has a section in docs/operating.md', async () => {
     const names = (await examine()).map(({ name }) => `docs/operating.md#doctor-${name}`);
@@ -61,14 +110,14 @@ describe('doctor', function () {
       [ok, found.replace(/version \S+,/, 'version,')],
       [true, '1 web, 1 worker, version, one queue'],
     );
-    const { rows } = await system.database.pool.query('select settings from processes where kind = $1', [
-      'worker',
-    ]);
-    const { version, queue, connections, ...rest } = rows[0].settings;
+    const rows = await system.sql<{ settings: Record<string, unknown> }>(
+      `select settings from processes where kind = 'worker'`,
+    );
+    const { version, queue, connections, ...rest } = rows[0]?.settings ?? {};
     assert.deepEqual(rest, { models: ['fake-model'], has_key: true, clock_ahead_s: 0 });
-    assert.match(queue, /^(Redis|PostgreSQL) [0-9a-f]{12}$/);
+    assert.match(String(queue), /^(Redis|PostgreSQL) [0-9a-f]{12}$/);
     assert.equal(typeof version, 'string');
-    assert.ok(connections >= 0);
+    assert.ok(Number(connections) >= 0);
   });
 
   for (const [what, settings, found, toDo] of [
@@ -117,13 +166,6 @@ describe('doctor', function () {
     assert.equal(ok, false);
     assert.match(found, /^3 processes open up to \d{6} of \d+ connections$/);
     assert.match(to_do ?? '', /DATABASE_POOL/);
-  });
-
-  it('the doctor detects that more than 90 % of the connections of PostgreSQL are in use', () => {
-    const found = judgeSessions('', 91, 100);
-    assert.equal(found.ok, false);
-    assert.match(`${found.found}: ${found.to_do}`, /91 are in use: end sessions/);
-    assert.equal(judgeSessions('', 90, 100).ok, true);
   });
 
   it("the doctor counts the PostgreSQL sessions of all roles, even without the right to see other roles' sessions", async () => {
@@ -184,20 +226,6 @@ describe('doctor', function () {
     });
   });
 
-  it('the doctor detects a disk with less than 1 GiB free, or with less than 5 % and less than 20 GiB free', () => {
-    const gib = 1024 ** 3;
-    const rooms = [
-      [0.5, 2],
-      [10, 1000],
-      [2, 20],
-      [40, 1000],
-    ] as const;
-    assert.deepEqual(
-      rooms.map(([free, size]) => judgeFreeSpace(free * gib, size * gib).ok),
-      [false, false, true, true],
-    );
-  });
-
   describeWithPgBouncer('doctor and pooler', () => {
     const urlThrough = (pooler: Pooler) =>
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
@@ -224,5 +252,176 @@ describe('doctor', function () {
           await pooler.close();
         }
       });
+  });
+
+  describe('provider check', () => {
+    let status: number;
+    let received: (string | undefined)[];
+
+    const provider = useServer(
+      createServer((request, response) => {
+        received.push(request.url, request.headers.authorization);
+        response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('{"data":[]}');
+      }),
+    );
+    beforeEach(() => {
+      received = [];
+    });
+
+    const checkKey = async (answer: number) => {
+      status = answer;
+      const baseUrl = `${provider.url}/v1`;
+      const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
+      assert.doesNotMatch(JSON.stringify(finding), /secret/);
+      return finding;
+    };
+
+    it("the doctor checks the API key by requesting the provider's list of models", async () => {
+      const { ok, found } = await checkKey(200);
+      assert.ok(ok);
+      assert.match(found, /^m at 127\.0\.0\.1:\d+, which accepts the key$/);
+      assert.deepEqual(received, ['/v1/models', 'Bearer sk-secret']);
+    });
+
+    for (const [answer, toDo] of [
+      [401, /^correct OPENAI_API_KEY$/],
+      [403, /^correct OPENAI_API_KEY$/],
+      [404, /^correct OPENAI_BASE_URL/],
+      [429, /limits/],
+      [500, /status page/],
+      [302, /OPENAI_BASE_URL/],
+    ] as const)
+      it(`the doctor says what to do if the provider answers ${answer}`, async () => {
+        const { ok, to_do } = await checkKey(answer);
+        assert.equal(ok, false);
+        assert.match(to_do ?? '', toDo);
+      });
+
+    it('the doctor reports "no answer" if the provider cannot be reached', async () => {
+      const baseUrl = 'http://127.0.0.1:9/v1';
+      const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
+      assert.equal(finding.ok, false);
+      assert.match(finding.found, /^m at 127\.0\.0\.1:9: no answer/);
+    });
+
+    it('the doctor requires a default model, and an API key for every model except the built-in predictor', async () => {
+      const look = (defaultModel: string | undefined) => checkProvider({ defaultModel, openai: undefined });
+      assert.equal((await look('local')).ok, true);
+      assert.equal((await look('m')).to_do, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');
+      assert.equal((await look(undefined)).to_do, 'set DEFAULT_MODEL');
+    });
+  });
+
+  describe('`doctor --live`', () => {
+    beforeEach(() => system.provider.reset());
+
+    const runLiveDoctor = async (env: Record<string, string> = {}, url = system.webs[0]?.url ?? '') => {
+      const { code, stdout, stderr } = await runAdmin(['doctor', '--live', '--url', url, '--json'], {
+        ...system.env,
+        ...env,
+      });
+      assert.equal(stderr, '');
+      const found = JSON.parse(stdout).checks.find(({ name }: LiveFinding) => name === 'live') as LiveFinding;
+      return { exit: code, ...found };
+    };
+    const stageOf = ({ exit, ok, status, code, stage }: Awaited<ReturnType<typeof runLiveDoctor>>) => {
+      assert.deepEqual([exit, ok], [1, false]);
+      return [stage, status, code];
+    };
+
+    it("`doctor --live` sends one prediction through ingress, queue and provider, and charges the doctor's own app", async () => {
+      const app = await system.app();
+      const first = await runLiveDoctor();
+      // Ignores the exit code: the fake provider has no list of models, which another check reports.
+      assert.deepEqual([first.ok, first.status, first.stage, first.to_do], [true, 200, null, null]);
+      assert.match(first.found, /^a prediction was answered 200 \(suggested\) in \d+ ms$/);
+      assert.equal(system.provider.calls.length, 1);
+      await Promise.all([runLiveDoctor(), runLiveDoctor()]);
+      assert.equal(system.provider.calls.length, 3);
+
+      const used = await adminResult(['usage'], system.env);
+      const units = used.map((one: { app_id: string; plan: string; prediction_units: number }) => [
+        one.app_id === app.id,
+        one.plan,
+        one.prediction_units,
+      ]);
+      assert.deepEqual(units.sort(), [
+        [false, 'sandbox', 3],
+        [true, 'sandbox', 0],
+      ]);
+      const rows = await system.sql(
+        `select count(*)::int from app_keys k join apps a on a.id = k.app_id where a.name = 'Doctor'`,
+      );
+      assert.deepEqual(rows, [{ count: 0 }]);
+    });
+
+    it('`doctor --live` does not send its prediction through HTTPS_PROXY, which is for the provider', async () => {
+      const asked: (string | undefined)[] = [];
+      const proxy = createServer().on('connect', ({ url }, socket) => {
+        asked.push(url);
+        setTimeout(() => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 1000);
+      });
+      await using listening = await listen(proxy);
+      const env = { HTTPS_PROXY: listening.url, OPENAI_BASE_URL: 'https://provider.invalid/v1' };
+      await runLiveDoctor(env, 'https://forecue.invalid');
+      assert.deepEqual(asked, ['provider.invalid:443']);
+    });
+
+    it('`doctor --live` reports the stage `provider` if the provider is too slow or refuses the API key', async () => {
+      system.provider.respond(failing(401));
+      const refused = await runLiveDoctor();
+      assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
+      assert.match(refused.to_do ?? '', /OPENAI_API_KEY/);
+      assert.match(refused.found, /the provider says: 401 /);
+
+      system.provider.respond((response, call) =>
+        (call.body.model === 'other' ? failing(404) : suggest())(response, call),
+      );
+      const other = await runLiveDoctor({ DEFAULT_MODEL: 'other', TAB_MODEL: 'fake-model' });
+      assert.deepEqual(stageOf(other), ['provider', 200, null]);
+      assert.match(other.found, /other, which predicts replies: the provider says: 404 /);
+
+      system.provider.respond(delay(60_000, suggest()));
+      const slow = await runLiveDoctor();
+      assert.deepEqual(stageOf(slow), ['provider', 504, 'prediction_timeout']);
+    });
+
+    it('`doctor --live` reports the stage `queue` if no worker starts the prediction', async () => {
+      await adminResult(['queue', 'pause', 'predict'], system.env);
+      try {
+        const found = await runLiveDoctor();
+        assert.deepEqual(stageOf(found), ['queue', 504, 'prediction_timeout']);
+        assert.match(found.to_do ?? '', /queue resume/);
+      } finally {
+        await adminResult(['queue', 'resume'], system.env);
+      }
+    });
+
+    it('`doctor --live` reports the stage `connection` if no server, or a server other than an ingress, answers', async () => {
+      const nothing = await runLiveDoctor({}, `http://127.0.0.1:${await freePort()}`);
+      assert.deepEqual(stageOf(nothing), ['connection', null, null]);
+      assert.match(nothing.found, /ECONNREFUSED/);
+      const other = await runLiveDoctor({}, system.provider.url);
+      assert.deepEqual(stageOf(other), ['connection', 404, null]);
+    });
+
+    it('`doctor --live` reports the stage `ingress` and mentions DATABASE_URL if the ingress uses another database', async () => {
+      const database = await createDatabase();
+      try {
+        const found = await runLiveDoctor({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
+        assert.deepEqual(stageOf(found), ['ingress', 401, 'invalid_app_key']);
+        assert.match(found.to_do ?? '', /DATABASE_URL/);
+      } finally {
+        await database.drop();
+      }
+    });
+
+    it('`doctor --live` says what is wrong with PUBLIC_URL if the address of the ingress is unknown or invalid', async () => {
+      const { code, stderr } = await runAdmin(['doctor', '--live'], system.env);
+      assert.equal(code, 1);
+      assert.equal(stderr, 'the address of the ingress is not known: set PUBLIC_URL\n');
+      const wrong = await runAdmin(['doctor', '--live'], { ...system.env, PUBLIC_URL: 'forecue.example' });
+      assert.equal(wrong.stderr, 'PUBLIC_URL must be the http:// or https:// address of an ingress\n');
+    });
   });
 });

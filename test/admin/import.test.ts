@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,6 +11,7 @@ import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { runAdmin } from '../support/admin.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { pluck } from '../support/pluck.ts';
 import { countOf, recording } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { useSystem } from '../support/system.ts';
@@ -81,6 +82,8 @@ describe('transcript import', function () {
       file('b', codexFile(codex)),
       file('c', specStoryFile(story)),
     ]);
+    // A file that is rewritten as a whole gives its last words once it has rested for a day.
+    for (const path of paths) await utimes(path, 0, 0);
     const first = await result(paths);
     assert.deepEqual(
       first.files.map(({ format, stored, duplicates, invalid, failed }) => [
@@ -91,14 +94,14 @@ describe('transcript import', function () {
         failed,
       ]),
       [
-        ['claude-code', 14, 0, 0, null],
+        ['claude-code', 15, 0, 0, null],
         ['codex', 7, 0, 0, null],
-        ['specstory', 6, 0, 0, null],
+        ['specstory', 7, 0, 0, null],
       ],
     );
     const again = await result(paths);
-    assert.deepEqual([again.total.stored, again.total.duplicates], [0, 27]);
-    assert.deepEqual(await countOf(system, ann), { events: 27, ids: 27 });
+    assert.deepEqual([again.total.stored, again.total.duplicates], [0, 29]);
+    assert.deepEqual(await countOf(system, ann), { events: 29, ids: 29 });
 
     const { body: page } = await recording.sessionEvents(ann, `codex:${codex}`);
     assert.deepEqual([page.session.source, page.session.source_detail], ['codex', '/home/ada/engine']);
@@ -109,13 +112,10 @@ describe('transcript import', function () {
     const { body: event } = await recording.event(ann, `claude-code:${claude}-12`);
     assert.deepEqual([event['type'], event['reply']], ['user.reply', 'yes, but split it']);
 
-    const { body: synced } = await ann.request<SyncResult>('POST', '/api/memory/sync/', {});
+    const { body: synced } = await ann.post<SyncResult>('/api/memory/sync/', {});
     // Starts and ends of three sessions make no rows.
-    assert.equal(synced.created, 27 - 6);
-    const { body: raw } = await ann.request<{ results: RawMemoryResponse[] }>(
-      'GET',
-      '/api/memory/raw/?limit=200',
-    );
+    assert.equal(synced.created, 29 - 6);
+    const { body: raw } = await ann.get<{ results: RawMemoryResponse[] }>('/api/memory/raw/?limit=200');
     const roles = raw.results.map(
       ({ role, kind, origin, content }) => `${role} ${kind} ${origin}: ${content}`,
     );
@@ -139,14 +139,14 @@ describe('transcript import', function () {
       message: { role: 'assistant', content: [{ type: 'text', text: words }] },
     });
     const path = await file('growing.jsonl', record(1, userEntry('start')) + record(2, agentEntry('Ready?')));
-    // The agent's last message is not stored yet: it may or may not await an answer.
-    assert.equal((await one(path)).stored, 3);
+    // The session is over, as nothing was said for a day, so the agent's last message was a prompt.
+    assert.equal((await one(path)).stored, 4);
     await appendFile(path, record(3, userEntry('ready')));
     const { stored, duplicates } = await one(path);
     // The second import adds another end of the session; the first end stays stored.
-    assert.deepEqual([stored, duplicates], [3, 2]);
+    assert.deepEqual([stored, duplicates], [2, 3]);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
-    const types = body.results.map(({ type }) => type).filter((type) => type !== 'session.stopped');
+    const types = pluck(body.results, 'type').filter((type) => type !== 'session.stopped');
     assert.deepEqual(types, ['session.started', 'user.message', 'agent.prompt', 'user.reply']);
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
@@ -238,12 +238,12 @@ describe('transcript import', function () {
     assert.deepEqual(
       files.map(({ file: path, format, stored }) => [path.slice(directory.length), format, stored]),
       [
-        ['/project/deep/x.jsonl', 'claude-code', 14],
+        ['/project/deep/x.jsonl', 'claude-code', 15],
         ['/notes.md', null, 0],
         ['/nowhere', null, 0],
       ],
     );
-    assert.equal(total.stored, 14);
+    assert.equal(total.stored, 15);
     assert.match(files[1]?.failed ?? '', /no known format; known are: Claude Code session.*SpecStory/);
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
@@ -254,18 +254,15 @@ describe('transcript import', function () {
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
     const importing = result([directory]);
     await until(async () => {
-      const { rows } = await system.database.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v2%'`,
+      const rows = await system.sql(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
       );
       return rows.length > 0;
     });
     await rm(gone);
     await locked.release();
     const { files } = await importing;
-    assert.deepEqual(
-      files.map(({ stored }) => stored),
-      [14, 0],
-    );
+    assert.deepEqual(pluck(files, 'stored'), [15, 0]);
     assert.match(files[1]?.failed ?? '', /ENOENT/);
   });
 
@@ -279,7 +276,7 @@ describe('transcript import', function () {
       [
         [0, 'it is not a regular file'],
         [0, 'it is not a regular file'],
-        [14, null],
+        [15, null],
       ],
     );
   });
@@ -294,29 +291,48 @@ describe('transcript import', function () {
     ]);
     assert.deepEqual([code, stderr], [1, '']);
     const [head, first, second, total, note] = stdout.split('\n');
-    assert.match(head ?? '', /^file +format +stored +duplicates +invalid +skipped +broken$/);
-    assert.match(first ?? '', / claude-code +14 +0 +0 +6 +0$/);
-    assert.match(second ?? '', / none +0 +0 +0 +0 +0$/);
-    assert.match(total ?? '', /^total +14 +0 +0 +6 +0$/);
+    assert.match(head ?? '', /^file +format +stored +duplicates +invalid +skipped +unread +broken$/);
+    assert.match(first ?? '', / claude-code +15 +0 +0 +7 +0 +0$/);
+    assert.match(second ?? '', / none +0 +0 +0 +0 +0 +0$/);
+    assert.match(total ?? '', /^total +15 +0 +0 +7 +0 +0$/);
     assert.match(note ?? '', /b: ENOENT/);
   });
 
-  it("an import stops at the account's quota, and stores no events of another account's session", async () => {
-    const bob = await signUp(system);
+  it("an import stops at the account's quota, and goes on when there is room", async () => {
     const session = newSession();
     const path = await file('a', claudeCodeFile(session));
     const other = await file('b', codexFile(newSession()));
     const full = await result([path, other], { env: { QUOTA_EVENTS: '5' } });
     assert.match(
       full.stopped ?? '',
-      /quota is exceeded: 0 of 5 events are used, and 14 more would be needed/,
+      /quota is exceeded: 0 of 5 events are used, and 15 more would be needed/,
     );
     assert.deepEqual([full.files.length, full.total.stored], [1, 0]);
 
-    assert.equal((await one(path)).stored, 14);
-    const { files } = await result([path], { user: bob });
-    assert.deepEqual([files[0]?.stored, files[0]?.invalid], [0, 14]);
-    assert.match(files[0]?.problems[0] ?? '', /session belongs to another user$/);
+    assert.equal((await one(path)).stored, 15);
+  });
+
+  it('people of a team import the same files, and each of them again when they have grown', async () => {
+    const bob = await signUp(system);
+    const session = newSession();
+    const path = await file('a', claudeCodeFile(session));
+    const imported = async (user: UserClient) => {
+      const { total } = await result([path], { user });
+      return [total.stored, total.duplicates, total.invalid];
+    };
+    assert.deepEqual(await imported(ann), [15, 0, 0]);
+    assert.deepEqual(await imported(bob), [15, 0, 0]);
+    const more = { type: 'user', message: { role: 'user', content: 'by the way' } };
+    await appendFile(
+      path,
+      JSON.stringify(claudeRecord(session, 99, { ...more, timestamp: '2026-05-02T10:00:00Z' })),
+    );
+    for (const user of [ann, bob]) {
+      assert.deepEqual(await imported(user), [2, 14, 0]);
+      const { body } = await user.get<{ results: { session_id: string }[] }>('/api/recording/sessions/');
+      assert.equal(body.results.length, 1);
+      assert.ok(body.results[0]?.session_id.startsWith(`claude-code:${session}`));
+    }
   });
 
   it('an import reports invalid arguments in one line', async () => {

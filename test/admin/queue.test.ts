@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { workerConfig } from '../../shared/config/config.ts';
+import { createLog } from '../../shared/log.ts';
+import { closePart } from '../../shared/process/lifecycle.ts';
+import { openQueues } from '../../shared/queue/queues.ts';
 import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
 import { kinds as knownKinds } from '../../shared/work/kinds.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { addFailedSyncs, addIdleWorker } from '../support/failed-syncs.ts';
+import { pluck } from '../support/pluck.ts';
 import { event, post } from '../support/recording.ts';
 import { lockAdmissions, lockRow } from '../support/row-lock.ts';
 import { type System, useSystem } from '../support/system.ts';
@@ -42,15 +47,16 @@ describe('queue commands', function () {
   const note = () => event({ session_id: randomUUID(), type: 'note', text: 'Fridays are sacred' });
   const start = async () => {
     const headers = { prefer: 'respond-async' };
-    const { body } = await ann.request<JobReceipt>('POST', SYNC, {}, { headers });
+    const { body } = await ann.post<JobReceipt>(SYNC, {}, { headers });
     return body.job_id;
   };
-  const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
+  const job = async (id: string) => (await ann.get<JobResponse>(`/api/jobs/${id}/`)).body;
 
   it('`queue list` shows pools, kinds of work in their declared order, recurring work and housekeeping tasks', async () => {
     const { pools, kinds, recurring } = await until(async () => {
       const listed = await list();
-      return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;
+      const ended = listed.recurring.filter(({ last }) => last !== null).map((one) => one.recurring);
+      return ended.includes('housekeeping: end work') && listed;
     }, 30_000);
     assert.deepEqual(
       pools.map(({ pool, state, workers }) => [pool, state, workers]),
@@ -73,31 +79,25 @@ describe('queue commands', function () {
     const promotion = named.get('promotion');
     assert.deepEqual([promotion?.every, promotion?.last], ['0 0 1 1 *', null]);
     assert.match(promotion?.next ?? '', /-01-01T00:00:00\.000Z$/);
-    for (const [round, every] of [
-      ['end overdue', '2 s'],
-      ['end abandoned', '2 s'],
-      ['sweep', '1 s'],
-    ]) {
-      const repair = named.get(`housekeeping: ${round}`);
-      assert.equal(repair?.every, every);
-      assert.ok(Date.now() - Date.parse(repair?.last ?? '') < 30_000);
-    }
+    const repair = named.get('housekeeping: end work');
+    assert.equal(repair?.every, '2 s');
+    assert.ok(Date.now() - Date.parse(repair.last ?? '') < 30_000);
     const { stdout } = await runAdmin(['queue', 'list'], system.env);
     assert.match(stdout, /^promotion +0 0 1 1 \* +none +\S+-01-01T00:00:00\.000Z$/m);
   });
 
-  it('after `queue pause predict`, predictions get 504 at their deadline, and other pools continue', async () => {
+  it('after `queue pause predict`, predictions get 504 at their deadline, and other pools continue #paused-pool', async () => {
     const app = await system.app();
     assert.deepEqual(await queue('pause', 'predict'), { paused: ['predict'], unaware_workers: 0 });
     const { status, code } = await app.predict(predictionBody());
     assert.deepEqual([status, code], [504, 'prediction_timeout']);
-    assert.equal((await ann.request('POST', SYNC, {})).status, 200);
+    assert.equal((await ann.post(SYNC, {})).status, 200);
     assert.equal((await list()).pools.find(({ pool }) => pool === 'predict')?.state, 'paused');
     assert.deepEqual(await queue('resume', 'predict'), { resumed: ['predict'] });
     await until(async () => (await app.predict(predictionBody())).status === 200);
   });
 
-  it('`queue resume` lets a paused pool perform the work that was queued during the pause', async () => {
+  it('`queue resume` lets a paused pool perform the work that was queued during the pause #paused-pool', async () => {
     const app = await system.app();
     await post(ann, [note()]);
     await queue('pause');
@@ -131,7 +131,7 @@ describe('queue commands', function () {
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
     await queue('resume');
     await until(async () => {
-      const { body } = await ann.request<{ results: object[] }>('GET', '/api/memory/raw/');
+      const { body } = await ann.get<{ results: object[] }>('/api/memory/raw/');
       return body.results.length === 1;
     });
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
@@ -170,15 +170,10 @@ describe('queue commands', function () {
     await queue('drain', 'memory');
     const people = await Promise.all([1, 2, 3].map(() => signUp(system)));
     const jobs = await Promise.all(
-      people.map((person) =>
-        person.request('POST', '/api/memory/sync/', {}, { headers: { prefer: 'respond-async' } }),
-      ),
+      people.map((person) => person.post('/api/memory/sync/', {}, { headers: { prefer: 'respond-async' } })),
     );
-    assert.deepEqual(
-      jobs.map(({ status }) => status),
-      [202, 202, 202],
-    );
-    const [first = ''] = people.map(({ id }) => id).sort();
+    assert.deepEqual(pluck(jobs, 'status'), [202, 202, 202]);
+    const [first = ''] = pluck(people, 'id').sort();
     const lock = await lockRow(system, 'work', 'party = $1', [first]);
     const { code, stdout } = await runAdmin(['queue', 'drain', 'memory', '--json'], system.env);
     const { ended, locked: skipped } = JSON.parse(stdout);
@@ -214,7 +209,14 @@ describe('retry of failed jobs where no worker takes work', () => {
     assert.match(stdout, /^sync: 0 queued again\. Stopped, because no worker serves the pool: start one/);
   });
 
-  it('`queue retry-failed` waits while the pool is full, and queues more jobs as others end', async () => {
+  it('`queue retry-failed` adds a BullMQ job for each account, waits while the pool is full, and queues more as others end', async () => {
+    await using opened = new AsyncDisposableStack();
+    const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
+    const queues = opened.adopt(await openQueues(config, createLog('test', 'silent')), closePart);
+    const added = new Set<string>();
+    queues.worker('memory', async ({ kind, party, ids }) => {
+      if (kind === 'sync' && ids.length === 1) added.add(party);
+    });
     await addIdleWorker(system);
     const retry = retrySyncs(system);
     let [ended, seen] = [0, 0];
@@ -231,5 +233,6 @@ describe('retry of failed jobs where no worker takes work', () => {
     }
     const { code, retried, stopped } = await retry;
     assert.deepEqual([code, retried.sync, stopped], [0, people, {}]);
+    await until(() => added.size === people);
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { DraftResponse } from '../../shared/schemas/drafts.ts';
-import { anonymously, signUp, type UserClient } from '../support/account.ts';
+import { anonymously, issueKey, signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
-import { issueKey } from '../support/tool-server.ts';
+
 import { until } from '../support/until.ts';
 
 const DRAFT = '/api/predictions/draft/';
@@ -19,7 +19,7 @@ describe('draft predictions of an account', () => {
     system.provider.reset();
   });
 
-  const predict = (body: object, options = {}) => ann.request<DraftResponse>('POST', DRAFT, body, options);
+  const predict = (body: object, options = {}) => ann.post<DraftResponse>(DRAFT, body, options);
 
   it("a draft prediction returns the completion, the model's prompt, the memory used, tokens and timings", async () => {
     const fact = await add(ann, 'facts', { text: 'Always runs the tests with coverage.' });
@@ -79,11 +79,8 @@ describe('draft predictions of an account', () => {
     left.abort();
     await Promise.all([gone, call.aborted]);
     await until(async () => {
-      const { rows } = await system.database.pool.query(
-        `select code from history where kind = 'draft' and party = $1`,
-        [ann.id],
-      );
-      return rows[0]?.code === 'prediction_cancelled';
+      const rows = await system.sql(`select code from history where kind = 'draft' and party = $1`, [ann.id]);
+      return rows[0]?.['code'] === 'prediction_cancelled';
     });
   });
 
@@ -93,19 +90,6 @@ describe('draft predictions of an account', () => {
     const { body } = await predict({ draft: 'What about the coverage' });
     assert.doesNotMatch(JSON.stringify(body), /Bob/);
     assert.deepEqual(body.context?.fact_ids, []);
-  });
-
-  it('the texts of draft predictions are erased with their account', async () => {
-    system.provider.next(fake.ok({ continuation: ' gone with her' }));
-    await predict({ draft: 'What will be' });
-    assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
-    await until(async () => {
-      const { rows } = await system.database.pool.query(
-        `select id from history where party = $1 union all select id from answers where answer like '%gone with her%'`,
-        [ann.id],
-      );
-      return rows.length === 0;
-    });
   });
 
   it('deleting a raw row erases the stored draft predictions that used the row or memory derived from it', async () => {
@@ -132,7 +116,7 @@ describe('draft predictions of an account', () => {
   it('deleting the profile erases the stored draft predictions that used the profile, and no others', async () => {
     system.provider.respond(fake.ok({ continuation: ' an elephant of hers' }));
     await predict({ draft: 'It was' });
-    await ann.request('POST', '/api/memory/profile/', { summary: SECRET });
+    await ann.post('/api/memory/profile/', { summary: SECRET });
     await predict({ draft: 'Where is the spare key' });
     assert.ok((await tablesWith(system, 'third blue flowerpot')).includes('public.answers'));
     assert.equal((await ann.request('DELETE', '/api/memory/profile/')).status, 204);
@@ -213,25 +197,9 @@ describe('draft predictions without a model', () => {
         add(ann, 'raw', { content: 'Please run the tests with coverage.', kind: 'reply' }),
       ),
     );
-    const { body } = await ann.request<DraftResponse>('POST', DRAFT, { draft: 'Please run the tests' });
+    const { body } = await ann.post<DraftResponse>(DRAFT, { draft: 'Please run the tests' });
     assert.equal(body.completion, ' with coverage');
     assert.deepEqual([body.model, body.sent], ['local', []]);
-    for (const { id } of rows) assert.ok(body.context?.raw_ids.includes(id));
-  });
-});
-
-describe('draft predictions while the provider fails', () => {
-  const system = useSystem({ env: { FALLBACK_MODELS: 'local', CONTEXT_BUDGET_TOKENS: '100' } });
-
-  it('a draft prediction that falls back to the built-in predictor lists the memory rows that it used', async () => {
-    const ann = await signUp(system);
-    const content = 'Please run the tests with coverage.';
-    const rows = await Promise.all(
-      Array.from({ length: 10 }, () => add(ann, 'raw', { content, kind: 'reply' })),
-    );
-    system.provider.respond(fake.status(500));
-    const { body } = await ann.request<DraftResponse>('POST', DRAFT, { draft: 'Please run the tests' });
-    assert.deepEqual([body.model, body.completion], ['local', ' with coverage.']);
     for (const { id } of rows) assert.ok(body.context?.raw_ids.includes(id));
   });
 });

@@ -9,6 +9,7 @@ import type {
 import type { ContextMeta } from '../../shared/schemas/memory-context.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { add, forget, quote } from '../support/memory.ts';
+import { pluck } from '../support/pluck.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -33,7 +34,7 @@ describe('memory context', () => {
   });
 
   const bundle = async (body: object = {}, of = person): Promise<Bundle> => {
-    const reply = await of.request<Bundle>('POST', CONTEXT, body);
+    const reply = await of.post<Bundle>(CONTEXT, body);
     assert.equal(reply.status, 200, reply.text);
     return reply.body;
   };
@@ -43,10 +44,10 @@ describe('memory context', () => {
       const found = await bundle(body);
       return !found.meta.timed_out && found;
     }, 30_000);
-  const textsOf = ({ facts }: Bundle) => facts.map(({ text }) => text);
+  const textsOf = ({ facts }: Bundle) => pluck(facts, 'text');
   const addAll = async (tier: 'facts' | 'raw' | 'episodes', rows: object[]) => {
     for (let at = 0; at < rows.length; at += 200) {
-      const { status, text } = await person.request('POST', `/api/memory/${tier}/`, rows.slice(at, at + 200));
+      const { status, text } = await person.post(`/api/memory/${tier}/`, rows.slice(at, at + 200));
       assert.equal(status, 201, text);
     }
   };
@@ -64,7 +65,7 @@ describe('memory context', () => {
   });
 
   it('the memory context shows rows in the same format as the endpoints of each tier', async () => {
-    await person.request('POST', '/api/memory/profile/', { summary: 'Writes short mails', data: { a: 1 } });
+    await person.post('/api/memory/profile/', { summary: 'Writes short mails', data: { a: 1 } });
     const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply', metadata: { id: 'x' } });
     const episode = await add(person, 'episodes', {
       title: 'Tea',
@@ -80,7 +81,7 @@ describe('memory context', () => {
     await add(await signUp(system), 'facts', { text: 'Is of somebody else' });
 
     const { profile, facts, episodes, raw, meta } = await bundle();
-    const stored = await person.request<ProfileResponse>('GET', '/api/memory/profile/');
+    const stored = await person.get<ProfileResponse>('/api/memory/profile/');
     assert.deepEqual(profile, stored.body);
     assert.deepEqual([facts, episodes, raw], [[fact], [episode], [said]]);
     const one = { matched: 1, returned: 1 };
@@ -128,10 +129,7 @@ describe('memory context', () => {
       valid_to: '2999-01-01T00:00:00Z',
     });
     const { facts, meta } = await bundle();
-    assert.deepEqual(
-      facts.map(({ text }) => text),
-      ['Holds', 'Lives in Oslo'],
-    );
+    assert.deepEqual(pluck(facts, 'text'), ['Holds', 'Lives in Oslo']);
     const { superseded, expired, not_yet_valid } = meta.excluded;
     assert.deepEqual([superseded, expired, not_yet_valid], [1, 1, 1]);
     assert.deepEqual(textsOf(await bundle({ goal: 'live' })), ['Lives in Oslo']);
@@ -149,7 +147,7 @@ describe('memory context', () => {
       raw_ids: [said.id, also.id],
       ...RECENT_SPAN,
     });
-    await system.database.pool.query(`update episodes set origin = 'model' where id = $1`, [id]);
+    await system.sql(`update episodes set origin = 'model' where id = $1`, [id]);
     const fact = await add(person, 'facts', { text: 'The launch code is seven four nine two' });
     await quote(system, person, fact, said);
     await quote(system, person, fact, also);
@@ -172,7 +170,7 @@ describe('memory context', () => {
     await add(person, 'raw', { content: 'raw ahead', occurred_at: minutesAgo(-10) });
     const within = async (recency_minutes: number) => {
       const { raw, episodes } = await bundle({ recency_minutes });
-      return [raw.map(({ content }) => content), episodes.map(({ title }) => title)];
+      return [pluck(raw, 'content'), pluck(episodes, 'title')];
     };
     assert.deepEqual(await within(60), [['raw ahead', 'raw 5'], ['episode 5']]);
     assert.deepEqual(await within(10_080), [
@@ -186,10 +184,7 @@ describe('memory context', () => {
     for (const origin of ['accepted_prediction', 'edited_prediction'])
       await add(person, 'raw', { content: 'guessed', kind: 'reply', origin });
     const { raw, meta } = await bundle();
-    assert.deepEqual(
-      raw.map(({ content }) => content),
-      ['mine'],
-    );
+    assert.deepEqual(pluck(raw, 'content'), ['mine']);
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
@@ -200,7 +195,7 @@ describe('memory context', () => {
     const many = <Row>(row: Row) => Array.from({ length: 1500 }, () => row);
     await addAll('raw', many({ content: 'guessed', kind: 'reply', origin: 'accepted_prediction' }));
     await addAll('facts', many({ text: 'Lived in Paris', valid_to: '2020-01-01T00:00:00Z' }));
-    await system.database.pool.query(
+    await system.sql(
       `insert into episodes (id, account_id, title, summary, origin, started_at, ended_at, stale_at, tags, created_at, updated_at)
        select gen_random_uuid(), $1, 'Title', 'Stale', 'model', now(), now(), now(), '{}', now(), now()
          from generate_series(1, 1500)`,
@@ -255,10 +250,7 @@ describe('memory context', () => {
     assert.deepEqual(meta.counts.raw, { matched: 401, returned: 1 });
 
     const unasked = await bundle(wanted);
-    assert.deepEqual(
-      unasked.facts.map(({ pinned }) => pinned),
-      [true, false],
-    );
+    assert.deepEqual(pluck(unasked.facts, 'pinned'), [true, false]);
     assert.deepEqual(unasked.meta.counts.facts, { matched: 402, returned: 2 });
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
@@ -291,10 +283,7 @@ describe('memory context', () => {
       max_raw: 2,
     };
     const { facts, raw, meta } = await bundle(asked);
-    assert.deepEqual(
-      facts.map(({ text }) => text),
-      ['Uses pnpm as package manager'],
-    );
+    assert.deepEqual(pluck(facts, 'text'), ['Uses pnpm as package manager']);
     // Finds the earlier question, and also its answer, which has no keyword of the query.
     assert.deepEqual(
       raw.map(({ content }) => content.slice(0, 13)),
@@ -305,26 +294,9 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('repeated requests for the memory context get the same rows in the same order while memory is unchanged', async () => {
-    await addAll(
-      'facts',
-      Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),
-    );
-    await addAll(
-      'raw',
-      Array.from({ length: 60 }, (_, n) => ({ content: `Row ${n}`, occurred_at: minutesAgo(n / 10) })),
-    );
-    const bytes = async () => {
-      const { meta, ...tiers } = await bundle({ max_facts: 10, max_raw: 5, goal: 'fact' });
-      return JSON.stringify(tiers);
-    };
-    const first = await bytes();
-    for (let n = 0; n < 5; n += 1) assert.equal(await bytes(), first);
-  });
-
   it('the memory context refuses values that are out of range or cannot be stored, and unknown fields', async () => {
     const validationErrorsOf = async (body: object) => {
-      const { status, body: answer } = await person.request<ValidationErrorBody>('POST', CONTEXT, body);
+      const { status, body: answer } = await person.post<ValidationErrorBody>(CONTEXT, body);
       assert.equal(status, 422);
       return answer.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
     };
@@ -372,16 +344,5 @@ describe('memory context', () => {
     assert.deepEqual([few.raw.length, few.raw[0]?.content.slice(0, 8)], [20, 'row 179 ']);
     const { raw: about } = await completeBundle({ max_raw: 2, goal: 'row 17' });
     assert.ok(about.some(({ content }) => content.startsWith('row 17 ')));
-  });
-
-  it('the memory context treats search operators in a goal as plain text', async () => {
-    await add(person, 'facts', { text: `it's a \\ 'quoted' & | ! <-> :* fact` });
-    await addAll(
-      'facts',
-      Array.from({ length: 30 }, (_, n) => ({ text: `Noise ${n}` })),
-    );
-    for (const goal of [`'quoted' & | !`, '\\', `<-> :* fact`, `it's`])
-      assert.equal((await bundle({ goal, max_facts: 1 })).facts.length, 1, goal);
-    assert.equal((await bundle({ goal: '😀'.repeat(1500) })).facts.length, 0);
   });
 });

@@ -12,6 +12,7 @@ import {
   when,
 } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
+import { pluck } from '../support/pluck.ts';
 import { episodesOf, promote, rawOf, rowsIn, say, writeEpisode } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { useSystem } from '../support/system.ts';
@@ -74,7 +75,7 @@ describe('promotion to episodes', function () {
       ended_at: '2026-05-01T12:00:02.000Z',
       status: 'draft',
       origin: 'model',
-      raw_ids: rows.map(({ id }) => id).sort(),
+      raw_ids: pluck(rows, 'id').sort(),
       tags: ['deploy', 'done'],
       salience: 0.7,
       model: 'fake-model',
@@ -86,7 +87,7 @@ describe('promotion to episodes', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a second promotion to episodes without new rows changes nothing and asks no model', async () => {
+  it('a second promotion to episodes without new rows changes nothing and asks no model #promotion-repeat', async () => {
     await say(ann, ['one', 'two', 'three']);
     await promotionResult();
     const before = await episodesOf(ann);
@@ -108,7 +109,7 @@ describe('promotion to episodes', function () {
 
   it('a promotion to episodes includes events that were synced a moment ago', async () => {
     await post(ann, [event({ type: 'note', text: 'Just now', occurred_at: new Date().toISOString() })]);
-    assert.equal((await ann.request('POST', '/api/memory/sync/', {})).status, 200);
+    assert.equal((await ann.post('/api/memory/sync/', {})).status, 200);
     assert.deepEqual(await counts(), { ...NOTHING, created: 1, considered: 1 });
   });
 
@@ -141,7 +142,7 @@ describe('promotion to episodes', function () {
     const own = await add(ann, 'episodes', {
       title: 'Mine',
       summary: 'By hand',
-      raw_ids: rows.map(({ id }) => id),
+      raw_ids: pluck(rows, 'id'),
     });
     assert.deepEqual(await counts(), { ...NOTHING, skipped: 2, considered: 2 });
     assert.deepEqual(await counts(), NOTHING);
@@ -159,10 +160,7 @@ describe('promotion to episodes', function () {
       const again = await promotionResult({ force: true });
       assert.deepEqual([again.created, again.updated, again.considered], [0, 2, 3]);
       assert.deepEqual(again.ids.toSorted(), ids.toSorted());
-      assert.deepEqual(
-        (await episodesOf(ann)).map(({ title }) => title),
-        ['Better', 'Better'],
-      );
+      assert.deepEqual(pluck(await episodesOf(ann), 'title'), ['Better', 'Better']);
       assert.deepEqual(await counts(), NOTHING);
     });
 
@@ -190,10 +188,7 @@ describe('promotion to episodes', function () {
       await ann.request('PATCH', path(0), { title: 'Mine', summary: 'In my words' });
       await ann.request('PATCH', path(1), { status: 'final' });
       const before = await episodesOf(ann);
-      assert.deepEqual(
-        before.map(({ origin }) => origin),
-        ['human', 'model'],
-      );
+      assert.deepEqual(pluck(before, 'origin'), ['human', 'model']);
       assert.deepEqual(await counts({ force: true }), { ...NOTHING, skipped: 2, considered: 2 });
       assert.deepEqual(await episodesOf(ann), before);
     });
@@ -304,15 +299,9 @@ describe('promotion to episodes', function () {
         (rowsIn(call)[0]?.text === 'poison' ? lengthStop() : step)(response, call),
       );
       assert.deepEqual(await counts(), { ...NOTHING, created: 2, skipped: 1, considered: 3 });
-      assert.deepEqual(
-        (await episodesOf(ann)).map(({ title }) => title),
-        ['About fine', 'About fine too'],
-      );
+      assert.deepEqual(pluck(await episodesOf(ann), 'title'), ['About fine', 'About fine too']);
       const unpromoted = (await rawOf(ann)).filter(({ promoted_at }) => promoted_at === null);
-      assert.deepEqual(
-        unpromoted.map(({ content }) => content),
-        ['poison'],
-      );
+      assert.deepEqual(pluck(unpromoted, 'content'), ['poison']);
     });
   });
 
@@ -357,24 +346,18 @@ describe('promotion to episodes', function () {
       const [secret] = await say(ann, ['a secret', 'two', 'three']);
       const result = await promoteDuring(() => forget(ann, 'raw', secret ?? assert.fail()));
       assert.deepEqual([result.created, result.considered], [1, 2]);
-      assert.deepEqual(
-        (await episodesOf(ann)).map(({ title }) => title),
-        ['About two'],
-      );
+      assert.deepEqual(pluck(await episodesOf(ann), 'title'), ['About two']);
       assert.deepEqual(result.usage, { input_tokens: 24, output_tokens: 10 });
     });
 
     it('a promotion to episodes skips rows that a client summarises during the model call', async () => {
       const rows = await say(ann, ['one', 'two']);
-      const raw_ids = rows.map(({ id }) => id);
+      const raw_ids = pluck(rows, 'id');
       const result = await promoteDuring(() =>
         add(ann, 'episodes', { title: 'Mine', summary: 'By hand', raw_ids }),
       );
       assert.deepEqual([result.created, result.skipped], [0, 2]);
-      assert.deepEqual(
-        (await episodesOf(ann)).map(({ title }) => title),
-        ['Mine'],
-      );
+      assert.deepEqual(pluck(await episodesOf(ann), 'title'), ['Mine']);
     });
 
     it('a promotion to episodes does not overwrite an episode that a person changes during the model call', async () => {
@@ -385,10 +368,7 @@ describe('promotion to episodes', function () {
         { force: true },
       );
       assert.equal(result.updated, 0);
-      assert.deepEqual(
-        (await episodesOf(ann)).map(({ title }) => title),
-        ['Mine'],
-      );
+      assert.deepEqual(pluck(await episodesOf(ann), 'title'), ['Mine']);
     });
 
     it('a forced promotion to episodes does not rewrite an episode that changes during each of three model calls', async () => {
@@ -462,24 +442,11 @@ describe('promotion to episodes', function () {
     assert.equal(call?.body.messages?.at(-1)?.content.split('</record>').length, 2);
   });
 
-  it('a promotion to episodes whose account is erased during the model call stores no episode, and is no 5xx', async () => {
-    await say(ann, ['one', 'two']);
-    const done = Promise.withResolvers<void>();
-    system.provider.next(when(done.promise, writeEpisode()));
-    const running = promote(ann, 'episodes');
-    await system.provider.called(1);
-    assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
-    done.resolve();
-    assert.ok((await running).status < 500, (await running).text);
-    const { rows } = await system.database.pool.query('select from episodes where account_id = $1', [ann.id]);
-    assert.equal(rows.length, 0);
-  });
-
   it('concurrent promotions to episodes all succeed, and together make each episode once', async () => {
     for (const n of [1, 2, 3]) await say(ann, [`row ${n}`], { session_id: `s-${n}` });
     system.provider.respond(delay(50, writeEpisode()));
     const results = await Promise.all(Array.from({ length: 4 }, () => promotionResult()));
-    assert.deepEqual(results.map(({ created }) => created).sort(), [0, 0, 0, 3]);
+    assert.deepEqual(pluck(results, 'created').sort(), [0, 0, 0, 3]);
     assert.equal((await episodesOf(ann)).length, 3);
   });
 

@@ -11,9 +11,9 @@ import {
 } from '../support/facts-promotion.ts';
 import { hang, json, message, refusal, status } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
+import { pluck } from '../support/pluck.ts';
 import { promote } from '../support/promotion.ts';
 import { useSystem } from '../support/system.ts';
-import { until } from '../support/until.ts';
 
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
 const NPM = { text: 'Uses npm as package manager', quote: 'We use npm', slot: 'tool.package_manager' };
@@ -38,7 +38,7 @@ describe('promotion to facts', function () {
     return reply.body;
   };
   const readFact = async ({ id }: { id: string }) =>
-    (await ann.request<FactResponse & { sources: MemorySource[] }>('GET', `/api/memory/facts/${id}/`)).body;
+    (await ann.get<FactResponse & { sources: MemorySource[] }>(`/api/memory/facts/${id}/`)).body;
 
   it("a promotion to facts makes a fact of the person's statement, with the quote and its source", async () => {
     const { episode: one, rows } = await addEpisode(ann, [byAgent('Which one?'), 'We use pnpm, since 2024.']);
@@ -66,7 +66,7 @@ describe('promotion to facts', function () {
     assert.ok(latency_ms >= 0);
   });
 
-  it('a promotion to facts without new episodes asks no model and changes nothing', async () => {
+  it('a promotion to facts without new episodes asks no model and changes nothing #promotion-repeat', async () => {
     await addEpisode(ann, ['We use pnpm']);
     system.provider.respond(proposeFacts(PNPM));
     await promotionResult();
@@ -110,14 +110,8 @@ describe('promotion to facts', function () {
     const again = await promotionResult({ force: true });
     assert.deepEqual([again.created, again.updated, again.ids], [0, 1, ids]);
     assert.deepEqual(await currentTexts(ann), [better.text]);
-    const { body } = await ann.request<{ results: FactResponse[] }>(
-      'GET',
-      `/api/memory/facts/?revision_of=${ids[0]}`,
-    );
-    assert.deepEqual(
-      body.results.map(({ text }) => text),
-      ['Likes short answers'],
-    );
+    const { body } = await ann.get<{ results: FactResponse[] }>(`/api/memory/facts/?revision_of=${ids[0]}`);
+    assert.deepEqual(pluck(body.results, 'text'), ['Likes short answers']);
   });
 
   it('a promotion to facts adds a quote to a fact that the person states again, and makes no second fact', async () => {
@@ -165,7 +159,7 @@ describe('promotion to facts', function () {
         return { id: rows[0]?.id ?? '' };
       };
       const holding = async () => {
-        const { body } = await ann.request<{ facts: FactResponse[] }>('POST', '/api/memory/context/', {});
+        const { body } = await ann.post<{ facts: FactResponse[] }>('/api/memory/context/', {});
         return body.facts.map(({ text, valid_to }) => [text, valid_to]);
       };
       if (!isLearntFirst) await learn(berlin, 1);
@@ -231,7 +225,7 @@ describe('promotion to facts', function () {
     await addEpisode(ann, ['We use pnpm'], 1);
     system.provider.respond(proposeFacts(PNPM));
     const { ids } = await promotionResult();
-    await system.database.pool.query(
+    await system.sql(
       `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
        select $1, $2, gen_random_uuid(), 'derived_from', 'fact', 'raw', 'We use pnpm' from generate_series(1, 499)`,
       [ann.id, ids[0]],
@@ -248,14 +242,14 @@ describe('promotion to facts', function () {
     await addEpisode(ann, ['Königstraße, Tromsø, Łódź, Ærøskøbing, Oʼneil: I was there, or not']);
     await promotionResult();
     const { facts } = recordOf(await system.provider.called(1));
-    assert.deepEqual(facts.map(({ text }) => text).sort(), words.map((word) => `Remembers ${word}`).sort());
+    assert.deepEqual(pluck(facts, 'text').sort(), words.map((word) => `Remembers ${word}`).sort());
   });
 
   it('a promotion that makes nothing leaves the memory revision unchanged', async () => {
     await addEpisode(ann, ['Good morning']);
     const readRevision = async () => {
       const sql = 'select memory_revision::int as revision from accounts where id = $1';
-      return (await system.database.pool.query(sql, [ann.id])).rows[0].revision;
+      return Number((await system.sql(sql, [ann.id]))[0]?.['revision']);
     };
     const before = await readRevision();
     const { body } = await promote(ann, 'episodes');
@@ -318,7 +312,7 @@ describe('promotion to facts', function () {
     await addEpisode(ann, ['We use pnpm, I say'], 2);
     assert.equal((await promotionResult()).created, 1);
     // The deletion leaves one tombstone, so that the same source does not make the fact again.
-    const { rows } = await system.database.pool.query(
+    const rows = await system.sql(
       `select from memory_links where account_id = $1 and relation = 'forgotten'`,
       [ann.id],
     );
@@ -374,11 +368,8 @@ describe('promotion to facts', function () {
   describe('when the provider fails', () => {
     const assertNothingPromoted = async () => {
       assert.deepEqual(await factsOf(ann), []);
-      const { body } = await ann.request<{ results: { promoted_at: string | null }[] }>(
-        'GET',
-        '/api/memory/episodes/',
-      );
-      assert.deepEqual([...new Set(body.results.map(({ promoted_at }) => promoted_at))], [null]);
+      const { body } = await ann.get<{ results: { promoted_at: string | null }[] }>('/api/memory/episodes/');
+      assert.deepEqual([...new Set(pluck(body.results, 'promoted_at'))], [null]);
     };
     for (const [name, step, code, answered] of [
       ['its key is refused', status(401), 'provider_not_configured', 503],
@@ -471,28 +462,10 @@ describe('promotion to facts', function () {
     );
     assert.equal((await promotionResult()).considered, 0);
 
-    await system.database.pool.query(`update facts set text = '', stale_at = now() where id = $1`, [ids[0]]);
+    await system.sql(`update facts set text = '', stale_at = now() where id = $1`, [ids[0]]);
     system.provider.respond(proposeFacts());
     await promotionResult();
     assert.deepEqual(await factsOf(ann), []);
-  });
-
-  it('deleting the job of a promotion to facts aborts its model call', async () => {
-    await addEpisode(ann, ['We use pnpm']);
-    system.provider.respond(hang());
-    const { body } = await ann.request<{ job_id: string }>(
-      'POST',
-      '/api/memory/promote/facts/',
-      {},
-      {
-        headers: { prefer: 'respond-async' },
-      },
-    );
-    const call = await system.provider.called(1);
-    await ann.request('DELETE', `/api/jobs/${body.job_id}/`);
-    await call.aborted;
-    system.provider.respond(proposeFacts(PNPM));
-    assert.equal((await until(() => promotionResult())).created, 1);
   });
 
   describe('without a model', () => {
@@ -507,7 +480,7 @@ describe('promotion to facts', function () {
       const { ids, created, usage } = await local();
       assert.deepEqual([created, usage.input_tokens, system.provider.calls.length], [2, 0, 0]);
       const facts = await factsOf(ann);
-      assert.deepEqual(facts.map(({ id }) => id).sort(), ids.toSorted());
+      assert.deepEqual(pluck(facts, 'id').sort(), ids.toSorted());
       const pnpm = facts.find(({ slot }) => slot === 'tool.package_manager');
       const text = 'I always use pnpm as my package manager.';
       assert.deepEqual(
@@ -521,14 +494,6 @@ describe('promotion to facts', function () {
       );
     });
 
-    it("a promotion to facts without a model supersedes a fact by a change such as 'moved from npm to pnpm'", async () => {
-      await addEpisode(ann, ['I always use npm.', 'I live in Kiel.'], 1);
-      await addEpisode(ann, ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'], 2);
-      await local();
-      const changes = ['I have moved from npm to pnpm.', 'We moved from Kiel to Hamburg.'];
-      assert.deepEqual(await currentTexts(ann), changes);
-    });
-
     it('a promotion to facts without a model keeps the part of a sentence that no later sentence contradicts', async () => {
       await addEpisode(ann, ['My name is Kat Smith and I work at Acme.'], 1);
       await addEpisode(ann, ['I work at Initech now.'], 2);
@@ -537,28 +502,6 @@ describe('promotion to facts', function () {
       const facts = await factsOf(ann);
       await local({ force: true });
       assert.deepEqual(await factsOf(ann), facts);
-    });
-
-    it('a promotion to facts without a model supersedes statements that the person takes back', async () => {
-      await addEpisode(
-        ann,
-        [
-          'We deploy on Fridays only.',
-          'I prefer tabs over spaces.',
-          'I live in Kiel.',
-          'I never use Docker.',
-        ],
-        1,
-      );
-      const takenBack = [
-        'I don’t prefer tabs any more.',
-        'I no longer live in Kiel.',
-        'I now use Docker.',
-        'We no longer deploy on Fridays.',
-      ];
-      await addEpisode(ann, takenBack, 2);
-      await local();
-      assert.deepEqual(await currentTexts(ann), takenBack);
     });
 
     it('a promotion to facts without a model supersedes old values, and merges equal values', async () => {
@@ -574,7 +517,7 @@ describe('promotion to facts', function () {
     });
   });
 
-  it('concurrent promotions to facts of an account ask the model only once', async () => {
+  it('concurrent promotions to facts of an account ask the model only once #one-at-a-time', async () => {
     await addEpisode(ann, ['We use pnpm']);
     system.provider.respond(proposeFacts(PNPM));
     const replies = await Promise.all(Array.from({ length: 8 }, () => promotionResult()));

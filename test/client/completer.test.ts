@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { createCompleter } from '../../client/src/completer.ts';
 import { type AppClient, createAppClient, ForecueError, type Prediction } from '../../client/src/v1.ts';
+import { pluck } from '../support/pluck.ts';
 
 const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -103,10 +104,7 @@ describe('completer', () => {
     completer.update('Hello wörld');
     assert.equal(completer.suggestion, '');
     await pass(1000);
-    assert.deepEqual(
-      calls.map(({ draft }) => draft),
-      ['Hel', 'Hello wörld'],
-    );
+    assert.deepEqual(pluck(calls, 'draft'), ['Hel', 'Hello wörld']);
     assert.deepEqual(events, ['r0 presented']);
   });
 
@@ -158,7 +156,7 @@ describe('completer', () => {
       completer.update(text);
       await pass(400);
     }
-    const revisions = calls.map(({ revision }) => revision);
+    const revisions = pluck(calls, 'revision');
     assert.ok(
       revisions.every((one, at) => one >= 1_000_000 && one > (revisions[at - 1] ?? 0)),
       revisions.join(),

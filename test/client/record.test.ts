@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +22,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp, type UserClient } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { listen } from '../support/listening.ts';
+import { aiderFile, chatgptFile, conversationFile, copilotFile } from '../support/more-transcripts.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
 import { countOf, recording } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -106,13 +119,21 @@ describe('npx forecue record', function () {
   it("`forecue record --yes` records each turn once, without secrets, and keeps the person's own hooks", async () => {
     const own = { model: 'some-model', hooks: { Stop: [OTHER_HOOK] } };
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify(own));
+    // Leaves files as others may have put them into a folder that was open to all.
+    const victim = join(home, 'victim');
+    await writeFile(victim, 'not a program');
+    await mkdir(join(home, '.forecue/unsent'), { recursive: true });
+    await chmod(join(home, '.forecue'), 0o777);
+    await symlink(victim, join(home, '.forecue/record.mjs'));
+    await writeFile(join(home, '.forecue/unsent/broken'), '{');
     assert.equal((await record(['--yes'])).code, 0);
     await record(['--yes']);
     const { hooks, ...others } = await settings();
     assert.deepEqual(others, { model: 'some-model' });
     assert.deepEqual([hooks.Stop.length, hooks.Stop[0], hooks.SessionEnd.length], [2, OTHER_HOOK, 1]);
-    const { mode } = await stat(join(home, '.forecue/connection.json'));
-    assert.equal(mode & 0o777, 0o600);
+    const modeOf = async (path: string) => (await stat(join(home, path))).mode & 0o777;
+    assert.deepEqual([await modeOf('.forecue'), await modeOf('.forecue/connection.json')], [0o700, 0o600]);
+    assert.equal(await readFile(victim, 'utf8'), 'not a program');
 
     const { path, session } = await transcript(
       (one) => userLine(one, 1, `go on with ${SECRET}`) + agentLine(one, 2, 'Shall I commit?'),
@@ -128,6 +149,17 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 6, ids: 6 });
     const { body } = await recording.event(ann, `claude-code:${session}-1`);
     assert.equal(body['text'], 'go on with [masked key]');
+  });
+
+  it("`forecue record` installs hooks that run nothing of a folder's name, whatever characters it has", async () => {
+    const plain = home;
+    home = `${plain} it's "$(touch ran)\`touch ran\``;
+    await rename(plain, home);
+    await record(['--yes']);
+    await record(['--yes']);
+    assert.equal((await settings()).hooks.Stop.length, 1);
+    assert.deepEqual(await triggerHook('Stop', join(home, 'none')), { code: 0, stdout: '', stderr: '' });
+    await assert.rejects(stat(join(installed.folder, 'ran')), { code: 'ENOENT' });
   });
 
   it('`forecue record` records each turn of a session in a file that also has an older session', async () => {
@@ -166,17 +198,21 @@ describe('npx forecue record', function () {
     assert.equal((await triggerHook('Stop', next.path)).stdout, '');
   });
 
-  it("`forecue record FOLDER` records the folder's Claude Code and Codex transcripts, each event once", async () => {
+  it("`forecue record FOLDER` records the folder's transcripts of any tool, each event once", async () => {
     await transcript(claudeCodeFile);
     await transcript(codexFile, 'rollout.jsonl');
+    await transcript(aiderFile, '.aider.chat.history.md');
+    await transcript(copilotFile, 'events.jsonl');
+    await transcript(chatgptFile, 'conversations-000.json');
+    await transcript(conversationFile, 'other.jsonl');
     const { code, stdout } = await record([join(home, '.claude/projects')]);
     assert.equal(code, 0, stdout);
-    assert.match(stdout, /^2 transcripts: 21 events recorded, 0 were there/);
+    assert.match(stdout, /^6 transcripts: 48 events recorded, 0 were there/);
     assert.match(
       (await record([join(home, '.claude/projects')])).stdout,
-      /: 0 events recorded, 21 were there/,
+      /: 0 events recorded, 48 were there/,
     );
-    assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
+    assert.deepEqual(await countOf(system, ann), { events: 48, ids: 48 });
   });
 
   it('`forecue record FOLDER` exits with 1 and names the file if a file is deleted during the run', async () => {

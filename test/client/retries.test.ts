@@ -104,18 +104,6 @@ describe('client retries', () => {
     assert.equal(server.requests.length, 60 + 20);
   });
 
-  it('the client spends none of its retry budget if Retry-After leaves no time for a retry', async () => {
-    const busy = refusal(503, 'overloaded', { 'retry-after': '60' });
-    await using server = await startScriptedServer(
-      ...Array.from({ length: 20 }, () => busy),
-      undefined,
-      ANSWER,
-    );
-    const client = createAppClient({ baseUrl: server.url, appKey: 'fc_test' });
-    for (let call = 0; call < 20; call += 1) await assert.rejects(client.readUsage(), { code: 'overloaded' });
-    assert.deepEqual(await client.readUsage(), JSON.parse(ANSWER.body));
-  });
-
   it('the client fails with the error code `timeout` if the server does not answer within `timeoutMs`', async () => {
     const never = (_: unknown, init?: RequestInit) =>
       new Promise<Response>((_, reject) =>
@@ -123,13 +111,6 @@ describe('client retries', () => {
       );
     const client = createAppClient({ baseUrl: 'http://127.0.0.1:1', fetch: never });
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
-  });
-
-  it('the client accepts a time limit longer than a timer can count, such as 2^31 ms', async () => {
-    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
-      const { answer } = await callScripted([ANSWER], (client) => client.readUsage({}, { timeoutMs }));
-      assert.deepEqual(answer, JSON.parse(ANSWER.body), `${timeoutMs}`);
-    }
   });
 
   it('the client throws errors of `onResponse` without a retry, and a TypeError for input that JSON cannot express', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findByEmail } from '../../shared/db/stores/accounts.ts';
-import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
+import { issueToken } from '../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../shared/domain/account.ts';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
@@ -204,7 +204,7 @@ describeInBrowser('consent page in Chromium', () => {
       await forgotten.getByText(person.email).waitFor();
       await assertAccessible(forgotten);
     }
-    const token = await issuePasswordReset(system.em(), account, 1);
+    const token = (await issueToken(system.em(), 'password_resets', account))?.token;
     const link = passwordResetLink(system.webs[0]?.url ?? '', token ?? '');
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await visit({ url: link }, { colorScheme });

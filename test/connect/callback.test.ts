@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startSystem, useSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { getAtHost, Visitor } from './visitor.ts';
 
 describe('callback page', () => {
@@ -45,17 +45,12 @@ describe('callback page', () => {
       assert.ok(!text.includes('<script>'), text);
     }
   });
-});
 
-it('the callback page is 404 in production', async () => {
-  await using system = await startSystem({
-    workers: 0,
-    env: {
+  it('the callback page is 404 in production', async () => {
+    const { url } = await system.startWeb({
       NODE_ENV: 'production',
-      HOST: '127.0.0.1',
-      PUBLIC_URL: 'http://localhost:8080',
       JWT_SECRET: 'a-secret-that-has-32-bytes-or-more',
-    },
+    });
+    assert.equal((await new Visitor().get(`${url}/connect/callback?code=c`)).status, 404);
   });
-  assert.equal((await new Visitor().get(`${system.webs[0]?.url}/connect/callback?code=c`)).status, 404);
 });

@@ -53,8 +53,7 @@ export class ConnectingApp {
   async start(userId = 'u-1'): Promise<Attempt> {
     const verifier = generateRandomCodeVerifier();
     const state = generateRandomState();
-    const { status, body, text } = await this.client.request<{ request_id: string; authorize_url: string }>(
-      'POST',
+    const { status, body, text } = await this.client.post<{ request_id: string; authorize_url: string }>(
       '/v1/connections',
       {
         user_id: userId,
@@ -74,7 +73,7 @@ export class ConnectingApp {
   }
 
   exchange(attempt: Attempt, code: string | null): Promise<Reply<ExchangeResponse>> {
-    return this.client.request('POST', '/v1/connections/exchange', {
+    return this.client.post('/v1/connections/exchange', {
       request_id: attempt.requestId,
       user_id: attempt.userId,
       code,

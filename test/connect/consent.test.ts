@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { call } from '../support/client.ts';
+import { pluck } from '../support/pluck.ts';
 import { type Part, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { type Attempt, ConnectingApp } from './connecting-app.ts';
@@ -39,9 +40,7 @@ function assertPage({ status, headers, text }: ReceivedPage, expected: number, s
 }
 
 async function expire({ requestId }: Attempt): Promise<void> {
-  await system.database.pool.query('update connection_attempts set expires_at = now() where id = $1', [
-    requestId,
-  ]);
+  await system.sql('update connection_attempts set expires_at = now() where id = $1', [requestId]);
 }
 
 describe('consent page', () => {
@@ -126,7 +125,7 @@ describe('consent page', () => {
     const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
     const clicks = await Promise.all([1, 2, 3].map(() => visitor.post(attempt.url, { csrf, do: 'approve' })));
-    assert.deepEqual(clicks.map(({ status }) => status).sort(), [303, 410, 410]);
+    assert.deepEqual(pluck(clicks, 'status').sort(), [303, 410, 410]);
     const late = await visitor.post(attempt.url, { csrf, do: 'deny' });
     assertPage(late, 410, /already answered/);
     assertPage(await visitor.get(attempt.url), 410, /second click/);
@@ -202,9 +201,7 @@ describe('signing in on the consent page', () => {
     assert.equal((await new Visitor().submit(url, wrong)).status, 422);
     assert.equal((await other.client.predict({})).status, 422);
     const counted = await until(async () => {
-      const { rows } = await system.database.pool.query('select code from refusals where app_id = $1', [
-        other.client.id,
-      ]);
+      const rows = await system.sql('select code from refusals where app_id = $1', [other.client.id]);
       return rows.length > 0 && rows;
     });
     assert.deepEqual(counted, [{ code: 'validation_error' }]);
@@ -274,7 +271,7 @@ describe('signing in on the consent page', () => {
       const attempt = await app.start();
       const { visitor, email } = await signUpVisitor(attempt);
       const { csrf } = await visitor.get(attempt.url);
-      await system.database.pool.query(ending, [email]);
+      await system.sql(ending, [email]);
       const approved = await visitor.post(attempt.url, { csrf, do: 'approve' });
       assert.deepEqual([approved.status, approved.location], [303, attempt.requestId]);
       assertPage(await visitor.get(attempt.url), 200, /Sign in to continue/);
@@ -462,7 +459,7 @@ describe('cookie of the consent page', () => {
   it("the consent page's cookie is stored as a hash", async () => {
     const { visitor } = await signUpVisitor(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
-    const { rows } = await system.database.pool.query<{ stored: string }>(
+    const rows = await system.sql<{ stored: string }>(
       `select case hash when sha256($1) then 'hashed' when $1 then 'plain' end as stored
          from web_sessions where hash in (sha256($1), $1)`,
       [Buffer.from(token)],
@@ -483,10 +480,7 @@ describe('page headers', () => {
       await visitor.post(attempt.url, { csrf, do: 'approve' }),
       await visitor.get(attempt.url),
     ];
-    assert.deepEqual(
-      pages.map(({ status }) => status),
-      [200, 404, 403, 303, 410],
-    );
+    assert.deepEqual(pluck(pages, 'status'), [200, 404, 403, 303, 410]);
     for (const { headers } of pages) {
       assert.equal(headers.get('cache-control'), 'no-store');
       assert.equal(headers.get('referrer-policy'), 'no-referrer');
@@ -504,7 +498,7 @@ describe('page headers', () => {
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
     const policyOf = async (redirect_uri: string) => {
-      const { body } = await client.request<{ authorize_url: string }>('POST', '/v1/connections', {
+      const { body } = await client.post<{ authorize_url: string }>('/v1/connections', {
         user_id: 'u',
         redirect_uri,
         state: 's'.repeat(32),

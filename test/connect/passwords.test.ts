@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { anonymously, signUp, someEmail, type UserClient } from '../support/account.ts';
 import { duringSuite } from '../support/during-suite.ts';
 import { startMailServer } from '../support/mail-server.ts';
+import { pluck } from '../support/pluck.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -36,13 +37,13 @@ describe('forgotten password', () => {
     return `203.0.113.${networkCount}`;
   }
 
-  async function mailedLink(): Promise<string> {
-    const [one] = await until(() => mail.mails.length > 0 && mail.mails);
-    const decoded = (one?.data ?? '').replace(/=\n/g, '').replaceAll('=3D', '=');
-    const [link = ''] = /http:\S+\/connect\/new-password\?token=[\w-]{43}/.exec(decoded) ?? [];
-    assert.ok(link, decoded);
-    return link;
-  }
+  /** Returns what matches in the next mail that has it. */
+  const mailed = (pattern: RegExp) =>
+    until(() => {
+      const texts = mail.mails.map(({ data }) => data.replace(/=\n/g, '').replaceAll('=3D', '='));
+      return texts.map((text) => pattern.exec(text)?.[0]).find((found) => found !== undefined);
+    });
+  const mailedLink = () => mailed(/http:\S+\/connect\/new-password\?token=[\w-]{43}/);
 
   /** Opens a link as a browser does, so that the visitor ends up on the page it redirects to. */
   async function open(link: string): Promise<{ visitor: Visitor; page: ReceivedPage }> {
@@ -77,9 +78,26 @@ describe('forgotten password', () => {
       [await logIn(person.email, person.password), await logIn(person.email, NEW_PASSWORD)],
       [401, 200],
     );
-    await until(async () => (await person.request('GET', '/api/auth/me/')).code === 'token_expired');
+    await until(async () => (await person.get('/api/auth/me/')).code === 'token_expired');
+    assert.ok(await mailed(/password was changed[\s\S]*http:\S+\/connect\/forgotten-password/));
     const { refresh } = person;
     assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
+  });
+
+  it('a person gets a mail when their password is changed with the current one, and none for a wrong one', async () => {
+    const { access, email, password } = await signUp(system);
+    const change = (current_password: string) =>
+      anonymously(
+        system,
+        'PATCH',
+        '/api/auth/me/',
+        { password: NEW_PASSWORD, current_password },
+        { headers: { authorization: `Bearer ${access}` } },
+      );
+    assert.equal((await change('not it at all')).status, 403);
+    assert.equal((await change(password)).status, 200);
+    assert.ok(await mailed(/password was changed/));
+    assert.deepEqual(pluck(mail.mails, 'to'), [[email]]);
   });
 
   it('once a forgotten password is replaced, every password reset link of the account is 410', async () => {
@@ -119,7 +137,7 @@ describe('forgotten password', () => {
     const { email } = await signUp(system);
     await ask(email);
     const opened = await open(await mailedLink());
-    await system.database.pool.query('update password_resets set expires_at = now()');
+    await system.sql('update password_resets set expires_at = now()');
     assert.equal((await save(opened, { password: NEW_PASSWORD })).status, 410);
     const never = await open(`${url}new-password?token=${'x'.repeat(43)}`);
     for (const page of [never.page, await new Visitor().get(`${url}new-password?token=<b>`)]) {
@@ -164,7 +182,7 @@ describe('forgotten password', () => {
         return rowCount === count;
       });
     const locked = await lockRow(system, 'accounts', 'id = $1', [person.id]);
-    const loggedOut = person.request('POST', '/api/auth/logout/', { all: true });
+    const loggedOut = person.post('/api/auth/logout/', { all: true });
     await waiting(1);
     const saved = save(opened, { password: NEW_PASSWORD });
     await waiting(2);
@@ -175,7 +193,7 @@ describe('forgotten password', () => {
 
   it("replacing a forgotten password keeps the account's keys, unless the person chooses to revoke the keys", async () => {
     const keyOf = async (person: UserClient) =>
-      (await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' })).body.key;
+      (await person.post<{ key: string }>('/api/auth/keys/', { label: 'k' })).body.key;
     for (const revoke of [false, true]) {
       const person = await signUp(system);
       const headers = { 'x-service-api-key': await keyOf(person) };
@@ -220,7 +238,7 @@ describe('forgotten password', () => {
     assert.deepEqual(contentOf(strangers, nobody), contentOf(persons, email));
     await mailedLink();
     assert.deepEqual(
-      mail.mails.flatMap(({ to }) => to),
+      mail.mails.filter(({ data }) => data.includes('/new-password')).flatMap(({ to }) => to),
       [email],
     );
   });
@@ -244,10 +262,7 @@ describe('forgotten password', () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: ReceivedPage[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
-      assert.deepEqual(
-        answers.map(({ status }) => status),
-        [200, 200, 200, 200, 200, 429],
-      );
+      assert.deepEqual(pluck(answers, 'status'), [200, 200, 200, 200, 200, 429]);
       assert.ok(Number(answers[5]?.headers.get('retry-after')) > 0);
       assert.match(answers[5]?.text ?? '', /Too many tries/);
     }
@@ -313,7 +328,7 @@ describe('forgotten password', () => {
       await visitor.post(`${url}forgotten-password`, { csrf, email }, { origin: 'https://evil.example' }),
     ];
     assert.deepEqual(
-      refused.map(({ status }) => status),
+      pluck(refused, 'status'),
       refused.map(() => 403),
     );
     const nonsense = await visitor.post(`${url}forgotten-password`, { csrf, email: 'nobody' });

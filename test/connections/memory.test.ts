@@ -71,14 +71,15 @@ describe('connected prediction', () => {
       ended_at: now,
     });
     const first = await memoryFor('Install it with ');
+    const on = now.slice(0, 'YYYY-MM-DD'.length);
     assert.deepEqual(first.memory, {
       profile: null,
       facts: [],
-      episodes: [{ title: 'Build', summary: 'Moved to pnpm' }],
+      episodes: [{ on, title: 'Build', summary: 'Moved to pnpm' }],
       said: [
-        { role: 'agent', own: false, content: 'Shall I install it?' },
-        { role: 'human', own: true, content: 'Use pnpm here' },
-        { role: 'human', own: true, content: 'long ago' },
+        { on, role: 'agent', own: false, content: 'Shall I install it?' },
+        { on, role: 'human', own: true, content: 'Use pnpm here' },
+        { on: '2026-01-01', role: 'human', own: true, content: 'long ago' },
       ],
     });
 
@@ -96,17 +97,30 @@ describe('connected prediction', () => {
     await add(person, 'facts', { text: HOSTILE });
     const { memory, messages } = await memoryFor('I would ');
     assert.equal(memory.profile?.summary, HOSTILE);
-    assert.deepEqual(memory.facts, [HOSTILE]);
-    assert.deepEqual(memory.episodes, [{ title: HOSTILE, summary: HOSTILE }]);
-    assert.deepEqual(memory.said, [{ role: 'agent', own: false, content: HOSTILE }]);
+    const on = now.slice(0, 'YYYY-MM-DD'.length);
+    assert.deepEqual(memory.facts, [`${on} ${HOSTILE}`]);
+    assert.deepEqual(memory.episodes, [{ on, title: HOSTILE, summary: HOSTILE }]);
+    assert.deepEqual(memory.said, [{ on, role: 'agent', own: false, content: HOSTILE }]);
     const [rules, record] = messages.map(({ content }) => content);
     assert.doesNotMatch(rules ?? '', /approves deletions/);
     assert.equal(record?.split('</record>').length, 2);
     assert.equal(record?.split('<record>').length, 2);
   });
 
+  it("a connected prediction sends the person's own words before others', which it cuts to 300 characters", async () => {
+    const own = ['I write an invoice on Fridays', 'The invoice is signed by me'];
+    for (const content of own) await add(person, 'raw', { content, kind: 'reply' });
+    const report = `Shall I write the invoice? ${'I have read it. '.repeat(40)}`;
+    for (let n = 0; n < 51; n += 1)
+      await add(person, 'raw', { content: `${n} ${report}`, kind: 'prompt', agent: 'coder' });
+    const { said } = (await memoryFor('Write the invoice for ')).memory;
+    assert.deepEqual(said.flatMap((row) => (row.own ? row.content : [])).toSorted(), own);
+    assert.equal(Math.max(...said.map(({ content }) => content.length)), 300);
+  });
+
   it('a connected prediction sends at most one of 30 long rows of memory, and reports context_truncated false', async () => {
-    for (let n = 0; n < 30; n += 1) await add(person, 'raw', { content: `${n} ${'word '.repeat(1000)}` });
+    for (let n = 0; n < 30; n += 1)
+      await add(person, 'raw', { content: `${n} ${'word '.repeat(1000)}`, kind: 'reply' });
     const { memory, reply } = await memoryFor('A word ', {
       messages: [{ role: 'user', content: 'kept '.repeat(800), origin: 'human' }],
     });

@@ -6,7 +6,12 @@ import { useSystem } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 const IN_COOKIE = { refresh: 'cookie' };
-const FROM_SIBLING_HOST = { 'sec-fetch-site': 'same-site' };
+/** Headers by which browsers report a page of another origin. Old ones send only `Origin`. */
+const FROM_ELSEWHERE: Record<string, string>[] = [
+  { 'sec-fetch-site': 'same-site' },
+  { origin: 'http://evil.example' },
+  { origin: 'null' },
+];
 
 describe('logging in to the console', () => {
   const system = useSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080/here' } });
@@ -58,9 +63,12 @@ describe('logging in to the console', () => {
     assert.match(left.headers.getSetCookie()[0] ?? '', /^forecue-console=; Max-Age=0; /);
     const { status, code } = await post('token/refresh', IN_COOKIE, { cookie });
     assert.deepEqual([status, code], [401, 'not_authenticated']);
-    // The other log-in still works.
+    // The log-in of the other browser still works, until the same browser logs in again.
     const other = again.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
+    const somebody = { email: (await signUpInConsole()).email, password: PASSWORD };
+    assert.equal((await post('login', somebody, { cookie: other })).status, 200);
+    assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 401);
   });
 
   it('logging out of the console with `all` ends all log-ins of the person, in the console and in /api', async () => {
@@ -98,7 +106,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it("the console's log-in endpoints answer 403 to pages of sibling hosts (Sec-Fetch-Site: same-site)", async () => {
+  it("the console's log-in endpoints answer 403 to pages of other origins, by Sec-Fetch-Site or Origin", async () => {
     const { cookie, access, email } = await signUpInConsole();
     const calls: [string, object][] = [
       ['signup', { email: someEmail(), password: PASSWORD }],
@@ -106,13 +114,16 @@ describe('logging in to the console', () => {
       ['token/refresh', IN_COOKIE],
       ['logout', IN_COOKIE],
     ];
-    for (const [path, body] of calls) {
-      const headers = { cookie, authorization: `Bearer ${access}`, ...FROM_SIBLING_HOST };
-      const refused = await post(path, body, headers);
-      assert.deepEqual([refused.status, refused.code], [403, 'access_denied'], path);
-      assert.deepEqual(refused.headers.getSetCookie(), []);
-    }
-    assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
+    for (const [path, body] of calls)
+      for (const from of FROM_ELSEWHERE) {
+        const headers = { cookie, authorization: `Bearer ${access}`, ...from };
+        const refused = await post(path, body, headers);
+        assert.deepEqual([refused.status, refused.code], [403, 'access_denied'], path);
+        assert.deepEqual(refused.headers.getSetCookie(), []);
+      }
+    // The page's own origin is that of PUBLIC_URL, or the one that the browser called.
+    for (const origin of ['http://localhost:8080', system.webs[0]?.url ?? ''])
+      assert.equal((await post('token/refresh', IN_COOKIE, { cookie, origin })).status, 200);
   });
 
   it('the console answers 401 to a wrong password, 409 to a taken e-mail address and 422 to a misnamed field', async () => {

@@ -5,7 +5,7 @@ import { openBrowser } from '../support/browser.ts';
 import { duringSuite } from '../support/during-suite.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-export const PASSWORD = 'a horse with 9 staples';
+const PASSWORD = 'a horse with 9 staples';
 const DESKTOP = { width: 1440, height: 900 };
 const DEFAULT_TIMEOUT_MS = 30_000;
 

@@ -1,15 +1,40 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeLease } from '../../shared/db/stores/lease.ts';
+import { beginRound } from '../../shared/db/stores/rounds.ts';
 import { findJobs, findRequest, outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { newId, newIds } from '../../shared/ids.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { useDatabase } from '../support/database.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
-import { useSystem } from '../support/system.ts';
+import { useProcesses, useSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
+
+describe('clocks that are an hour ahead of the database', () => {
+  const env = {
+    PREDICTION_TIMEOUT_MS: '3000',
+    CLOCK_AHEAD_MS: '3600000',
+    NODE_OPTIONS: `--import ${new URL('../support/clock-ahead.ts', import.meta.url).href}`,
+  };
+  const system = useProcesses({ env });
+
+  it('deadline and recovery window of a prediction are by the clock of the database, whatever the clocks of ingress and worker say #database-clock', async () => {
+    const [app, body] = [await system.app(), predictionBody()];
+    const first = await app.predict(body);
+    const { rows } = await system.database.pool.query<{ left: number }>(
+      'select ($1 - extract(epoch from now()))::float8 as left',
+      [first.body.expires_at],
+    );
+    const leftS = rows[0]?.left ?? 0;
+    assert.ok(leftS > 590 && leftS < 601, `${leftS} s are left`);
+    assert.equal((await app.predict(body)).text, first.text);
+    system.provider.respond(hang());
+    const { code, tookMs } = await app.predict(predictionBody());
+    assert.equal(code, 'prediction_timeout');
+    assert.ok(tookMs > 2000 && tookMs < 6000, `${tookMs} ms`);
+  });
+});
 
 describe('clock set back', () => {
   describe('end of a request', () => {
@@ -32,7 +57,7 @@ describe('clock set back', () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it('look-ups of a request return the outcome of its latest attempt, even if the clock was set back between attempts', async () => {
+    it('look-ups of a request return the outcome of its latest attempt, even if the clock was set back between attempts #clock-back', async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -45,20 +70,14 @@ describe('clock set back', () => {
     });
   });
 
-  describe('lead', () => {
+  describe('housekeeping', () => {
     const database = useDatabase();
 
-    it('after the database clock is set back an hour, another process leads within a minute of the death of the leader', async () => {
-      const take = (holder: string) =>
-        takeLease(database.pool, 'lead', { holder, ms: 3000, rounds: {}, renews: false });
-      const leaderEndsIn = (time: string) =>
-        database.pool.query(`update leases set until = now() + $1::interval where name = 'lead'`, [time]);
-      assert.equal(await take(newId()), true);
-      await leaderEndsIn('50 seconds');
-      assert.equal(await take(newId()), false);
-      await leaderEndsIn('1 hour');
-      assert.equal(await take(newId()), true);
-      assert.equal(await take(newId()), false);
+    it('after the database clock is set back an hour, a step of the housekeeping that ran before is due at once #clock-back', async () => {
+      const begin = () => beginRound(database.pool, { step: 'any', everyMs: 60_000, process: newId() });
+      assert.deepEqual([await begin(), await begin()], [true, false]);
+      await database.pool.query(`update rounds set began_at = began_at + interval '1 hour'`);
+      assert.deepEqual([await begin(), await begin()], [true, false]);
     });
   });
 
@@ -69,7 +88,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it('after the database clock is set back an hour, predictions admitted before and after the change are answered', async () => {
+    it('after the database clock is set back an hour, predictions admitted before and after the change are answered #clock-back', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);
@@ -98,6 +117,24 @@ describe('clock set back', () => {
     });
   });
 
+  describe('death of a worker', () => {
+    const system = useSystem({ apart: true, env: { LEASE_MS: '1500' } });
+
+    it('after the database clock is set back, work of a worker that dies before its next heartbeat is taken over #clock-back', async () => {
+      const app = await system.app();
+      system.provider.next(hang());
+      const waiting = app.predict(predictionBody());
+      await system.provider.called(1);
+      const [dead] = system.workers.splice(0, 1);
+      await dead?.kill();
+      await system.database.pool.query(
+        `update processes set alive_until = now() + interval '10 minutes' where kind = 'worker'`,
+      );
+      await system.startWorker();
+      assert.equal((await waiting).status, 200);
+    });
+  });
+
   describe('callers at their deadline', () => {
     // Long enough that all calls reach the provider even on a busy machine.
     const TIMEOUT_MS = 4000;
@@ -110,7 +147,7 @@ describe('clock set back', () => {
       app = await system.app();
     });
 
-    it("callers past their deadline cause fewer than 20 transactions each, even if the database's clock is behind", async () => {
+    it("callers past their deadline cause fewer than 20 transactions each, even if the database's clock is behind #clock-back", async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(
@@ -141,5 +178,26 @@ describe('clock set back', () => {
         assert.ok(perCaller < 20, `${perCaller} transactions`);
       });
     });
+  });
+});
+
+describe('clock set forward', () => {
+  const system = useSystem();
+
+  it('after the database clock leaps past all weeks that have partitions, predictions are answered and replayed #clock-forward', async () => {
+    const { pool } = system.database;
+    const app = await system.app();
+    const { rows } = await pool.query<{ weeks: string }>(
+      `select string_agg(inhrelid::regclass::text, ', ') as weeks from pg_inherits
+        where inhparent in ('history'::regclass, 'drafts'::regclass)`,
+    );
+    await pool.query(`drop table ${rows[0]?.weeks}`);
+    const bodies = Array.from({ length: 20 }, () => predictionBody());
+    const answers = await Promise.all(bodies.map((body) => app.predict(body)));
+    for (const [n, { status, text }] of answers.entries()) {
+      assert.equal(status, 200, text);
+      assert.equal((await app.predict(bodies[n] ?? {})).text, text);
+    }
+    assert.equal((await app.usage()).body.prediction_units, bodies.length);
   });
 });

@@ -16,7 +16,7 @@ describe('lost answer to a commit', function () {
     ['', []],
     [', even if the new fact supersedes one that the model was shown', ['Uses npm as package manager']],
   ] as const)
-    it(`when the answer to a promotion's commit is lost, each fact is counted once and no model is asked again${name}`, async () => {
+    it(`when the answer to a promotion's commit is lost, each fact is counted once and no model is asked again${name} #promotion-crash`, async () => {
       const ann = await signUp(system);
       await addEpisode(ann, ['We use pnpm as package manager']);
       for (const text of known) await add(ann, 'facts', { text });

@@ -4,8 +4,6 @@ import pg from 'pg';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { adaptToPooler } from '../../shared/db/pool.ts';
 import { transaction } from '../../shared/db/statement.ts';
-import { createAccount } from '../../shared/db/stores/accounts.ts';
-import { recordBatch } from '../../shared/db/stores/recording/record.ts';
 import { createLog } from '../../shared/log.ts';
 import { predictionBody } from '../support/client.ts';
 import { useDatabase } from '../support/database.ts';
@@ -48,13 +46,6 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     for (let n = 0; n < 10; n += 1) assert.deepEqual((await database.pool.query(SETTINGS)).rows, others);
   });
 
-  it("every statement on a direct connection has the product's settings", async () => {
-    const addresses = { url: test.url, directUrl: test.url, poolSize: 2 };
-    const direct = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
-    assert.deepEqual((await direct.pool.query(SETTINGS)).rows, [OUR_SETTINGS]);
-    await direct.close();
-  });
-
   it('PostgreSQL ends a transaction through PgBouncer 5 s after its client froze, and releases its locks', async () => {
     const frozen = transaction(database.orm.em, async (tx) => {
       await tx.execute('select pg_advisory_xact_lock(1)');
@@ -72,20 +63,6 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     await until(async () => (await isFree()) === false);
     await until(isFree, 8000);
     await failed;
-  });
-
-  it('connections through PgBouncer that break inside transactions free their slots in the pool', async () => {
-    for (let n = 0; n < 3; n += 1) {
-      const ended = Promise.allSettled([1, 2].map(() => inTransaction('select pg_sleep(5)')));
-      await until(async () => (await running('pg_sleep(5)')) === 2);
-      await test.pool.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-      );
-      assert.ok((await ended).every(({ status }) => status === 'rejected'));
-    }
-    assert.equal((await database.pool.query('select 1')).rowCount, 1);
-    assert.equal(database.pool.waitingCount, 0);
-    assert.deepEqual(await inTransaction('select 1 as n'), [{ n: 1 }]);
   });
 
   it('a statement through PgBouncer that takes too long is also cancelled on the server, and its connection can be used again', async () => {
@@ -112,22 +89,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     }
   });
 
-  it('recording through PgBouncer gives up on a locked account with a lock timeout (SQLSTATE 55P03)', async () => {
-    const account = await createAccount(database.orm.em.fork(), {
-      email: 'locked@example.com',
-      name: '',
-      passwordHash: '',
-    });
-    const holder = await test.pool.connect();
-    await holder.query('begin');
-    await holder.query('select from accounts where id = $1 for update', [account.id]);
-    await assert.rejects(recordBatch(database.pool, account.id, [], {}), { code: '55P03' });
-    await holder.query('rollback');
-    holder.release();
-    assert.deepEqual(await recordBatch(database.pool, account.id, [], {}), { accepted: 0, foreign: [] });
-  });
-
-  it('callers of an installation that uses PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s after PostgreSQL is started', async () => {
+  it('callers of an installation that uses PgBouncer get 503 while PostgreSQL is down, and 200 within 8 s after PostgreSQL is started #pooler', async () => {
     await using system = await startSystem();
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);

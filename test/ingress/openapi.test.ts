@@ -79,16 +79,6 @@ describe('published document', () => {
     for (const { name, tags } of operations) for (const tag of tags) assert.ok(sections.includes(tag), name);
   });
 
-  it('the OpenAPI document contains every component that it refers to', () => {
-    const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
-    assert.notEqual(references.length, 0);
-    for (const pointer of new Set(references))
-      assert.ok(
-        pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document),
-        pointer,
-      );
-  });
-
   it("the OpenAPI document's schemas compile in a strict validator, and accept their examples", () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
     formats.default(ajv);
@@ -115,12 +105,17 @@ describe('published document', () => {
   });
 
   it("the OpenAPI document's examples pass the endpoints' own validators", () => {
-    for (const { method, path, body, response } of endpoints)
-      for (const schema of [body, response]) {
+    for (const endpoint of endpoints) {
+      const { operationId, body, status, response } = endpoint;
+      for (const [name, schema] of [
+        ['request', body],
+        [status, response],
+      ] as const) {
         if (schema === undefined) continue;
-        const checked = compile(schema)(structuredClone(exampleOf(schema)));
-        assert.ok(checked.ok, `${method} ${path}: ${JSON.stringify(checked)}`);
+        const checked = compile(schema)(structuredClone(exampleOf(endpoint, name)));
+        assert.ok(checked.ok, `${operationId}, ${name}: ${JSON.stringify(checked)}`);
       }
+    }
   });
 
   it('the OpenAPI document names the schema of every body except lists and streams', () => {
@@ -155,13 +150,6 @@ describe('published document', () => {
     for (const status of [409, 429, 503])
       assert.ok(headersOf(status).includes('Retry-After'), String(status));
     assert.ok(headersOf(200).includes('Idempotency-Replayed'));
-  });
-
-  it('the OpenAPI document lists 400 invalid_month for GET /v1/usage, and no 422', () => {
-    const { responses, parameters } = document.paths['/v1/usage']?.['get'] ?? assert.fail();
-    assert.equal(responses['422'], undefined);
-    assert.match(JSON.stringify(parameters), /"month"/);
-    assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
   });
 
   it('the OpenAPI document names the server URL that it was built for', () => {

@@ -19,7 +19,7 @@ describe('rate limits', () => {
   const system = useSystem({
     webs: 2,
     workers: 0,
-    env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
+    env: { DATABASE_POOL: '4', RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
   });
   let app: AppClient;
   let other: HostedPart;
@@ -136,7 +136,7 @@ describe('rate limits', () => {
     const from = performance.now();
     const answers: Reply<unknown>[] = [];
     await until(async () => {
-      answers.push(...(await Promise.all([usage(app, { at: fast }), usage(app, { at: fast })])));
+      answers.push(...(await Promise.all(Array.from({ length: 16 }, () => usage(app, { at: fast })))));
       return answers.filter(({ status }) => status === 200).length > 2 * 8;
     });
     const windows = 1 + (performance.now() - from) / 1000;
@@ -148,7 +148,8 @@ describe('rate limits', () => {
   it('rate limits are off with RATE_LIMIT_RPS=0', async () => {
     const free = await system.startWeb({ RATE_LIMIT_RPS: '0' });
     const calls = await Promise.all(Array.from({ length: 2 * POINTS }, () => usage(app, { at: free })));
-    assert.ok(calls.every(({ status, headers }) => status === 200 && !headers.has('ratelimit')));
+    for (const { status, text, headers } of calls)
+      assert.deepEqual([status, headers.get('ratelimit')], [200, null], text);
   });
 });
 

@@ -4,14 +4,12 @@ import { predictionBody, type Reply } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
 import { promote, say } from '../support/promotion.ts';
-import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support/replies.ts';
+import { inputsOf, predictBatch, predictReply } from '../support/replies.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Much less than the deadlines of the calls, and more than polls need on a busy machine. */
 const ANSWERED_WITHIN_MS = 8000;
-const ROUNDS = 12;
-const CALLS = 16;
 
 describe('callers of an erased account', () => {
   const system = useProcesses({ workerEntry: ['workers/main.ts', 'all'] });
@@ -25,7 +23,7 @@ describe('callers of an erased account', () => {
       [id],
     );
 
-  it('calls that wait for a reply, batch, promotion or prediction are answered within 8 s after their account is erased', async () => {
+  it('calls that wait for a reply, batch, promotion or prediction are answered within 8 s after their account is erased #erased-callers', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -43,8 +41,12 @@ describe('callers of an erased account', () => {
       void call.then(({ status, code }) => ends.set(name, `${status} ${code}`));
     // All calls except the queued promotion ask the model; the batch asks it twice.
     await until(() => system.provider.running === 5);
+    // A caller that looks meanwhile sees that its work was cancelled, not that it is gone.
+    const [web] = system.webs;
+    web?.freeze(true);
     await eraseSilently(person);
     await until(() => isGone(system, person));
+    web?.freeze(false);
     await until(() => ends.size === Object.keys(calls).length, ANSWERED_WITHIN_MS).catch(() => {});
     const { prediction, ...own } = Object.fromEntries(ends);
     assert.equal(prediction, '403 connection_revoked');
@@ -54,10 +56,10 @@ describe('callers of an erased account', () => {
         .filter((name) => name !== 'prediction')
         .sort(),
     );
-    for (const end of Object.values(own)) assert.match(end, /^(401 not_authenticated|499 \w+_cancelled)$/);
+    for (const end of Object.values(own)) assert.equal(end, '401 not_authenticated');
   });
 
-  it("a job's event stream ends with an error event when the account is erased", async () => {
+  it("a job's event stream ends with an error event when the account is erased #erased-callers", async () => {
     const person = await signUp(system);
     await say(person, ['I want coverage']);
     system.provider.respond(hang());
@@ -70,22 +72,5 @@ describe('callers of an erased account', () => {
       text,
       /event: error\ndata: {"detail":{"code":"(not_authenticated|job_cancelled)",[^\n]*}}\n\n$/,
     );
-  });
-
-  it('calls made just before, during or just after the erasure of their account are answered within 16 s', async () => {
-    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const person = await signUp(system);
-      const signal = AbortSignal.timeout(2 * ANSWERED_WITHIN_MS);
-      const [erased, ...replies] = await Promise.all(
-        Array.from({ length: 1 + CALLS }, (_, n) =>
-          n === CALLS / 2
-            ? person.request('DELETE', '/api/auth/me/', undefined, { signal })
-            : predictReply(person, {}, { signal }),
-        ),
-      );
-      for (const { status, text } of [erased, ...replies].filter((reply) => reply !== undefined))
-        assert.ok([200, 204, 401, 499].includes(status), text);
-    }
   });
 });

@@ -7,7 +7,6 @@ import { sync } from '../../shared/work/kinds.ts';
 import { anonymously, isGone, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
-import { hang } from '../support/fake-provider.ts';
 import { event, fillRecording, post } from '../support/recording.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -70,7 +69,7 @@ describe('account erasure', () => {
     await until(() => isGone(system, person));
   });
 
-  it("once account erasure has begun, the account's credentials do not work, and its e-mail address can sign up again", async () => {
+  it("once account erasure has begun, the account's credentials do not work, and its e-mail address can sign up again #erasure", async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);
@@ -117,37 +116,7 @@ describe('account erasure', () => {
     );
   });
 
-  it('account erasure is completed even if the person disconnects', async () => {
-    const person = await signUp(system);
-    await post(person, [event()]);
-    const leaving = new AbortController();
-    await whileErasureIsHeld(person, async () => {
-      const left = assert.rejects(
-        person.request('DELETE', '/api/auth/me/', undefined, { signal: leaving.signal }),
-      );
-      await until(() => isBeingErased(person));
-      leaving.abort();
-      await left;
-    });
-    await until(() => isGone(system, person));
-  });
-
-  it('account erasure is completed, and ends running predictions, if the erasing process dies as the erasure begins', async () => {
-    const person = await signUp(system);
-    const app = await connectingApp(system);
-    const { connection_id } = await connect(system, app, person);
-    system.provider.respond(hang());
-    const waiting = app.predict(predictionBody({ connection_id }));
-    await until(() => system.provider.running === 1);
-    await system.database.pool.query(
-      `update accounts set active = false, erasing_at = now() - interval '1 minute' where id = $1`,
-      [person.id],
-    );
-    assert.equal((await waiting).code, 'connection_revoked');
-    await until(() => isGone(system, person));
-  });
-
-  it('account erasure is completed by another process if the erasing ingress dies midway', async () => {
+  it('account erasure is completed by another process if the erasing ingress dies midway #erasure', async () => {
     const person = await signUp(system);
     const { email } = person;
     await fillRecording(system, person, EVENTS);

@@ -11,10 +11,6 @@ import { type System, type SystemOptions, startProcesses, type TestProcess } fro
 import { until } from '../support/until.ts';
 
 const SLOTS = 2;
-const DEADLINE_MS = 1500;
-const GRACE_MS = 1000;
-/** Enough for a few polls, one a second. Without polls, callers would wait until the deadline. */
-const POLLED_ANSWER_MS = 4000;
 const PROMPT_MS = 1000;
 
 describe('work', function () {
@@ -40,20 +36,6 @@ describe('work', function () {
       assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
     });
 
-    it('work runs once for a repeated request, and a different request with the same id is refused', async () => {
-      const requestId = newId();
-      const first = await caller.ask({ text: 'once', requestId });
-      const second = await caller.ask({ text: 'once', requestId });
-      assert.deepEqual(second, { outcome: first.outcome, replayed: true });
-      await assert.rejects(caller.ask({ text: 'twice', requestId }), { code: 'idempotency_conflict' });
-      assert.equal(gate.visits.length, 1);
-    });
-
-    it('work fails with internal_error when its handler throws synchronously', async () => {
-      const { outcome } = await caller.ask({ text: '' });
-      assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
-    });
-
     it('work fails with internal_error when its input is not valid', async () => {
       for (const input of ['no JSON', '{"text":1}']) {
         const { outcome } = await caller.ask({ text: '', input });
@@ -62,44 +44,6 @@ describe('work', function () {
           ['failed', 'internal_error', 'worker'],
         );
       }
-    });
-
-    it('work whose worker is killed runs again on another worker, and the waiting caller gets the answer', async () => {
-      gate.shut();
-      const waiting = caller.ask({ text: 'again' });
-      await gate.visited(1);
-      const [victim] = system.workers.splice(0, 1);
-      await system.startWorker();
-      await victim?.stop('SIGKILL');
-      (await gate.visited(2, 15_000)).letThrough();
-      const { outcome, replayed } = await waiting;
-      assert.deepEqual([outcome.state, outcome.attempt, replayed], ['echoed', 2, false]);
-      assert.deepEqual(outcome.report, { attempt: 2, length: 'again'.length });
-    });
-
-    it('work can be cancelled while it runs: its handler is aborted, and its caller gets the outcome', async () => {
-      gate.shut();
-      const requestId = newId();
-      const waiting = caller.ask({ text: 'stop', requestId });
-      const visit = await gate.visited(1);
-      assert.equal((await caller.cancel(requestId))?.state, 'cancelled');
-      const { outcome } = await waiting;
-      assert.deepEqual([outcome.state, outcome.code], ['cancelled', 'job_cancelled']);
-      assert.equal(outcome.report, null);
-      await until(() => visit.aborted);
-    });
-
-    it('work that is cancelled while queued never runs', async () => {
-      const filling = await fillSlots();
-      const requestId = newId();
-      const waiting = caller.ask({ text: 'never', requestId });
-      await until(() => caller.isQueued(requestId));
-      assert.equal((await caller.cancel(requestId))?.state, 'cancelled');
-      assert.equal((await waiting).outcome.code, 'job_cancelled');
-      gate.open();
-      await filling.ended();
-      assert.equal((await caller.ask({ text: 'after it' })).outcome.state, 'echoed');
-      assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
     it('work can be started without waiting for its answer; a later request with the same id gets the answer', async () => {
@@ -143,7 +87,8 @@ describe('work', function () {
       assert.equal(await until(isTaken), 'echoed');
     });
 
-    it('a one-at-a-time kind runs the work of one account one after another, and leaves slots to other accounts', async () => {
+    it('a one-at-a-time kind runs the work of one account one after another, and leaves slots to other accounts #one-at-a-time', async () => {
+      await using _another = await system.startWorker();
       gate.shut();
       const mine = ['one', 'two', 'three'].map((text) => caller.ask({ text, kind: echoInTurn }));
       await gate.visited(1);
@@ -162,31 +107,7 @@ describe('work', function () {
       for (const { outcome } of await Promise.all([...mine, other])) assert.equal(outcome.state, 'echoed');
     });
 
-    describe('with a short deadline', () => {
-      let hurried: EchoCaller;
-      before(async () => {
-        hurried = await openEchoCaller(system, gate.url, { predictionTimeoutMs: DEADLINE_MS });
-      });
-      after(() => hurried.close());
-
-      it('work that is running at its deadline is aborted, and its caller gets job_timeout within a second', async () => {
-        gate.shut();
-        const waiting = expectTimeout(hurried);
-        const visit = await gate.visited(1);
-        await waiting;
-        await until(() => visit.aborted);
-      });
-
-      it('work that is still queued at its deadline never runs, and its caller gets job_timeout within a second', async () => {
-        const filling = await fillSlots();
-        await expectTimeout(hurried);
-        assert.equal(gate.visits.length, SLOTS);
-        gate.open();
-        await filling.ended();
-      });
-    });
-
-    it('predictions are answered within a second while all slots of another pool are taken', async () => {
+    it('predictions are answered within a second while all slots of another pool are taken #pools', async () => {
       await system.startWeb();
       const app = await system.app();
       const filling = await fillSlots();
@@ -200,39 +121,6 @@ describe('work', function () {
       gate.open();
       await filling.ended();
       assert.equal((await queued).outcome.state, 'echoed');
-    });
-  });
-
-  describe('while every wake-up is lost', () => {
-    before(() => start({ withoutWakeUps: true }));
-    after(stop);
-    beforeEach(() => gate.reset());
-    afterEach(letAllEnd);
-
-    it('work is answered within 4 s of its end while every wake-up is lost', async () => {
-      const before = await system.queue.droppedWakeUps('ended');
-      gate.shut();
-      const waiting = caller.ask({ text: 'unheard' });
-      const visit = await gate.visited(1);
-      const since = performance.now();
-      visit.letThrough();
-      assert.equal((await waiting).outcome.state, 'echoed');
-      expectWithin(POLLED_ANSWER_MS, since);
-      assert.ok((await system.queue.droppedWakeUps('ended')) > before, 'no wake-up was dropped');
-    });
-
-    it('work stops within 4 s of its cancellation while every wake-up is lost', async () => {
-      const before = await system.queue.droppedWakeUps('cancel');
-      gate.shut();
-      const requestId = newId();
-      const waiting = caller.ask({ text: 'stop', requestId });
-      const visit = await gate.visited(1);
-      const since = performance.now();
-      await caller.cancel(requestId);
-      assert.equal((await waiting).outcome.state, 'cancelled');
-      await until(() => visit.aborted);
-      expectWithin(POLLED_ANSWER_MS, since);
-      assert.ok((await system.queue.droppedWakeUps('cancel')) > before, 'no wake-up was dropped');
     });
   });
 
@@ -281,16 +169,4 @@ describe('work', function () {
       },
     };
   }
-
-  async function expectTimeout(by: EchoCaller): Promise<void> {
-    const since = performance.now();
-    const { outcome } = await by.ask({ text: 'late' });
-    assert.deepEqual([outcome.state, outcome.code], ['failed', 'job_timeout']);
-    expectWithin(DEADLINE_MS + GRACE_MS, since);
-  }
 });
-
-function expectWithin(ms: number, since: number): void {
-  const tookMs = performance.now() - since;
-  assert.ok(tookMs < ms, `took ${tookMs} ms`);
-}

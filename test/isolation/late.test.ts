@@ -20,16 +20,7 @@ describe('calls that got 503', function () {
     await app.predict(predictionBody());
   });
 
-  it('a call that gets 503 because a lock delayed its admission never runs', async () => {
-    const { draft } = await predictRefused();
-    const after = await app.predict(predictionBody({ draft: { text: 'And after it ', revision: 1 } }));
-    assert.equal(after.status, 200, after.text);
-    const drafts = system.provider.calls.map(({ record }) => record.draft);
-    assert.ok(!drafts.includes(draft.text), `the provider was asked for ${JSON.stringify(drafts)}`);
-    await expectUnits(2);
-  });
-
-  it('a call that gets 503 because a lock delayed its admission can be retried within a second, and runs once, for one unit', async () => {
+  it('a call that gets 503 because a lock delayed its admission can be retried within a second, and runs once, for one unit #locked-rows', async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const body = await predictRefused();
     const released = performance.now();
@@ -45,17 +36,6 @@ describe('calls that got 503', function () {
     const calls = system.provider.calls.filter(({ record }) => record.draft === body.draft.text);
     assert.equal(calls.length, 1, 'asked once');
     await expectUnits(2);
-  });
-
-  it('calls that get 503 because a lock delayed their admission do not run, and keep no unit reserved', async () => {
-    const lock = await lockUsage();
-    const replies = await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
-    await lock.release();
-    for (const reply of replies) assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable']);
-    assert.equal((await app.predict(predictionBody())).status, 200);
-    await expectUnits(2);
-    // One call before the lock, one after it.
-    assert.equal(system.provider.calls.length, 2);
   });
 
   /** Sends a request that is refused because of a lock; returns its body. */

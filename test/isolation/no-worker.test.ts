@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin, measureNoise } from '../support/noise.ts';
-import { rowOf } from '../support/rows.ts';
-import { useProcesses, useSystem } from '../support/system.ts';
+import { useProcesses } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
@@ -26,18 +24,6 @@ const env = {
   PREDICTION_TIMEOUT_MS: '3000',
   WORKER_CONCURRENCY: `${SLOTS}`,
 };
-
-describe('without any worker so far', function () {
-  this.timeout(60_000);
-  const system = useProcesses({ env, workers: 0 });
-
-  it('while no worker has ever started, new calls are soon refused, each within 400 ms; once a worker has started, they are accepted', async () => {
-    const app = await system.app();
-    await expectRefusals(app);
-    await system.startWorker();
-    await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);
-  });
-});
 
 describe('with no worker left alive', function () {
   this.timeout(60_000);
@@ -66,14 +52,15 @@ describe('with no worker left alive', function () {
     hungUpAt = performance.now();
   });
 
-  it('new calls are refused within 400 ms once the ingress knows that no worker is alive', () =>
-    expectRefusals(app));
+  it('new calls are refused within 400 ms once the ingress knows that no worker is alive #overload #no-workers', async () =>
+    // An app with nothing in the queue is refused for this reason alone.
+    expectRefusals(await system.app()));
 
-  it('units of disconnected callers are refunded even while no worker is alive', async () => {
+  it('units of disconnected callers are refunded even while no worker is alive #no-workers', async () => {
     await until(async () => (await app.usage()).body.reserved_units === 0, leftMs());
   });
 
-  it('texts are erased after their recovery window even while no worker is alive', async () => {
+  it('texts are erased after their recovery window even while no worker is alive #no-workers', async () => {
     await until(async () => (await tablesWith(system, marker)).length === 0, leftMs());
   });
 
@@ -91,34 +78,6 @@ describe('with no worker left alive', function () {
   function ask(signal?: AbortSignal) {
     return app.predict(predictionBody({ draft: { text: `Draft ${marker} `, revision: 1 } }), { signal });
   }
-});
-
-describe('with a draft in the queue when the last worker dies', function () {
-  this.timeout(60_000);
-  const system = useSystem({ apart: true, env: { ...env, WORKER_CONCURRENCY: '1' } });
-
-  it('a person who types on while no worker is alive is soon refused, too, instead of waiting until the deadline', async () => {
-    const app = await system.app();
-    const type = (revision: number) => {
-      const body = predictionBody({ session_id: 'typing', draft: { text: `Draft ${revision} `, revision } });
-      const reply = app.predict(body);
-      reply.catch(() => {});
-      return { body, reply };
-    };
-    system.provider.respond(hang());
-    app.predict(predictionBody()).catch(() => {});
-    await system.provider.called(1);
-    const { body } = type(1);
-    await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
-    await system.workers[0]?.kill();
-    let revision = 1;
-    const refused = await until(() => {
-      revision += 1;
-      // Types on before the deadline, so that each draft finds an earlier one in the queue.
-      return Promise.race([type(revision).reply, sleep(1000, undefined)]);
-    });
-    assert.deepEqual([refused.status, refused.code], [503, 'overloaded']);
-  });
 });
 
 /** Waits until the ingress knows that no worker is alive, and asserts that calls are refused at once. */

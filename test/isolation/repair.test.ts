@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Flow } from '../../shared/db/stores/work/claim.ts';
+import type { QueuedWork } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
-import {
-  findAbandonedWork,
-  findOverdueWork,
-  findWorkOfDeadProcesses,
-  type StrandedWork,
-} from '../../shared/db/stores/work/repair.ts';
+import { findOverdueWork, type StrandedWork } from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
-import { Housekeeper } from '../../shared/work/housekeeper.ts';
+import { Coalescer } from '../../shared/timing/coalesce.ts';
+import { Housekeeper, type HousekeeperOptions } from '../../shared/work/housekeeper.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { useDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +21,7 @@ describe('repair', () => {
   before(async () => {
     await database.pool.query(
       `insert into processes (id, kind, alive_until, since)
-       values ($1, 'web', now() + interval '1 hour', now() - interval '1 hour')`,
+       values ($1, 'web', now() + interval '2 minutes', now() - interval '1 hour')`,
       [judge],
     );
     await addWork('predict', locked, { deadline: '-1 second', count: MANY_PIECES });
@@ -44,6 +40,17 @@ describe('repair', () => {
     );
   }
 
+  function openHousekeeper(options: Partial<HousekeeperOptions> & Pick<HousekeeperOptions, 'process'>) {
+    return new Housekeeper({
+      ...{ pool: database.pool, kinds, leaseMs: LEASE_MS, recoveryWindowS: 600 },
+      complete: async () => true,
+      addJobs() {},
+      eraseAccounts: async () => {},
+      log: createLog('test', 'silent'),
+      ...options,
+    });
+  }
+
   it('each overdue piece of work is found once, even behind 1001 overdue pieces of another party', async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
@@ -52,47 +59,24 @@ describe('repair', () => {
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
 
-  it('the search for abandoned work finds only the kinds of work that the searching process asks for', async () => {
-    await addWork('of another version', newId(), {});
-    await database.pool.query(
-      `update work set state = 'queued', worker = null, detached_at = now() - interval '1 minute'
-        where kind = 'of another version'`,
-    );
-    assert.deepEqual(await findAbandonedWork(database.pool, Object.keys(kinds), null), []);
-    const found = await findAbandonedWork(database.pool, ['of another version'], null);
-    assert.equal(found.length, 1);
-    await database.pool.query("delete from work where kind = 'of another version'");
-  });
-
-  it("a party's orphaned work is found even behind 1001 orphaned pieces of another party", async () => {
-    const [mine, other] = [newId(), newId()];
-    await addWork('promote_facts', mine, { count: MANY_PIECES });
-    await addWork('promote_facts', other, { deadline: '2 hours' });
-    const found = await foundIn(
-      findWorkOfDeadProcesses(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }),
-    );
-    assert.equal(found.length, MANY_PIECES + 1);
-    assert.ok(found.every(({ verdict }) => verdict === 'orphaned'));
-    assert.deepEqual(partiesOf(found), [mine, other].sort());
-    await database.pool.query("delete from work where kind = 'promote_facts'");
-  });
-
   it("while one party's overdue work cannot end, the housekeeping still takes over and ends work of other parties", async () => {
     const [orphaned, overdue, later] = [newId(), newId(), newId()];
+    await database.pool.query(
+      `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'worker', now())`,
+    );
     await addWork('predict', orphaned, {});
     await addWork('sync', overdue, { deadline: '-1 second' });
     const free = Promise.withResolvers<boolean>();
     const ended = new Set<string>();
-    const woken: Flow[] = [];
+    const queued: QueuedWork[] = [];
     const complete = async ({ party }: Completion) => {
       ended.add(party);
       return party === locked ? free.promise : true;
     };
-    const housekeeper = new Housekeeper({
-      ...{ pool: database.pool, kinds, process: judge, leaseMs: LEASE_MS, recoveryWindowS: 600, complete },
-      wakeUps: { announceAdmitted: (flows) => woken.push(...flows) },
-      eraseAccounts: async () => {},
-      log: createLog('test', 'silent'),
+    const housekeeper = openHousekeeper({
+      process: judge,
+      complete,
+      addJobs: (work: readonly QueuedWork[]) => queued.push(...work),
     });
     try {
       await until(() => ended.has(locked) && ended.has(overdue));
@@ -100,7 +84,7 @@ describe('repair', () => {
       await until(() => ended.has(later));
       const taken = `select from work where party = $1 and state = 'queued' and attempt = 2`;
       await until(async () => (await database.pool.query(taken, [orphaned])).rowCount === 1);
-      await until(() => woken.some(({ kind, party }) => kind === 'predict' && party === orphaned));
+      await until(() => queued.some(({ kind, party }) => kind === 'predict' && party === orphaned));
     } finally {
       free.resolve(true);
       await housekeeper.close();
@@ -108,27 +92,50 @@ describe('repair', () => {
   });
 
   it("a dead worker's work is taken over even if nobody could judge when the worker died, for lack of heartbeats", async () => {
-    const [leader, party] = [newId(), newId()];
-    // Heartbeats that begin when the search of a new leader is over.
+    const [late, party] = [newId(), newId()];
+    // Heartbeats that begin when the search has long begun.
     await database.pool.query(
       `insert into processes (id, kind, alive_until, since)
-       values ($1, 'web', now() + interval '1 hour', now() + make_interval(secs => 3))`,
-      [leader],
+       values ($1, 'web', now() + interval '2 minutes', now() + make_interval(secs => 3))`,
+      [late],
     );
     await addWork('predict', party, {});
-    const housekeeper = new Housekeeper({
-      ...{ pool: database.pool, kinds, process: leader, leaseMs: LEASE_MS, recoveryWindowS: 600 },
-      complete: async () => true,
-      wakeUps: { announceAdmitted() {} },
-      eraseAccounts: async () => {},
-      log: createLog('test', 'silent'),
-    });
+    const housekeeper = openHousekeeper({ process: late });
     try {
       const taken = `select from work where party = $1 and state = 'queued' and attempt = 2`;
       await until(async () => (await database.pool.query(taken, [party])).rowCount === 1);
     } finally {
       await housekeeper.close();
     }
+  });
+
+  it('the housekeeping ends all overdue work of a party in one round, and reads no page of it twice', async () => {
+    const party = newId();
+    const pages = 4;
+    await addWork('sync', party, { deadline: '-1 second', count: (pages - 1) * MANY_PIECES });
+    let reads = 0;
+    const pool = Object.create(database.pool, {
+      query: {
+        value: (named: { name: string; text: string; values: unknown[] }) => {
+          // Not the rare search through everything.
+          if (named.name === 'casualties_v1' && named.values[3] !== null) reads += 1;
+          return database.pool.query(named);
+        },
+      },
+    });
+    const ended = new Set<string>();
+    const remove = new Coalescer(
+      () => database.pool.query('delete from work where id = any ($1)', [[...ended]]),
+      20,
+    );
+    const complete = async ({ id }: Completion) => {
+      ended.add(id);
+      await remove.run();
+      return true;
+    };
+    const housekeeper = openHousekeeper({ pool, process: newId(), complete });
+    await until(() => ended.size >= (pages - 1) * MANY_PIECES, 60_000).finally(() => housekeeper.close());
+    assert.ok(reads <= pages + 1, `${reads} reads of ${pages} pages`);
   });
 });
 

@@ -27,7 +27,7 @@ describe('typing', function () {
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
 
-  it('while another app floods the queue, the 300th typed letter is predicted at most 1.5 s slower than the first', async () => {
+  it('while another app floods the queue, the 300th typed letter is predicted at most 1.5 s slower than the first #flood', async () => {
     const [app, flooding] = [await system.app(), await system.app()];
     const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD_CALLERS });
     const noise = measureNoise(app);

@@ -45,13 +45,13 @@ describe('slow uploads of recorded events', () => {
   const uploadOne = (signal?: AbortSignal) =>
     user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
 
-  it('90 slow uploads run at most three at a time, and delay the 95th percentile of predictions by under 0.6 s', async function () {
+  it('90 slow uploads run at most three at a time, and delay the 95th percentile of predictions by under 0.6 s #uploads', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
     const before = await callUntil(20, ask, sleep(2000));
-    const people = [user, await signUp(system), await signUp(system)];
+    const people = [user, ...(await Promise.all(Array.from({ length: 5 }, () => signUp(system))))];
     const uploads = Promise.all(
-      people.flatMap((person) => Array.from({ length: 30 }, () => post(person, [event()]))),
+      people.flatMap((person) => Array.from({ length: 15 }, () => post(person, [event()]))),
     );
     const running = callUntil(20, uploadsRunning, uploads);
     const beside = await callUntil(20, ask, uploads);
@@ -62,10 +62,10 @@ describe('slow uploads of recorded events', () => {
     assert.ok(most <= 3, `${most} at once`);
     const [alone, together] = [p95(before), p95(beside)];
     assert.ok(together < alone + EXTRA_LATENCY_MAX_MS, `${alone} ms before, ${together} ms beside uploads`);
-    for (const person of people) assert.equal((await countOf(system, person)).events, 30);
+    for (const person of people) assert.equal((await countOf(system, person)).events, 15);
   });
 
-  it("a person's upload does not wait until all slow uploads of another person have ended", async () => {
+  it("a person's upload does not wait until all slow uploads of another person have ended #uploads", async () => {
     let stored = 0;
     const uploads = Promise.all(
       Array.from({ length: 12 }, async () => {
@@ -78,18 +78,6 @@ describe('slow uploads of recorded events', () => {
     assert.equal((await post(other, [event()])).status, 201);
     assert.ok(stored < 12, "all of the first person's uploads came first");
     await uploads;
-  });
-
-  it('slow uploads that are queued are dropped when their callers disconnect', async () => {
-    const hangUp = new AbortController();
-    const first = uploadOne();
-    await until(async () => (await uploadsRunning()) > 0);
-    const left = Promise.allSettled(Array.from({ length: 8 }, () => uploadOne(hangUp.signal)));
-    await sleep(SLOW_MS / 4);
-    hangUp.abort();
-    await left;
-    assert.deepEqual(statusesOf([await first, await uploadOne()]), [201]);
-    assert.ok((await countOf(system, user)).events <= 3);
   });
 
   it('an upload gets 503 overloaded while a hundred uploads of the same person are queued', async () => {

@@ -11,6 +11,7 @@ import { useSystem } from '../support/system.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
+const FIRST_STEPS = readFileSync(join(CHECKOUT, 'docs/first-steps.md'), 'utf8');
 const PASTED = '--- pasted ---';
 
 describe('README', function () {
@@ -20,26 +21,32 @@ describe('README', function () {
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
   });
 
-  it("the README's commands, pasted in order, print what the README shows, and its consent flow can be completed", async () => {
+  it("the README's commands, pasted in order, print what the README shows", async () => {
+    const [start, test, ...pasted] = blocks(README, 'sh');
+    assert.deepEqual([start, test], ['npm ci && npm start\n', 'npm ci && npm test\n']);
+    const [answer = '', demo = ''] = await paste(pasted);
+    const [claimedAnswer = ''] = blocks(README, 'json');
+    assert.deepEqual(blankVariableFields(JSON.parse(answer)), blankVariableFields(JSON.parse(claimedAnswer)));
+    assert.ok(demo.includes(blocks(README, '')[1] ?? '?'), demo);
+  });
+
+  it('the commands of the first steps, pasted in order, print what the document shows, and its consent flow can be completed', async () => {
+    const pasted = blocks(FIRST_STEPS, 'sh');
+    const [, reply, consent, completion = ''] = await paste(pasted);
+    assert.equal(reply, blocks(FIRST_STEPS, '')[0]);
+    assert.match(consent ?? '', /^http.*\/connect\//);
+    assert.ok(FIRST_STEPS.includes(`It prints \`${completion.trim()}\``), completion);
+  });
+
+  /** Runs the blocks in a shell, and consents when it asks for a code. Returns the output of each. */
+  async function paste(blocks: string[]): Promise<string[]> {
     const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });
-    const [start, ...pasted] = blocks('sh');
-    assert.equal(start, 'npm ci && npm start\n');
     // These values replace those that `npm start` prints.
-    const script = pasted
+    const script = blocks
       .join(`\necho '${PASTED}'\n`)
       .replaceAll('http://127.0.0.1:8080', url)
       .replace('$(cat .data/app-key)', key);
-    const [answer = '', reply, consent, completion = ''] = await paste(script);
-    const [claimedAnswer = ''] = blocks('json');
-    assert.deepEqual(blankVariableFields(JSON.parse(answer)), blankVariableFields(JSON.parse(claimedAnswer)));
-    assert.equal(reply, blocks('')[1]);
-    assert.match(consent ?? '', /^http.*\/connect\//);
-    assert.ok(README.includes(`It prints \`${completion.trim()}\``), completion);
-  });
-
-  /** Runs the script in a shell, and consents when it asks for a code. Returns the output of each pasted block. */
-  async function paste(script: string): Promise<string[]> {
-    const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
+    const env = { ...bareEnvironment(), DATABASE_URL: system.database.url, PUBLIC_URL: url };
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });
     const said = text(child.stderr);
     const exited = once(child, 'exit');
@@ -54,17 +61,17 @@ describe('README', function () {
   }
 });
 
-/** Approves on the consent page as the README's person. Returns the code that the app gets. */
+/** Approves on the consent page as the person of the first steps. Returns the code that the app gets. */
 async function approveAsPerson(url: string): Promise<string> {
   const person = new Visitor();
-  const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(README)?.[0] ?? '');
+  const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(FIRST_STEPS)?.[0] ?? '');
   await person.submit(url, { do: 'sign-in', email, password });
   const { location } = await person.submit(url, { do: 'approve' });
   return new URL(location ?? '').searchParams.get('code') ?? '';
 }
 
-function blocks(language: string): string[] {
-  const found = [...README.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+function blocks(document: string, language: string): string[] {
+  const found = [...document.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
   return found.flatMap(([, of, block = '']) => (of === language ? [block] : []));
 }
 

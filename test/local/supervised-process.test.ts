@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SupervisedProcess } from '../../bin/start/supervised-process.ts';
@@ -28,15 +28,11 @@ describe('supervised process', () => {
     await rm(folder, { recursive: true });
   });
 
-  const supervise = () =>
-    new SupervisedProcess({
-      name: 'worker',
-      entry: join(folder, 'entry.mjs'),
-      args: [],
-      env: process.env,
-      log: join(folder, 'log'),
-      say: (line) => said.push(line),
-    });
+  const supervise = () => {
+    const files = { entry: join(folder, 'entry.mjs'), log: join(folder, 'log') };
+    const say = (line: string) => said.push(line);
+    return new SupervisedProcess({ name: 'worker', args: [], env: process.env, ...files, say }, 100);
+  };
   const pids = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').map(Number);
   const failForks = () => {
     process.execPath = join(folder, 'missing');
@@ -67,5 +63,16 @@ describe('supervised process', () => {
     failForks();
     await using worker = supervise();
     await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);
+  });
+
+  it('the log of a supervised process moves aside while the process runs, once it is larger than 20 MiB', async () => {
+    const log = join(folder, 'log');
+    await writeFile(join(folder, 'entry.mjs'), `setInterval(() => console.log('alive'), 20); ${ENTRY}`);
+    await using worker = supervise();
+    await worker.ready();
+    await appendFile(log, `${'x'.repeat(2 ** 20)}\n`.repeat(20));
+    await until(async () => (await stat(log)).size < 2 ** 20);
+    assert.ok((await stat(`${log}.1`)).size > 20 * 2 ** 20);
+    await until(async () => (await readFile(log, 'utf8')).startsWith('alive\nalive\n'));
   });
 });

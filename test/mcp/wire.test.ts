@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { signUp } from '../support/account.ts';
+import { issueKey, signUp } from '../support/account.ts';
+import * as fake from '../support/fake-provider.ts';
 import { proposeReplies } from '../support/replies.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
-import { issueKey, startToolServer } from '../support/tool-server.ts';
+import { startToolServer } from '../support/tool-server.ts';
 
 /** A minimal MCP client that uses only `fetch`. Its requests resolve with their results. */
 class PlainClient {
@@ -53,9 +54,18 @@ class PlainClient {
     return structuredContent as unknown as Record<string, string>;
   }
 
-  #post(message: object): Promise<Response> {
+  async disconnectOnceCalled(name: string, args: object, called: () => Promise<unknown>) {
+    const connection = new AbortController();
+    const message = { id: 0, method: 'tools/call', params: { name, arguments: args } };
+    const answer = this.#post(message, connection.signal).then((response) => response.text());
+    await called();
+    connection.abort();
+    await assert.rejects(answer, { name: 'AbortError' });
+  }
+
+  #post(message: object, signal?: AbortSignal): Promise<Response> {
     const body = JSON.stringify({ jsonrpc: '2.0', ...message });
-    return fetch(this.#url, { method: 'POST', headers: this.#headers, body });
+    return fetch(this.#url, { method: 'POST', headers: this.#headers, body, ...(signal && { signal }) });
   }
 }
 
@@ -89,8 +99,22 @@ describe('the tools, for a minimal client', function () {
       const event = { type: 'note', id: revision, session_id: revision, text: 'Blue again' };
       assert.equal(String((await client.tool('record_events', { events: [event] }))['accepted']), '1');
       assert.ok((await client.tool('stats'))['memory']);
+      const { isError } = await client.request('tools/call', { name: 'stats', arguments: null });
+      assert.equal(isError, undefined);
       assert.equal((await client.tool('forget', { id: factId }))['id'], factId);
       assert.equal((await client.request('resources/list'))['resources']?.length, 2);
       assert.equal((await client.request('prompts/list'))['prompts']?.length, 1);
     });
+
+  it('the tool server cancels the prediction of a client that disconnects, in a revision with sessions too', async () => {
+    const client = new PlainClient(server.url, key);
+    await client.initialize('2025-11-25');
+    system.provider.reset();
+    system.provider.respond(fake.hang());
+    const args = { agent_input: 'Are you there?' };
+    await client.disconnectOnceCalled('predict_reply', args, () => system.provider.called(1));
+    const [call] = system.provider.calls;
+    const ranMs = ((await call?.aborted) ?? 0) - (call?.startedAt ?? 0);
+    assert.ok(ranMs < 7000, `the provider's timeout, not the client, ended the call after ${ranMs} ms`);
+  });
 });

@@ -11,7 +11,11 @@ import { until } from '../support/until.ts';
 /** Steps of an upgrade, each with a table lock that blocks it. The second step needs the first. */
 const STEPS = [
   { step: 'a migration', lock: 'mikro_orm_migrations in share mode', migrated: false },
-  { step: 'an installation of the SQL functions', lock: 'work in row exclusive mode', migrated: true },
+  {
+    step: 'an installation of the SQL functions',
+    lock: 'raw_memories in row exclusive mode',
+    migrated: true,
+  },
 ];
 
 for (const { step, lock, migrated } of STEPS)
@@ -41,7 +45,7 @@ for (const { step, lock, migrated } of STEPS)
     const isDone = async () =>
       (await missingMigrations(database.pool)).length === 0 && (await hasFunctions(database.pool));
 
-    it(`${step} that needs a locked table retries until the table is free, and blocks other statements only briefly`, async () => {
+    it(`${step} that needs a locked table retries until the table is free, and blocks other statements only briefly #migration`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       const done = migrating();

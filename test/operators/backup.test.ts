@@ -4,16 +4,30 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
-import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
+import { openEmbedded, openReplaced, openTarget } from '../../bin/admin/target.ts';
 import { newId } from '../../shared/ids.ts';
 import { migrate } from '../../shared/process/migrate.ts';
+import {
+  anonymously,
+  eraseAccount,
+  isGone,
+  issueKey,
+  logIn,
+  renew,
+  signUp,
+  type UserClient,
+} from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
-import { predictionBody } from '../support/client.ts';
+import { Operator, startBoard } from '../support/board.ts';
+import { AppClient, predictionBody } from '../support/client.ts';
+import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { freePort } from '../support/free-port.ts';
 import { lockTable } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -29,6 +43,11 @@ async function linkCheckout(folder: string): Promise<void> {
 
 const WAITING_SESSIONS = `
   select from pg_locks l join pg_database d on d.oid = l.database where not l.granted and d.datname = current_database()`;
+
+async function idOfKey(person: UserClient, key = ''): Promise<string | undefined> {
+  const { body } = await person.get<{ results: { id: string; prefix: string }[] }>('/api/auth/keys/');
+  return body.results.find(({ prefix }) => key.startsWith(prefix))?.id;
+}
 
 describe('backup', function () {
   this.timeout(120_000);
@@ -121,9 +140,142 @@ describe('backup', function () {
     await system.workers.at(-1)?.stop();
   });
 
-  it('a restored database has as many rows in its main tables as the original, and all triggers enabled', async () => {
+  it('after a restore all log-ins have ended, and so has what had ended since the backup in the replaced database', async () => {
+    const [app, former, gone] = await Promise.all([1, 2, 3].map(() => connectingApp(system)));
+    const [ann, bob, cat, dan] = await Promise.all([1, 2, 3, 4].map(() => signUp(system)));
+    if (!app || !former || !gone || !ann || !bob || !cat || !dan) throw new Error('incomplete');
+    const people = { ann, bob, cat, dan };
+    const [kept, revoked, ofCat, ofDan] = await Promise.all([ann, ann, cat, dan].map((one) => issueKey(one)));
+    const connections = {
+      kept: await connect(system, app, ann, 'kept'),
+      revoked: await connect(system, app, ann, 'revoked'),
+      taken: await connect(system, app, ann, 'taken'),
+      erased: await connect(system, app, cat, 'erased'),
+    };
+    await adminResult(['user', 'reset-password', ann.id], {
+      ...system.env,
+      PUBLIC_URL: 'https://forecue.example',
+    });
+    const board = new Operator(await startBoard(system));
+    await board.signIn(system.env['ADMIN_TOKEN'] ?? '');
     const file = await backUp();
-    assert.equal((await restore(file)).code, 0);
+
+    const password = 'another horse with 9 staples';
+    await ann.request('DELETE', `/api/auth/keys/${await idOfKey(ann, revoked)}/`);
+    await bob.request('PATCH', '/api/auth/me/', { password, current_password: bob.password });
+    await eraseAccount(system, cat);
+    await adminResult(['user', 'disable', dan.id], system.env);
+    const { key: newKey } = await adminResult(['key', 'rotate', former.id], system.env);
+    await adminResult(['app', 'deactivate', gone.id], system.env);
+    await revoke(app, connections.revoked.connection_id, 'revoked');
+    await connect(system, app, bob, 'taken');
+
+    const name = new URL(system.database.url).pathname.slice(1);
+    const issuer = `http://localhost:${new URL(system.webs[0]?.url ?? '').port}`;
+    const cells = async (...options: string[]) => {
+      const copy = await createDatabase({ empty: true });
+      await using _copy = copy;
+      const env = { ...system.env, DATABASE_URL: copy.url, DATABASE_DIRECT_URL: copy.url };
+      const { code, stdout, stderr } = await runAdmin(['restore', file, ...options], env);
+      assert.deepEqual([code, stderr], [0, '']);
+      const port = await freePort();
+      const stores = { DATABASE_URL: copy.url, DATABASE_DIRECT_URL: copy.url };
+      const [at, worker] = await Promise.all([
+        system.startWeb({ ...stores, OPERATOR_PORT: `${port}`, PUBLIC_URL: issuer }),
+        system.startWorker(stores),
+      ]);
+      const there = { webs: [at] };
+      const me = (headers: Record<string, string>) =>
+        anonymously(there, 'GET', '/api/auth/me/', undefined, { headers });
+      const keyed = (key = '') => me({ 'x-service-api-key': key });
+      const connected = (one: { connection_id: string }, userId: string) =>
+        app.predict(predictionBody({ connection_id: one.connection_id, user_id: userId }), { at });
+      const statuses: Record<string, number> = {};
+      const note = async (what: string, reply: Promise<{ status: number }>) => {
+        statuses[what] = (await reply).status;
+      };
+      for (const [who, person] of Object.entries(people)) {
+        await note(`${who}'s access token`, me({ authorization: `Bearer ${person.access}` }));
+        await note(`${who}'s refresh token`, renew(there, person.refresh));
+        await note(`${who}'s password`, logIn(there, person));
+      }
+      await note("bob's new password", logIn(there, { email: bob.email, password }));
+      await note('a kept key', keyed(kept));
+      await note('a revoked key', keyed(revoked));
+      await note("an erased person's key", keyed(ofCat));
+      await note("a disabled person's key", keyed(ofDan));
+      await note('a rotated app key', former.predict(predictionBody(), { at }));
+      await note('the app key after it', new AppClient(former.id, newKey, at.url).predict(predictionBody()));
+      await note('the key of a deactivated app', gone.predict(predictionBody(), { at }));
+      for (const [what, one] of Object.entries(connections))
+        await note(`connection: ${what}`, connected(one, what));
+      statuses['links to a new password'] = (await countIn(copy, 'password_resets')) ?? 0;
+      const old = await fetch(`http://127.0.0.1:${port}/admin/find?id=x`, {
+        headers: { cookie: board.cookie },
+      });
+      statuses['a board session'] = old.status;
+      const renewed = new Operator(port);
+      // A session that begins within two seconds of the restore counts as earlier.
+      await until(async () => {
+        assert.equal((await renewed.signIn(system.env['ADMIN_TOKEN'] ?? '')).status, 303);
+        return (await renewed.get('find?id=x')).status === 200;
+      });
+      if (options.includes('--replaces')) await until(async () => isGone({ database: copy }, cat), 20_000);
+      await Promise.all([at.stop(), worker.stop()]);
+      return { statuses, stdout };
+    };
+    const results = [
+      await cells('--replaces', name),
+      await cells('--replaces', name, '--keep-log-ins'),
+      await cells(),
+    ];
+    const columns = results.map(({ statuses }) => statuses);
+    assert.deepEqual(
+      Object.fromEntries(
+        Object.keys(columns[0] ?? {}).map((what) => [what, columns.map((one) => one[what])]),
+      ),
+      {
+        "ann's access token": [401, 200, 401],
+        "ann's refresh token": [401, 200, 401],
+        "ann's password": [200, 200, 200],
+        "bob's access token": [401, 401, 401],
+        "bob's refresh token": [401, 401, 401],
+        "bob's password": [401, 401, 200],
+        "cat's access token": [401, 401, 401],
+        "cat's refresh token": [401, 401, 401],
+        "cat's password": [401, 401, 200],
+        "dan's access token": [401, 401, 401],
+        "dan's refresh token": [401, 401, 401],
+        "dan's password": [401, 401, 200],
+        "bob's new password": [200, 200, 401],
+        'a kept key': [200, 200, 200],
+        'a revoked key': [401, 401, 200],
+        "an erased person's key": [401, 401, 200],
+        "a disabled person's key": [401, 401, 200],
+        'a rotated app key': [401, 401, 200],
+        'the app key after it': [200, 200, 401],
+        'the key of a deactivated app': [401, 401, 200],
+        'connection: kept': [200, 200, 200],
+        'connection: revoked': [403, 403, 200],
+        'connection: taken': [403, 403, 200],
+        'connection: erased': [403, 403, 200],
+        'links to a new password': [0, 1, 0],
+        'a board session': [401, 200, 401],
+      },
+    );
+    const said = [
+      /All log-ins have ended.*\berased accounts: 1\b/,
+      /The log-ins of the backup go on/,
+      /works again/,
+    ];
+    for (const [nth, { stdout }] of results.entries()) assert.match(stdout, said[nth] ?? /^$/);
+    await using other = await createDatabase();
+    const { code, stderr } = await runAdmin(['restore', file, '--replaces', other.url], there());
+    assert.deepEqual([code, /^--replaces names another database/.test(stderr)], [1, true]);
+    assert.equal(await countIn(elsewhere, 'accounts'), 0);
+  });
+
+  it('a restored database has as many rows in its main tables as the original, and all triggers enabled', async () => {
     const tables = [
       'accounts',
       'apps',
@@ -134,8 +286,15 @@ describe('backup', function () {
       'drafts',
       'provider_calls',
     ];
-    for (const table of tables)
-      assert.equal(await countIn(elsewhere, table), await countIn(system.database, table), table);
+    const countAll = (one: TestDatabase) => Promise.all(tables.map((table) => countIn(one, table)));
+    // Erasures of earlier tests may still be under way.
+    const [file, counts] = await until(async () => {
+      const before = await countAll(system.database);
+      const made = await backUp();
+      return isDeepStrictEqual(await countAll(system.database), before) && ([made, before] as const);
+    });
+    assert.equal((await restore(file)).code, 0);
+    assert.deepEqual(await countAll(elsewhere), counts, tables.join());
     const { rows } = await elsewhere.pool.query(
       `select tgname from pg_trigger where not tgisinternal and tgenabled = 'D'`,
     );
@@ -217,7 +376,12 @@ describe('backup', function () {
     assert.deepEqual(await over, [null, 'SIGINT']);
     assert.deepEqual((await readdir(data)).sort(), ['lock', 'postgres']);
     await locked.release();
-    // Opens the database again, which waits until the embedded server has ended.
+    const unused = { database: { url: '', directUrl: '', poolSize: 1 } };
+    await assert.rejects(openReplaced({}, unused, temporary), {
+      message: /is not the folder of a database$/,
+    });
+    // Opens the database again, as one that a restore replaces, which waits until the embedded server has ended.
+    await (await openReplaced({}, unused, join(data, 'postgres')))?.[Symbol.asyncDispose]();
     await using _ended = await openEmbedded({}, data);
   });
 

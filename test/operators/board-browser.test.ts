@@ -33,7 +33,7 @@ describeInBrowser('board in Chromium', () => {
     url = `http://127.0.0.1:${await startBoard(system)}/admin/`;
     app = await system.app({ name: 'Notes <b>& letters</b>' });
     for (let n = 0; n < 3; n += 1) await app.predict(predictionBody());
-    system.provider.next(status(400));
+    system.provider.next(status(413));
     await app.predict(predictionBody());
     system.provider.respond(() => {});
     for (let n = 0; n < 4; n += 1)

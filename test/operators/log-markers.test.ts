@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '@modelcontextprotocol/client';
-import { signUp, type UserClient } from '../support/account.ts';
+import { issueKey, signUp, type UserClient } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { html, ok, raw, refusal, status, switchProtocols } from '../support/fake-provider.ts';
@@ -9,7 +9,7 @@ import { promote, say } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { predictBatch, predictReply } from '../support/replies.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
-import { issueKey, openSession, startToolServer } from '../support/tool-server.ts';
+import { openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 const MARKER = 'quixotic-zephyr-4711';

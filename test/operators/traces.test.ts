@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { signUp } from '../support/account.ts';
+import { issueKey, signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { type CollectedSpan, startCollector } from '../support/collector.ts';
 import { duringSuite } from '../support/during-suite.ts';
@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts';
 import { echoPrompt, inputsOf, predictBatch } from '../support/replies.ts';
 import { rowOf } from '../support/rows.ts';
 import { startProcesses, useProcesses } from '../support/system.ts';
-import { callTool, issueKey, openSession, startToolServer } from '../support/tool-server.ts';
+import { callTool, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 /** Outline of the trace of a prediction with a single attempt. */

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { pausePools, readHeartbeats, resumePools } from '../../shared/db/stores/work/operate.ts';
 import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import type { Reply } from '../support/client.ts';
-import { hang, type Step, when } from '../support/fake-provider.ts';
+import { predictionBody, type Reply } from '../support/client.ts';
+import { bySchema, hang, type Step, when } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
+import { promote, say } from '../support/promotion.ts';
 import { echoPrompt, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -22,7 +23,6 @@ describe('batch', function () {
     ann = await signUp(system);
     system.provider.respond(echoPrompt);
   };
-  const workerIds = async () => [...(await readHeartbeats(system.database.pool, ['batch'])).keys()];
   const callCounts = () => {
     const counts = new Map<string, number>();
     for (const call of system.provider.calls)
@@ -37,37 +37,35 @@ describe('batch', function () {
     );
   };
 
-  for (const [victim, isParent] of [
-    ['the worker that runs it', true],
-    ['a worker that runs some of its predictions', false],
-  ] as const)
-    it(`a batch completes when ${victim} is killed, and neither loses nor repeats finished predictions`, async () => {
-      await startWith({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
-      const [first] = await workerIds();
-      await system.startWorker();
-      const inputs = inputsOf(24);
-      const answered = Promise.withResolvers<void>();
-      const late = (prompt: string) => Number(prompt.match(/\d+/)) >= 12;
-      system.provider.respond(forPrompts(late, when(answered.promise, echoPrompt), echoPrompt));
-      const waiting = predictBatch(ann, inputs);
-      // The first half of the prompts is done, and each worker runs some of the second half.
-      await until(() => system.provider.running === 6);
-      const { rows } = await system.database.pool.query<{ worker: string }>(
-        `select worker from work where kind = 'predict_batch' and state = 'running'`,
-      );
-      const done = system.provider.calls.filter(({ finishedAt }) => finishedAt !== null).map(promptIn);
-      assert.equal(done.length, 12);
-      const place = (rows[0]?.worker === first) === isParent ? 0 : 1;
-      const [killed] = system.workers.splice(place, 1);
-      await killed?.kill();
-      answered.resolve();
-      assertWhole(await waiting, inputs);
-      const counts = callCounts();
-      for (const prompt of done) assert.equal(counts.get(prompt), 1, prompt);
-      assert.equal(system.provider.calls.length, inputs.length + 3);
-    });
+  it('a batch completes when a worker that runs some of its predictions is killed, and neither loses nor repeats finished ones #batch-crash', async () => {
+    await startWith({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
+    const inputs = inputsOf(24);
+    const answered = Promise.withResolvers<void>();
+    const late = (prompt: string) => Number(prompt.match(/\d+/)) >= 12;
+    system.provider.respond(forPrompts(late, when(answered.promise, echoPrompt), echoPrompt));
+    const waiting = predictBatch(ann, inputs);
+    // The first worker begins the batch, and is killed.
+    await system.provider.called(1);
+    await system.startWorker();
+    // The first half of the prompts is done, and each worker runs some of the second half.
+    await until(() => system.provider.running === 6);
+    const done = system.provider.calls.filter(({ finishedAt }) => finishedAt !== null).map(promptIn);
+    assert.equal(done.length, 12);
+    const [killed] = system.workers.splice(0, 1);
+    await killed?.kill();
+    // Waits until the work of the killed worker is queued again.
+    await until(
+      async () =>
+        (await system.sql(`select from work where kind = 'batch_reply' and state = 'running'`)).length === 3,
+    );
+    answered.resolve();
+    assertWhole(await waiting, inputs);
+    const counts = callCounts();
+    for (const prompt of done) assert.equal(counts.get(prompt), 1, prompt);
+    assert.equal(system.provider.calls.length, inputs.length + 3);
+  });
 
-  it('when the worker of a batch is told to stop, the batch completes on another worker, and repeats no model call', async () => {
+  it('when a worker that runs predictions of a batch is told to stop, the batch completes, and repeats no model call', async () => {
     await startWith({ BATCH_CONCURRENCY: '2', PROVIDER_TIMEOUT_MS: '60000' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoPrompt));
@@ -88,12 +86,15 @@ describe('batch', function () {
     assert.equal(system.provider.calls.length, 10);
   });
 
-  it('a batch that reaches its deadline is 200, with finished predictions and an error for each unfinished one', async () => {
+  it('a batch that reaches its deadline is 200, with finished predictions and an error for each unfinished one #batch-failure', async () => {
     await startWith({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
     // One party gets at most three of the four slots, so the model is never asked about some prompts.
     const hanging = (prompt: string) => prompt !== 'Prompt 0?';
     system.provider.respond(forPrompts(hanging, hang(), echoPrompt));
-    const { status, body } = await predictBatch(ann, inputsOf(6));
+    const waiting = predictBatch(ann, inputsOf(6));
+    await system.provider.called(4);
+    await pausePools(system.database.pool, ['batch']);
+    const { status, body } = await waiting;
     assert.deepEqual([status, body.succeeded, body.failed], [200, 1, 5]);
     assert.deepEqual(
       body.results.slice(1).map((item) => 'error' in item && item.error.code),
@@ -144,24 +145,30 @@ describe('batch', function () {
     assert.equal(body.total, 2);
   });
 
-  it('a batch is refused with 503 overloaded while no worker serves batches', async () => {
-    system = await startSystem({ apart: true, env: { BATCH_TIMEOUT_MS: '1000' } });
-    ann = await signUp(system);
-    const shed = await until(async () => {
-      const reply = await predictBatch(ann, inputsOf(2));
-      return reply.code === 'overloaded' && reply;
-    });
-    assert.equal(shed.status, 503);
-  });
-
-  it('a batch holds no slot while it waits for its predictions, so four concurrent batches can share one slot', async () => {
+  it('a batch holds no slot while it waits for its predictions, so four concurrent batches can share one slot #batch-turns', async () => {
     await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));
     for (const one of all) assertWhole(one, inputsOf(4));
   });
 
-  it("a small batch is answered long before another account's large batch that started earlier", async () => {
+  it('a prediction is answered while batches hold all their slots, and a batch while promotions hold all of theirs #pools', async () => {
+    const env = { BATCH_CONCURRENCY: '1', MEMORY_CONCURRENCY: '1', BATCH_TIMEOUT_MS: '10000' };
+    system = await startSystem({ apart: true, workerEntry: ['workers/main.ts', 'all'], env });
+    ann = await signUp(system);
+    await say(ann, ['I like tea.']);
+    system.provider.respond(bySchema({ episode: hang(), reply: echoPrompt }));
+    promote(ann, 'episodes').catch(() => {});
+    await system.provider.called(1);
+    assertWhole(await predictBatch(ann, inputsOf(2)), inputsOf(2));
+    system.provider.respond(bySchema({ reply: hang() }));
+    predictBatch(ann, inputsOf(2)).catch(() => {});
+    await system.provider.called(4);
+    const app = await system.app();
+    assert.equal((await app.predict(predictionBody())).status, 200);
+  });
+
+  it("a small batch is answered long before another account's large batch that started earlier #batch-turns", async () => {
     await startWith({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     let open = Promise.withResolvers<void>();

@@ -34,7 +34,7 @@ describe('cancelling', () => {
   const system = useSystem({ webs: 2 });
   beforeEach(() => system.provider.reset());
 
-  it("a cancel at another ingress closes the provider's socket and answers the caller within 500 ms in 8 of 9 tries", async () => {
+  it("a cancel at another ingress closes the provider's socket and answers the caller within 500 ms in 8 of 9 tries #cancel", async () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
@@ -178,7 +178,7 @@ describe('cancelling', () => {
 describe('cancelling while every wake-up is lost', () => {
   const system = useSystem({ webs: 2, withoutWakeUps: true });
 
-  it("without wake-ups, a cancel closes the provider's socket and answers the caller, both within 1.5 s", async () => {
+  it("without wake-ups, a cancel closes the provider's socket and answers the caller, both within 1.5 s #cancel #wake-ups-lost", async () => {
     const app = await system.app();
     const dropped = () =>
       Promise.all([system.queue.droppedWakeUps('ended'), system.queue.droppedWakeUps('cancel')]);
@@ -191,7 +191,7 @@ describe('cancelling while every wake-up is lost', () => {
     await assertUnits(app, 0);
   });
 
-  it('a prediction cancelled without wake-ups stays cancelled when the provider answers afterwards', async () => {
+  it('a prediction cancelled without wake-ups stays cancelled when the provider answers afterwards #cancel', async () => {
     const app = await system.app();
     system.provider.reset();
     const answers = new Map<string, () => void>();

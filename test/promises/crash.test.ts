@@ -19,7 +19,7 @@ describe('dead worker', () => {
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.kill())));
 
-  it('when a worker dies, another takes over its prediction, and the waiting caller gets 200 for one unit', async () => {
+  it('when a worker dies, another takes over its prediction, and the waiting caller gets 200 for one unit #dead-worker #worker-dies', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(delay(3000));
@@ -50,7 +50,7 @@ describe('dead worker', () => {
       return row.ended_at !== null && row;
     }, 40_000);
 
-  it('when a worker dies, another takes over a prediction whose caller has disconnected, and a repeat gets the result', async () => {
+  it('when a worker dies, another takes over a prediction whose caller has disconnected, and a repeat gets the result #caller-leaves', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(hang());
@@ -87,7 +87,7 @@ describe('dead worker', () => {
     await assertUnits(app, 1);
   });
 
-  it('a frozen worker that wakes up cannot complete work that another worker has taken over', async () => {
+  it('a frozen worker that wakes up cannot complete work that another worker has taken over #dead-worker #long-freeze', async () => {
     const app = await system.app();
     const frozen = await system.startWorker();
     const second = Promise.withResolvers<void>();

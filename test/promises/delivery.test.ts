@@ -1,38 +1,33 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { workerConfig } from '../../shared/config/config.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import { pausePools, readHeartbeats, resumePools } from '../../shared/db/stores/work/operate.ts';
 import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
-import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
+import type { Queues } from '../../shared/queue/queues.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { ok, when } from '../support/fake-provider.ts';
+import { ok, status, when } from '../support/fake-provider.ts';
+import { startLostAnswers } from '../support/lost-answers.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { assertUnits } from '../support/units.ts';
 import { until, untilDone } from '../support/until.ts';
 
 const TIMEOUT_MS = 60_000;
-/** Time within which a process merges all tickets that it is asked to send. */
-const TICKET_EVERY_MS = 250;
 
 describe('delivery', () => {
   const system = useSystem({ workers: 2, env: { LEASE_MS: '3000' } });
   let queues: Queues;
-  let queue: TicketQueue;
   before(async () => {
     const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
     queues = await openQueues(config, createLog('test', 'silent'));
-    queue = queues.queue('predict');
   });
   after(() => queues.close());
   beforeEach(() => system.provider.reset());
 
-  /** Admits requests as an ingress does, without queueing tickets for them. */
+  /** Admits requests as an ingress does, without adding jobs for them. */
   const admitOnly = (admissions: Admission[], process = newId()) =>
     admit(system.database.pool, admissions, {
       kind: 'predict',
@@ -44,23 +39,7 @@ describe('delivery', () => {
       unitPriceMicrocents: 1,
     });
 
-  /**
-   * Runs `work` while no worker claims. After a real database crash no worker claims either: workers first take back
-   * the work that they ran.
-   */
-  const whilePaused = async (work: () => Promise<void>) => {
-    const { pool } = system.database;
-    await pausePools(pool, ['predict']);
-    const before = await readHeartbeats(pool, ['predict']);
-    await until(async () => {
-      const now = await readHeartbeats(pool, ['predict']);
-      return [...before].every(([id, beat]) => (now.get(id) ?? 0) > beat);
-    });
-    await work();
-    await resumePools(pool, ['predict']);
-  };
-
-  it("work whose ingress died before sending the work's queue message still runs before its deadline", async () => {
+  it("work whose ingress died before adding the work's job still runs before its deadline #admitted", async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -90,16 +69,15 @@ describe('delivery', () => {
     await assertUnits(app, 200);
   });
 
-  it('work whose queue message is delivered several times runs once and costs one unit', async () => {
+  it('work whose job is delivered several times runs once and costs one unit', async () => {
     const app = await system.app();
     const request = admission(app);
     const [one] = await admitOnly([request]);
     const id = one?.id ?? '';
     const deliver = async () => {
-      for (let n = 0; n < 3; n += 1) {
-        queue.add([id]);
-        await sleep(TICKET_EVERY_MS);
-      }
+      const job = { kind: 'predict', party: app.id, ids: [id] };
+      for (let n = 0; n < 3; n += 1) queues.add('predict', [job, job]);
+      await until(async () => (await system.queue.jobs()) > 0).catch(() => {});
       await until(async () => (await system.queue.jobs()) === 0);
     };
     const answer = Promise.withResolvers<void>();
@@ -118,27 +96,21 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('an answer is stored without a second provider call even if a database crash undid the claim of its work', async () => {
+  it('work whose claim the database has lost runs again, and its caller gets the answer, for one unit #postgres-failover', async () => {
     const app = await system.app();
-    const answered = Promise.withResolvers<void>();
-    system.provider.respond(when(answered.promise, ok()));
-    const body = predictionBody();
-    const asked = app.predict(body);
+    system.provider.respond(when(new Promise(() => {}), ok()));
+    const asked = app.predict(predictionBody());
     await system.provider.called(1);
-    await whilePaused(async () => {
-      await system.database.pool.query(
-        `update work set state = 'queued', worker = null, started_at = null where party = $1 and state = 'running'`,
-        [app.id],
-      );
-      answered.resolve();
-      assert.equal((await asked).status, 200);
-    });
-    assert.equal((await rowOf(system, { request_id: body.request_id })).attempt, 1);
-    assert.equal(system.provider.calls.length, 1);
+    system.provider.respond(ok());
+    await system.database.pool.query(
+      `update work set state = 'queued', worker = null, started_at = null where party = $1`,
+      [app.id],
+    );
+    assert.equal((await asked).status, 200);
     await assertUnits(app, 1);
   });
 
-  it("if the database's answer to a claim is lost, the claim is released, and the work runs as the same attempt", async () => {
+  it("if the database's answer to a claim is lost, the claim is released, and the work runs as the same attempt #lost-commit", async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);
@@ -169,6 +141,31 @@ describe('delivery', () => {
     assert.deepEqual([row.state, row.code, row.attempt], ['suggested', null, 1]);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
+  });
+
+  it('repeating a request that got 503 because of lost database answers returns its prediction #lost-commit', async () => {
+    await using link = await startLostAnswers(system.database.serviceUrl);
+    const web = await system.startWeb({ DATABASE_URL: link.url });
+    const app = await system.app();
+    const headers = { 'x-on-disconnect': 'cancel' };
+    // Fails first: a second attempt keeps the first one's id, which is not the id that its ingress proposes.
+    const body = predictionBody();
+    const answer = Promise.withResolvers<void>();
+    system.provider.next(status(500), async (response, call) => {
+      await answer.promise;
+      await ok()(response, call);
+    });
+    assert.equal((await app.predict(body, { at: web })).status, 502);
+    link.lose('admit_v1', 2);
+    const refused = await app.predict(body, { at: web, headers });
+    assert.deepEqual([refused.status, refused.code, link.left], [503, 'service_unavailable', 0]);
+    await until(async () => (await rowOf(system, body)).detached_at);
+    const again = app.predict(body, { at: web, headers });
+    await until(async () => (await rowOf(system, body)).waiters.length === 1);
+    answer.resolve();
+    const replay = await again;
+    assert.deepEqual([replay.status, replay.headers.get('idempotency-replayed')], [200, 'true'], replay.text);
+    assert.equal((await rowOf(system, body)).attempt, 2);
   });
 });
 

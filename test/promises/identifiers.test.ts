@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { assertPublished } from '../support/client-contract.ts';
-import { hang, ok, refusal, status } from '../support/fake-provider.ts';
+import { hang } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 
 /** A fixed seed: the same ids in every run. */
@@ -71,20 +71,6 @@ describe('identifiers', () => {
       }),
       { ...RUNS, numRuns: 20, examples: SPECIAL_IDS.slice(0, 9).map((id) => [id, unencoded]) },
     );
-  });
-
-  it('a cancel reports how the prediction ended, even if the request_id has a colon, encoded or not', async () => {
-    const app = await system.app();
-    system.provider.next(ok(), refusal(), status(500));
-    for (const [id, ended, units] of [
-      ['a:1', 'suggested', 1],
-      ['a:2', 'abstained', 0],
-      ['a:3', 'failed', 0],
-    ] as const) {
-      await app.predict(predictionBody({ request_id: id }));
-      for (const path of [id, percentEncoded(id), id])
-        assert.deepEqual(await cancel(app, path), [200, { status: ended, prediction_units: units }]);
-    }
   });
 
   it('request ids that differ in a single character, or only in upper and lower case, name different requests', async () => {

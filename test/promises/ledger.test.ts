@@ -182,9 +182,9 @@ describe('provider call ledger', () => {
     const appId = newId();
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];
-    await addToLedger(system.database.pool, [
-      bookedCall({ id: old, app_id: appId }),
-      bookedCall({ id: young, app_id: appId }),
+    await addToLedger(system.em(), [
+      bookedCall({ id: old, appId: appId }),
+      bookedCall({ id: young, appId: appId }),
     ]);
     await deleteOldHistory(system.database.pool);
     const { rows } = await system.database.pool.query('select id from provider_calls where app_id = $1', [

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
-import { lockRow } from '../support/row-lock.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { alterApp, alterRow } from '../support/time-travel.ts';
@@ -65,7 +64,7 @@ describe('caller that disconnects', () => {
     return body;
   };
 
-  it('by default, a prediction runs on when its caller disconnects, and a repeated request gets the result', async () => {
+  it('by default, a prediction runs on when its caller disconnects, and a repeated request gets the result #caller-leaves #client-dies', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -81,7 +80,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1);
   });
 
-  it('a queued prediction is abandoned 5 s after its caller disconnects, never runs and costs nothing', async () => {
+  it('a queued prediction is abandoned 5 s after its caller disconnects, never runs and costs nothing #caller-leaves #client-dies', async () => {
     const app = await system.app();
     const other = await system.app();
     await occupyWorker(other);
@@ -102,23 +101,6 @@ describe('caller that disconnects', () => {
     assert.equal((await rowOf(system, body)).started_at, null);
     assert.equal(system.provider.calls.length, 2);
     await assertUnits(app, 1);
-  });
-
-  it('a queued prediction whose caller disconnected over 5 s ago never runs, even if not yet marked as abandoned', async () => {
-    const app = await system.app();
-    await occupyWorker(await system.app());
-    const body = await queueAndLeave(app);
-    await untilDetached(body);
-    await alterRow(
-      system,
-      app,
-      body,
-      `detached_at = now() - interval '5001 milliseconds', admitted_at = now() - interval '6 seconds'`,
-    );
-    answer();
-    await untilState(body, 'failed');
-    assert.equal(system.provider.calls.length, 1);
-    await assertUnits(app, 0);
   });
 
   it('a caller that repeats its request within 5 s of disconnecting keeps its queued prediction', async () => {
@@ -158,7 +140,7 @@ describe('caller that disconnects', () => {
     await assertUnits(app, 1);
   });
 
-  it('with `X-On-Disconnect: cancel`, a disconnect cancels the running prediction and its provider call at once', async () => {
+  it('with `X-On-Disconnect: cancel`, a disconnect cancels the running prediction and its provider call at once #caller-leaves #client-dies', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -166,30 +148,6 @@ describe('caller that disconnects', () => {
     leave();
     await aborted;
     assert.equal((await rowOf(system, body)).state, 'cancelled');
-    await assertUnits(app, 0);
-  });
-
-  it('with `X-On-Disconnect: cancel`, a disconnect cancels the prediction even if a database lock makes the first try fail', async () => {
-    const app = await system.app();
-    const body = predictionBody();
-    const { leave } = call(app, body, CANCEL);
-    const { aborted } = await system.provider.called(1);
-    const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
-    /** Returns the time at which the waiting completion began; undefined while none waits. */
-    const waitingSince = async () => {
-      const { rows } = await system.database.pool.query<{ since: string }>(
-        `select query_start::text as since from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%complete_v1%'`,
-      );
-      return rows[0]?.since;
-    };
-    leave();
-    const first = await until(waitingSince);
-    await until(async () => (await waitingSince()) !== first);
-    await lock.release();
-    // Fails if only the housekeeping ended the prediction, more than five seconds after the caller left.
-    await until(async () => (await rowOf(system, body)).state === 'cancelled', 4000);
-    await aborted;
     await assertUnits(app, 0);
   });
 
@@ -220,41 +178,6 @@ describe('caller that disconnects', () => {
     assert.equal((await app.predict(body)).code, 'prediction_cancelled');
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 0);
-  });
-
-  it('a caller that disconnects and repeats its request keeps the prediction, even if the disconnect is handled late', async () => {
-    const app = await system.app();
-    const [slow, body] = [predictionBody(), predictionBody()];
-    const returning = call(app, body);
-    await system.provider.called(1);
-    const other = call(app, slow, CANCEL);
-    await untilState(slow, 'queued');
-    const lock = await system.database.pool.connect();
-    try {
-      // The ingress processes one detach after another, so the lock on the slow row delays the detach of the other row.
-      await lock.query('begin');
-      await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [
-        slow.request_id,
-      ]);
-      other.leave();
-      await until(async () => {
-        const { rowCount } = await system.database.pool.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return rowCount === 1;
-      });
-      returning.leave();
-      await app.usage();
-      const back = app.predict(body, { headers: { ...CANCEL, prefer: 'wait' } });
-      await until(async () => (await rowOf(system, body)).cancel_on_disconnect);
-      await lock.query('commit');
-      await untilState(slow, 'cancelled');
-      answer();
-      const reply = await back;
-      assert.equal(reply.status, 200, reply.text);
-    } finally {
-      lock.release();
-    }
   });
 
   it('a disconnect does not affect a prediction that another caller waits for', async () => {

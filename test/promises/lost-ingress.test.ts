@@ -33,7 +33,7 @@ describe('lost ingress', () => {
     return { app, body, id, diedAt, answer: answer.resolve };
   };
 
-  it("repeating a request of a dead ingress is 409 until the ingress's lease expires, then gets the same prediction", async () => {
+  it("repeating a request of a dead ingress is 409 until the ingress's lease expires, then gets the same prediction #ingress-dies", async () => {
     const { app, body, id, diedAt, answer } = await orphanCall();
     let refusals = 0;
     let askedAt = performance.now();
@@ -55,7 +55,7 @@ describe('lost ingress', () => {
     await assertUnits(app, 1);
   });
 
-  it('repeating a request of a dead ingress with `Prefer: wait` attaches to the running work at once', async () => {
+  it('repeating a request of a dead ingress with `Prefer: wait` attaches to the running work at once #ingress-dies', async () => {
     const { app, body, id, answer } = await orphanCall();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);

@@ -55,7 +55,7 @@ describe('promotion with a dead worker', function () {
     assert.ok(rows.every(({ promoted_at }) => promoted_at !== null));
   };
 
-  it('a promotion whose worker dies continues where it stopped, and its result counts both attempts', async () => {
+  it('a promotion whose worker dies continues where it stopped, and its result counts both attempts #promotion-crash', async () => {
     const { ids, created, considered, usage } = await promoteAndKill({});
     assert.deepEqual([created, considered], [SESSIONS, 2 * SESSIONS]);
     assert.equal(usage.input_tokens, 12 * SESSIONS);
@@ -63,14 +63,6 @@ describe('promotion with a dead worker', function () {
     // The model was asked twice only about the episode whose call hung.
     assert.equal(system.provider.calls.length, SESSIONS + 1);
     assert.equal((await promote(ann, 'episodes')).body.considered, 0);
-  });
-
-  it('a forced promotion whose worker dies updates each episode once', async () => {
-    await promote(ann, 'episodes');
-    const { ids, created, updated } = await promoteAndKill({ force: true });
-    assert.deepEqual([created, updated], [0, SESSIONS]);
-    await assertWhole(ids);
-    assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
   });
 
   it('eight concurrent promotions of one account make each episode once, even if two workers die', async () => {

@@ -33,7 +33,7 @@ describe('shutdown', () => {
     return rows.length;
   };
 
-  it('a running call gets its answer even if all processes get SIGTERM twice meanwhile', async () => {
+  it('a running call gets its answer even if all processes get SIGTERM twice meanwhile #shutdown', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     const before = await countAlive();
@@ -52,7 +52,7 @@ describe('shutdown', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('an ingress that gets SIGTERM while busy still answers all requests that have reached its port', async () => {
+  it('an ingress that gets SIGTERM while busy still answers all requests that have reached its port #shutdown', async () => {
     const app = await system.app();
     const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
     answer();
@@ -95,7 +95,7 @@ describe('shutdown', () => {
     assert.deepEqual(await exitCodes(web), [0]);
   });
 
-  it('a worker that is told to stop finishes its running work and leaves queued work to other workers', async () => {
+  it('a worker that is told to stop finishes its running work and leaves queued work to other workers #shutdown', async () => {
     const app = await system.app();
     const worker = await system.startWorker();
     const running = app.predict(predictionBody());

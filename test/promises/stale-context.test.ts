@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
-import { ageDrafts, alterApp } from '../support/time-travel.ts';
+import { ageDrafts } from '../support/time-travel.ts';
 
 const REVISION_CONFLICT = [409, 'context_revision_conflict'];
 const SUCCESS = [200, undefined];
@@ -12,7 +12,7 @@ describe('stale context', () => {
   const system = useSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE_CHARS}` } });
   beforeEach(() => system.provider.reset());
 
-  it('a request with a lower draft.revision than an admitted one is refused, does not run and costs nothing', async () => {
+  it('a request with a lower draft.revision than an admitted one is refused, does not run and costs nothing #stale-draft', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), SUCCESS);
     assert.deepEqual(await ask(app, 4), REVISION_CONFLICT);
@@ -102,7 +102,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
   });
 
-  it('the highest draft.revision is forgotten after 35 days', async () => {
+  it('the highest draft.revision is forgotten after 35 days #stale-draft', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), SUCCESS);
     await ageDrafts(system, 34);
@@ -111,35 +111,6 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 2), SUCCESS);
     assert.deepEqual(await ask(app, 1), REVISION_CONFLICT);
     assert.deepEqual(await ask(app, 3), SUCCESS, 'the old highest revision is forgotten');
-  });
-
-  describe('refused requests', () => {
-    const refusals: Record<string, (app: AppClient) => Promise<unknown[]>> = {
-      '402 monthly_cap_reached': async (app) => {
-        await alterApp(system, app, `plan = 'paid', cap_cents = 0`);
-        const refused = await ask(app, 9);
-        await alterApp(system, app, 'cap_cents = null');
-        return refused;
-      },
-      '404 not_found': (app) => ask(app, 9, { connection_id: 'c-unknown' }),
-      '409 context_revision_conflict': (app) => ask(app, 1, { text: 'Another text' }),
-      '409 idempotency_conflict': async (app) => {
-        const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 1 } });
-        await app.predict(body);
-        return ask(app, 9, { request_id: body.request_id });
-      },
-      '413 context_too_large': (app) => ask(app, 9, { text: 'x'.repeat(ENVELOPE_CHARS + 1) }),
-      '422 undefined': (app) => ask(app, 9, { language: 'x' }),
-    };
-    for (const [expected, refuse] of Object.entries(refusals)) {
-      it(`a request refused with ${expected.replace('undefined', 'for an invalid body')} does not raise the highest draft.revision`, async () => {
-        const app = await system.app();
-        assert.deepEqual(await ask(app, 1, { text: 'Please' }), SUCCESS);
-        assert.equal((await refuse(app)).join(' '), expected.replace('undefined', ''));
-        assert.deepEqual(await ask(app, 1, { text: 'Please' }), SUCCESS);
-        assert.deepEqual(await ask(app, 2), SUCCESS);
-      });
-    }
   });
 
   it('a request refused for its draft.revision can be repeated with the same request_id and a higher revision', async () => {

@@ -5,7 +5,6 @@ import { type AppClient, predictionBody, type Reply } from '../support/client.ts
 import {
   contentFilter,
   empty,
-  hang,
   html,
   huge,
   json,
@@ -52,6 +51,25 @@ describe('suggested or abstained', () => {
       }
     });
 
+    const next = (text: string) => message({ content: JSON.stringify({ next: text }) });
+    const forms: [form: string, step: Step, draft: string, completion: string][] = [
+      ['a separated grade', next('4: Monday at ten'), 'Let us meet on', ' Monday at ten'],
+      ['no grade', next('Monday at ten'), 'Let us meet on', ' Monday at ten'],
+      ['no JSON', message({ content: '4 Monday at ten' }), 'Let us meet on', ' Monday at ten'],
+      ['the begun word again', next('4reschedule it'), 'I need to re', 'schedule it'],
+      ['the draft again', next('4 LET US meet on Monday'), 'Let us  meet on', ' Monday'],
+      ['no space between words', next('4the report'), 'Please send', ' the report'],
+      ['two paragraphs', next('4 the report\n\nThank you'), 'Please send', ' the report'],
+      ["line ends unlike the draft's", next('4 two\nthree'), 'zero\r\none', ' two\r\nthree'],
+      ['its end cut off', message({ content: '{"next":"4 the rep or' }, 'length'), 'Send', ' the rep'],
+    ];
+    for (const [form, step, text, completion] of forms)
+      it(`a prediction suggests the text of an answer with ${form}, for one call and one unit`, async () => {
+        const { body } = await ask(step, { draft: { text, revision: 1 } });
+        assert.deepEqual([body.completion, body.usage.prediction_units], [completion, 1]);
+        assert.equal(system.provider.calls.length, 1);
+      });
+
     it('in the mode next_prompt, the completion is the whole prompt, including the text of the draft', async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
@@ -87,9 +105,9 @@ describe('suggested or abstained', () => {
     });
 
     it('a suggestion of more than 2000 code points is cut at the end of a word', async () => {
-      const answer = await ask(ok({ continuation: ' extraordinary'.repeat(300) }));
+      const answer = await ask(ok({ continuation: ' extraordinary tests'.repeat(200) }));
       const { completion } = answer.body;
-      assert.match(completion, /^extraordinary( extraordinary)*$/);
+      assert.match(completion, /^extraordinary( tests| extraordinary)*$/);
       assert.ok(completion.length <= MAX_COMPLETION_CHARS);
       assert.ok(completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
@@ -104,11 +122,11 @@ describe('suggested or abstained', () => {
     });
 
     it('a predicted next prompt has at most 2000 code points, including the words of its draft', async () => {
-      const { body } = await ask(ok({ continuation: ' extraordinary'.repeat(300) }), {
+      const { body } = await ask(ok({ continuation: ' extraordinary tests'.repeat(200) }), {
         mode: 'next_prompt',
         draft: { text: 'Write', revision: 1 },
       });
-      assert.match(body.completion, /^Write( extraordinary)+$/);
+      assert.match(body.completion, /^Write( tests| extraordinary)+$/);
       assert.ok(body.completion.length <= MAX_COMPLETION_CHARS);
       assert.ok(body.completion.length > MAX_COMPLETION_CHARS - ' extraordinary'.length);
     });
@@ -148,6 +166,13 @@ describe('suggested or abstained', () => {
       'when the model is not sure enough': [ok({ likelihood: 'unlikely' })],
       'when the model answers with an empty continuation': [ok({ continuation: '' })],
       'when the model answers with white space': [ok({ continuation: ' \n\u00a0' })],
+      'when the model answers with an ellipsis': [ok({ continuation: '…' })],
+      'when the model answers with one word over and over': [ok({ continuation: ' the the the the' })],
+      'when the model answers with a character that could not be decoded': [
+        ok({ continuation: ' Mond\ufffdy' }),
+      ],
+      'when the model answers with NUL': [nul()],
+      'when the model answers with a lone surrogate': [loneSurrogate()],
       'when the model answers with no content': [message({ content: null })],
       'when the model answers with an empty text': [message({ content: '' })],
       'when the model refuses': [refusal()],
@@ -236,11 +261,6 @@ describe('suggested or abstained', () => {
       const sent = system.provider.calls[0]?.record.draft ?? '';
       assert.ok(sent.length > 0 && sent.length < text.length && text.endsWith(sent), sent);
     });
-
-    it('context_truncated is also reported when the prediction abstains', async () => {
-      const { body } = await ask(refusal(), { draft: { text: 'x'.repeat(BUDGET.letters + 1), revision: 1 } });
-      assert.deepEqual([body.status, body.context_truncated], ['abstained', true]);
-    });
   });
 
   describe('refusals', () => {
@@ -258,12 +278,6 @@ describe('suggested or abstained', () => {
       assert.deepEqual(await statuses('{next_prompt}'), [200, off]);
       assert.deepEqual(await statuses('{connections}'), [200, 200]);
       assert.deepEqual(await statuses('{}'), [200, 200]);
-    });
-
-    it('a prediction with a connection that does not exist is 404 not_found', async () => {
-      const answer = await ask(ok(), { connection_id: 'c-unknown' });
-      assert.deepEqual([answer.status, answer.code], [404, 'not_found']);
-      assert.equal(system.provider.calls.length, 0);
     });
 
     it('a request whose texts together have more code points than CONTEXT_ENVELOPE_CHARS is 413 context_too_large', async () => {
@@ -333,12 +347,11 @@ describe('suggested or abstained', () => {
       ],
       'a completion of the wrong shape': [
         '502 provider_failed',
-        message({ content: 'Sure! The report.' }),
-        message({ content: '{"continuation":" the report"}' }),
+        message({ content: '{}' }),
+        message({ content: '<think>Perhaps the report' }),
         message({ content: 7 }),
       ],
       'a cut-off answer': ['502 provider_failed', message({ content: '{"next":"' }, 'length')],
-      'an answer with invalid characters': ['502 provider_failed', nul(), loneSurrogate()],
       'an endless answer': ['502 provider_failed', huge()],
       'a connection that breaks': ['502 provider_failed', reset()],
     };
@@ -352,26 +365,13 @@ describe('suggested or abstained', () => {
           assert.ok(answer.tookMs < FAST_MS, `took ${answer.tookMs} ms`);
           if (answer.status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
         }
-        // A cut-off answer is retried once, with a higher token limit for reasoning.
-        const retried = what === 'a cut-off answer' ? 1 : 0;
-        assert.equal(system.provider.calls.length, steps.length + retried);
+        // A cut-off answer is retried once, with a higher token limit for reasoning; a rejected request without the
+        // optional parameters.
+        const isRetried = ['a cut-off answer', 'a rejected request'].includes(what);
+        assert.equal(system.provider.calls.length, steps.length * (isRetried ? 2 : 1));
         await expectNothingCharged(app);
       });
     }
-
-    it('a prediction whose provider is silent until the deadline is 504, and its provider call is aborted', async () => {
-      const hasty = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
-      const app = await system.app();
-      system.provider.respond(hang());
-      const answer = await app.predict(predictionBody(), { at: hasty });
-      assert.deepEqual([answer.status, answer.code], [504, 'prediction_timeout']);
-      assert.match(answer.headers.get('x-error-source') ?? '', /^(worker|provider)$/);
-      assert.ok(answer.tookMs > 600 && answer.tookMs < 1000 + FAST_MS, `took ${answer.tookMs} ms`);
-      const [call] = system.provider.calls;
-      await call?.aborted;
-      assert.equal(system.provider.running, 0);
-      await expectNothingCharged(app);
-    });
 
     it('a provider that fails the calls of one app does not affect the calls of another app', async () => {
       const [unlucky, lucky] = [await system.app(), await system.app()];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, revoke } from '../support/connection.ts';
+import { ok } from '../support/fake-provider.ts';
 import { addFact } from '../support/memory.ts';
 import { useSystem } from '../support/system.ts';
 
@@ -40,9 +41,10 @@ describe('typing along a suggestion', () => {
 
   it('a draft that contains all of a suggestion, or departs from it, gets a new suggestion from the provider', async () => {
     await typeAndSummarize('Send it');
-    assert.deepEqual(await typeAndSummarize('Send it with care'), ['suggested', ' with care', 1, 2]);
-    assert.deepEqual(await typeAndSummarize('Send it with care by'), ['suggested', ' with care', 1, 3]);
-    assert.deepEqual(await typeAndSummarize('Read it with care by w'), ['suggested', ' with care', 1, 4]);
+    system.provider.respond(ok({ continuation: ' and soon' }));
+    assert.deepEqual(await typeAndSummarize('Send it with care'), ['suggested', ' and soon', 1, 2]);
+    assert.deepEqual(await typeAndSummarize('Send it with care by'), ['suggested', ' and soon', 1, 3]);
+    assert.deepEqual(await typeAndSummarize('Read it with care by w'), ['suggested', ' and soon', 1, 4]);
     assert.deepEqual(await unitCounts(), [4, 0]);
   });
 
@@ -80,6 +82,21 @@ describe('typing along a suggestion', () => {
     assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
     await type('Send it wi');
     assert.equal(system.provider.calls.length, 2);
+  });
+
+  it('a model without a suggestion is asked again only when the next word begins, or the request changes', async () => {
+    system.provider.respond(ok({ continuation: '' }));
+    const keys = [...'Please send me the report by Friday noon'];
+    for (const at of keys.keys()) await type(keys.slice(0, at + 1).join(''));
+    assert.equal(system.provider.calls.length, 8);
+    assert.deepEqual(await typeAndSummarize('一二三四五'), ['abstained', '', 0, 9]);
+    for (const text of ['一二三四五', '一二三四五六七', '一二三四五六七八九']) await type(text);
+    assert.equal(system.provider.calls.length, 10);
+    await type('一二三四五六七八九', { context_revision: 'c-2' });
+    assert.equal(system.provider.calls.length, 11);
+    system.provider.respond(ok());
+    assert.deepEqual(await typeAndSummarize('Send it'), ['suggested', ' with care', 1, 12]);
+    assert.deepEqual(await unitCounts(), [1, 0]);
   });
 
   describe('of a connected person', () => {

@@ -52,7 +52,7 @@ describe('result that cannot be stored', function () {
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
   const logs = () => system.workers.map(({ log }) => log).join('\n');
 
-  it('a result that cannot be stored ends its prediction with 500 internal_error, and is logged without its text', async () => {
+  it('a result that cannot be stored ends its prediction with 500 internal_error, and is logged without its text #unstorable', async () => {
     const app = await system.app();
     const { status, code, source, tookMs } = await predict(app, predictionBody());
     assert.deepEqual([status, code, source], [500, 'internal_error', 'worker']);
@@ -64,7 +64,7 @@ describe('result that cannot be stored', function () {
     assert.doesNotMatch(logs(), new RegExp(UNSTORABLE_TEXT));
   });
 
-  it('a result that cannot be stored does not fail any of the 39 other calls that end at the same time', async () => {
+  it('a result that cannot be stored does not fail any of the 39 other calls that end at the same time #fast-failure', async () => {
     const app = await system.app();
     const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(

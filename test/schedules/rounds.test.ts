@@ -26,8 +26,10 @@ describe('scheduled promotion and sync', function () {
   });
   afterEach(() => system?.stop());
 
-  const select = async <Row extends object>(text: string, ...values: unknown[]) =>
-    (await system.database.pool.query<Row>(text, values)).rows;
+  const select = <Row extends object>(text: string, ...values: unknown[]) => system.sql<Row>(text, values);
+  const note = () => event({ session_id: randomUUID(), type: 'note', text: 'x' });
+  const memoryOf = async (person: UserClient) =>
+    (await person.get<{ results: object[] }>('/api/memory/raw/')).body.results.length;
   const someone = async () => {
     const { id } = await createAccount(system.em(), { email: someEmail(), name: '', passwordHash: '-' });
     return id;
@@ -137,7 +139,7 @@ describe('scheduled promotion and sync', function () {
     const [ann = assert.fail(), ...others] = await Promise.all(
       Array.from({ length: PAGE + 1 }, () => signUp(system)),
     );
-    await post(ann, [event({ session_id: randomUUID(), type: 'note', text: 'x' })]);
+    await post(ann, [note()]);
     const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
     await system.startWorker(ONE_SLOT);
     const headers = { prefer: 'respond-async' };
@@ -156,7 +158,6 @@ describe('scheduled promotion and sync', function () {
 
   it('scheduled sync skips an account that has an unfinished sync job, and every account while the memory pool is paused', async () => {
     const ann = await signUp(system);
-    const note = () => event({ session_id: randomUUID(), type: 'note', text: 'x' });
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });
     await adminResult(['queue', 'pause', 'memory'], system.env);
     await post(ann, [note()]);
@@ -171,5 +172,33 @@ describe('scheduled promotion and sync', function () {
     assert.equal((await jobsOf('sync', ann.id)).length, 1);
     await lock.release();
     await until(async () => (await jobsOf('sync', ann.id))[0]?.ended_at, 20_000);
+  });
+
+  it('scheduled sync takes each new event into memory by exactly one job, even if two workers run the scheduler #ticks', async () => {
+    const [ann] = await Promise.all([
+      signUp(system),
+      system.startWorker({ SYNC_EVERY: EACH_SECOND }),
+      system.startWorker({ SYNC_EVERY: EACH_SECOND }),
+    ]);
+    for (const rows of [1, 2]) {
+      await post(ann, [note()]);
+      await until(async () => (await memoryOf(ann)) === rows, 20_000);
+      assert.equal((await jobsOf('sync', ann.id)).length, rows);
+    }
+  });
+
+  it('scheduled sync starts no job if SYNC_EVERY is off', async () => {
+    await system.startWorker({ SYNC_EVERY: EACH_SECOND });
+    await until(() => ticks('sync'));
+    await system.workers.pop()?.stop();
+    await system.startWorker({ SYNC_EVERY: 'off', PROMOTE_EVERY: EACH_SECOND });
+    const before = await ticks('sync');
+    const ann = await signUp(system);
+    await post(ann, [note()]);
+    await threeTicks();
+    assert.deepEqual(
+      [await memoryOf(ann), await jobsOf('sync', ann.id), await ticks('sync')],
+      [0, [], before],
+    );
   });
 });

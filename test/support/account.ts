@@ -1,5 +1,5 @@
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
-import { call, type Options, type Reply } from './client.ts';
+import { Client, call, type Options, type Reply } from './client.ts';
 import type { System } from './system.ts';
 import { until } from './until.ts';
 
@@ -10,34 +10,23 @@ export function someEmail(): string {
   return `person-${process.pid}-${people}@example.com`;
 }
 
-export class UserClient {
+export class UserClient extends Client {
   readonly id: string;
   readonly email: string;
   readonly password: string;
   readonly access: string;
   readonly refresh: string;
-  readonly url: string;
 
   constructor(
     part: Pick<UserClient, 'id' | 'email' | 'password' | 'access' | 'refresh'>,
     system: Pick<System, 'webs'>,
   ) {
+    super(urlOf(system), part.access);
     this.id = part.id;
     this.email = part.email;
     this.password = part.password;
     this.access = part.access;
     this.refresh = part.refresh;
-    this.url = urlOf(system);
-  }
-
-  request<Body>(
-    method: string,
-    path: string,
-    body?: object | string,
-    { headers = {}, at = this, signal }: Options = {},
-  ): Promise<Reply<Body>> {
-    const authorization = `Bearer ${this.access}`;
-    return call(method, at.url + path, body, { headers: { authorization, ...headers }, signal });
   }
 }
 
@@ -66,6 +55,22 @@ export function anonymously<Body>(
   { headers = {}, at = { url: urlOf(system) }, signal }: Options = {},
 ): Promise<Reply<Body>> {
   return call(method, at.url + path, body, { headers, signal });
+}
+
+export function logIn(
+  system: Pick<System, 'webs'>,
+  { email, password }: { email?: string | undefined; password?: string | undefined },
+): Promise<Reply<LoginResponse>> {
+  return anonymously(system, 'POST', '/api/auth/login/', { email, password });
+}
+
+export function renew(system: Pick<System, 'webs'>, refresh: string): Promise<Reply<{ access: string }>> {
+  return anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh });
+}
+
+export async function issueKey(person: UserClient, scopes?: readonly string[]): Promise<string> {
+  const body = { label: 'agent', ...(scopes && { scopes }) };
+  return (await person.post<{ key: string }>('/api/auth/keys/', body)).body.key;
 }
 
 /** Reports whether an erasure, which goes on after its answer, has ended. */

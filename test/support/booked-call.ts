@@ -2,24 +2,24 @@ import type { LedgerEntry } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 
 export function bookedCall(
-  fields: Partial<LedgerEntry & { age_ms: number }> = {},
-): LedgerEntry & { age_ms: number } {
+  fields: Partial<LedgerEntry & { ageMs: number }> = {},
+): LedgerEntry & { ageMs: number } {
   return {
     id: newId(),
-    age_ms: 0,
-    account_id: null,
-    app_id: null,
+    ageMs: 0,
+    accountId: null,
+    appId: null,
     kind: 'predict',
-    work_id: newId(),
+    workId: newId(),
     attempt: 1,
     model: 'fake-model',
-    input_tokens: 12,
-    cached_tokens: 0,
-    output_tokens: 5,
-    cost_microcents: null,
+    inputTokens: 12,
+    cachedTokens: 0,
+    outputTokens: 5,
+    costMicrocents: null,
     aborted: false,
     outcome: 'answered',
-    latency_ms: 3,
+    latencyMs: 3,
     ...fields,
   };
 }

@@ -34,9 +34,9 @@ const unpublishedAnswers: string[] = [];
 
 /** Throws unless the published document allows the answer: its status, content type and body. */
 export function assertPublished(received: Received): void {
+  const { method, url, status, text } = received;
   const fault = faultOf(received);
   if (fault === undefined) return;
-  const { method, url, status, text } = received;
   const message = `${method} ${pathnameOf(url)} answered ${status} ${text.slice(0, 2000)}: ${fault}`;
   unpublishedAnswers.push(message);
   assert.fail(message);

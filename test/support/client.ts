@@ -19,27 +19,14 @@ export interface Options {
   signal?: AbortSignal | undefined;
 }
 
-export class AppClient {
-  readonly id: string;
-  readonly key: string;
+/** Calls an ingress with a credential in `Authorization`. */
+export class Client {
   readonly url: string;
+  readonly #authorization: string;
 
-  constructor(id: string, key: string, url: string) {
-    this.id = id;
-    this.key = key;
+  constructor(url: string, credential: string) {
     this.url = url;
-  }
-
-  predict(body: object | string, options: Options = {}): Promise<Reply<PredictionResponse>> {
-    return this.request('POST', '/v1/predictions', body, options);
-  }
-
-  cancel(requestId: string, userId: string, options: Options = {}): Promise<Reply<CancelResponse>> {
-    return this.request('POST', `/v1/predictions/${requestId}/cancel`, { user_id: userId }, options);
-  }
-
-  usage(month?: string): Promise<Reply<UsageResponse>> {
-    return this.request('GET', `/v1/usage${month === undefined ? '' : `?month=${month}`}`);
+    this.#authorization = `Bearer ${credential}`;
   }
 
   request<Body>(
@@ -48,8 +35,39 @@ export class AppClient {
     body?: object | string,
     { headers = {}, at = this, signal }: Options = {},
   ): Promise<Reply<Body>> {
-    const authorization = `Bearer ${this.key}`;
-    return call(method, at.url + path, body, { headers: { authorization, ...headers }, signal });
+    const all = { authorization: this.#authorization, ...headers };
+    return call(method, at.url + path, body, { headers: all, signal });
+  }
+
+  get<Body>(path: string, options?: Options): Promise<Reply<Body>> {
+    return this.request('GET', path, undefined, options);
+  }
+
+  post<Body>(path: string, body?: object | string, options?: Options): Promise<Reply<Body>> {
+    return this.request('POST', path, body, options);
+  }
+}
+
+export class AppClient extends Client {
+  readonly id: string;
+  readonly key: string;
+
+  constructor(id: string, key: string, url: string) {
+    super(url, key);
+    this.id = id;
+    this.key = key;
+  }
+
+  predict(body: object | string, options: Options = {}): Promise<Reply<PredictionResponse>> {
+    return this.post('/v1/predictions', body, options);
+  }
+
+  cancel(requestId: string, userId: string, options: Options = {}): Promise<Reply<CancelResponse>> {
+    return this.post(`/v1/predictions/${requestId}/cancel`, { user_id: userId }, options);
+  }
+
+  usage(month?: string): Promise<Reply<UsageResponse>> {
+    return this.get(`/v1/usage${month === undefined ? '' : `?month=${month}`}`);
   }
 }
 
@@ -64,7 +82,7 @@ export async function call<Body>(
   const response = await fetch(url, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
-    ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body && { body: typeof body === 'object' ? JSON.stringify(body) : body }),
     ...(signal && { signal }),
   });
   const text = await response.text();

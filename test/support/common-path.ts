@@ -6,10 +6,15 @@ import { type Completion, complete } from '../../shared/db/stores/work/complete.
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
+import { recallOf } from '../../shared/work/kind.ts';
+import { kinds } from '../../shared/work/kinds.ts';
+import { pluck } from './pluck.ts';
 
 export const WINDOW_S = 600;
 /** A text as long as a usual request. */
 export const TEXT = 'x'.repeat(1400);
+
+const RECALL = recallOf(kinds);
 
 export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
 /** Milliseconds that each step took. */
@@ -24,7 +29,7 @@ export interface AppAndWorker {
 export async function insertAppAndWorker(pool: Pool): Promise<AppAndWorker> {
   const [appId, processId] = [newId(), newId()];
   await pool.query(
-    `insert into processes (id, kind, alive_until) values ($1, 'worker', now() + interval '1 day')`,
+    `insert into processes (id, kind, alive_until) values ($1, 'worker', now() + interval '2 minutes')`,
     [processId],
   );
   await pool.query(
@@ -58,12 +63,7 @@ export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, si
   const completed = await timeStep(
     Promise.all(byParty.map((own) => complete(pool, own.map(suggestedCompletion), WINDOW_S))),
   );
-  await timeStep(
-    outcomesOf(
-      pool,
-      batch.map(({ key }) => key),
-    ),
-  );
+  await timeStep(outcomesOf(pool, pluck(batch, 'key')));
   if (completed.flat().includes(false)) throw new Error('a pass lost work');
   const took = Object.fromEntries(STEPS.map((step, n) => [step, times[n]])) as StepTimes;
   return { took, ended: claims.length };
@@ -71,7 +71,7 @@ export async function runPass(pool: Pool, { appId, processId }: AppAndWorker, si
 
 export function claimTerms(worker: string, asks: readonly FlowRequest[]): ClaimTerms {
   const slots = asks.reduce((sum, { count }) => sum + count, 0);
-  return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };
+  return { worker, asks, slots, oneAtATime: [], reachMs: 120_000, recall: RECALL };
 }
 
 export async function queueWork(pool: Pool, { appId, processId }: AppAndWorker, size: number): Promise<void> {
@@ -108,10 +108,10 @@ function admission(party: string): Admission {
   };
 }
 
-export function suggestedCompletion({ id, party, month, attempt, worker }: Claim): Completion {
+export function suggestedCompletion({ id, kind, party, month, attempt, worker }: Claim): Completion {
   const answer = TEXT.slice(0, 200);
   return {
-    ...{ id, party, month, guard: 'attempt', attempt, worker },
+    ...{ id, kind, party, month, guard: 'attempt', attempt, worker },
     ...{ state: 'suggested', settle: true, answer, report: {} },
   };
 }

@@ -38,7 +38,7 @@ export function useDatabase(options?: { empty?: boolean }): TestDatabase {
 }
 
 /** Opens a pool on a test's database, which may be dropped before all sessions have ended. */
-export function openPool(url: string, max: number): pg.Pool {
+function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max });
   pool.on('error', () => {});
   // The pool handles errors of idle clients only; an error of another client must not fail a later test.

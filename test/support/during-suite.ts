@@ -5,7 +5,11 @@ const resourcesBySuite = new WeakMap<Mocha.Suite, AsyncDisposableStack>();
 export function duringSuite<T extends AsyncDisposable>(begin: () => Promise<T>): T {
   const fields = {} as T;
   before(async function () {
-    const resource = stackOf(this).use(await begin());
+    const stack = stackOf(this);
+    const resource = await begin();
+    // After a time-out of this hook, the suite has ended.
+    if (stack.disposed) return resource[Symbol.asyncDispose]();
+    stack.use(resource);
     Object.defineProperties(fields, Object.getOwnPropertyDescriptors(resource));
   });
   return fields;

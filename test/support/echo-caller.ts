@@ -37,7 +37,7 @@ export async function openEchoCaller(
   const log = createLog('test', 'silent');
   const resources = new AsyncDisposableStack();
   const database = resources.adopt(await openDatabase(config, log, 'forecue test caller'), closePart);
-  const { pool, orm } = database;
+  const { pool, em } = database;
   const heartbeat = await openHeartbeat(resources, pool, {
     kind: 'web',
     leaseMs: config.leaseMs,
@@ -45,8 +45,7 @@ export async function openEchoCaller(
     log,
   });
   const queues = resources.adopt(await openQueues(config, log), closePart);
-  const em = () => orm.em.fork();
-  const work = await openWork(resources, { config, pool, em, queues, heartbeat, kinds, log });
+  const work = await openWork(resources, { config, database, em, queues, heartbeat, kinds, log });
   await makeAccount(pool, PARTY);
   const { signal } = new AbortController();
   return {

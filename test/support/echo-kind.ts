@@ -26,7 +26,7 @@ export const echo: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   input: EchoInput,
   pool: 'memory',
   parties: 'accounts',
-  charged: false,
+  costs: null,
   deadline: 'predictionTimeoutMs',
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
   outlivesCallers: true,

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Type from 'typebox';
-import { authenticateApp, type Credentials } from '../../ingress/auth/credentials.ts';
-import { createApp } from '../../ingress/http/app.ts';
+import type { Credentials } from '../../ingress/auth/credentials.ts';
 import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
+import { createKoa } from '../../ingress/http/koa.ts';
 import { type ListeningServer, listen } from '../../ingress/http/server.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -17,7 +17,7 @@ import { errorBody } from '../../shared/schemas/errors.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import { PredictionRequest, SubjectRequest } from '../../shared/schemas/predictions.ts';
 import { compile } from '../../shared/schemas/validator.ts';
-import { newAppKey } from '../../shared/security/keys.ts';
+import { hashKey, looksLikeAppKey, newAppKey } from '../../shared/security/keys.ts';
 
 const { key, hash } = newAppKey();
 
@@ -70,7 +70,12 @@ async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
 
 /** Looks up the credential at every request, without the cache of credentials. */
 const credentials: Credentials = {
-  app: (headers) => authenticateApp(headers.authorization, findApp),
+  async app({ authorization = '' }) {
+    const [, appKey = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+    const app = looksLikeAppKey(appKey) ? await findApp(hashKey(appKey)) : undefined;
+    if (app === undefined) throw new AppError('invalid_app_key');
+    return app;
+  },
   user: () => Promise.reject(new AppError('not_authenticated')),
 };
 
@@ -109,8 +114,9 @@ async function* endlessLines() {
   }
 }
 
-/** Fields that every endpoint must declare for the OpenAPI document, which does not list the test endpoints. */
-const undocumentedFields = { operationId: '', tag: 'Health', summary: '' } as const;
+/** Fields of every test endpoint. The OpenAPI document does not list the test endpoints. */
+const plain = { operationId: '', tag: 'Health', summary: '', errors: [], status: 200 } as const;
+const unspecified = { ...plain, response: Type.Object({}) } as const;
 
 const v1 = endpointsOn('v1');
 
@@ -120,10 +126,8 @@ const routes = [
     '/api/recording/events/:id/',
     'none',
     endpoint('none', {
-      ...undocumentedFields,
+      ...plain,
       params: { id: 'text' },
-      errors: [],
-      status: 200,
       response: closedObject({ id: Type.String() }),
     }).handle(async ({ params }) => ({ body: { id: params.id } })),
   ),
@@ -132,11 +136,9 @@ const routes = [
     '/v1/predictions',
     'app',
     endpoint('app', {
-      ...undocumentedFields,
+      ...plain,
       body: PredictionRequest,
       bodyLimit: 4 * MIB,
-      errors: [],
-      status: 200,
       response: closedObject({ request: PredictionRequest, app: Type.String() }),
     }).handle(async ({ body, app }) => ({ body: { request: body, app: app.id } })),
   ),
@@ -145,11 +147,9 @@ const routes = [
     '/v1/predictions/:request_id/cancel',
     'app',
     endpoint('app', {
-      ...undocumentedFields,
+      ...plain,
       params: { request_id: 'identifier' },
       body: SubjectRequest,
-      errors: [],
-      status: 200,
       response: closedObject({ request_id: Type.String() }),
     }).handle(async ({ params }) => ({ body: { request_id: params.request_id } })),
   ),
@@ -158,14 +158,11 @@ const routes = [
     '/v1/usage',
     'app',
     endpoint('app', {
-      ...undocumentedFields,
+      ...unspecified,
       query: Type.Object({
         limit: Type.Optional(Type.Integer({ minimum: 0 })),
         q: Type.Optional(text(9)),
       }),
-      errors: [],
-      status: 200,
-      response: Type.Object({}),
     }).handle(async ({ headers }) => ({
       body: RENDERED,
       headers: { 'Idempotency-Replayed': 'true', 'X-Seen': String(headers['prefer']) },
@@ -175,42 +172,28 @@ const routes = [
     'GET',
     '/v1/fail/:kind',
     'none',
-    endpoint('none', {
-      ...undocumentedFields,
-      params: { kind: 'identifier' },
-      errors: [],
-      status: 200,
-      response: Type.Object({}),
-    }).handle(async ({ params }) => {
+    endpoint('none', { ...unspecified, params: { kind: 'identifier' } }).handle(async ({ params }) => {
       throw FAILURES[params.kind]?.();
     }),
   ),
-  v1(
-    'GET',
-    '/v1/stream',
-    'none',
-    endpoint('none', { ...undocumentedFields, errors: [], status: 200, response: Type.Object({}) }).handle(
-      async () => ({ body: Readable.from(brokenLines()) }),
-    ),
-  ),
-  v1(
-    'GET',
-    '/v1/endless',
-    'none',
-    endpoint('none', { ...undocumentedFields, errors: [], status: 200, response: Type.Object({}) }).handle(
-      async () => ({ body: Readable.from(endlessLines()) }),
+  ...(
+    [
+      ['/v1/stream', brokenLines],
+      ['/v1/endless', endlessLines],
+    ] as const
+  ).map(([path, lines]) =>
+    v1(
+      'GET',
+      path,
+      'none',
+      endpoint('none', unspecified).handle(async () => ({ body: Readable.from(lines()) })),
     ),
   ),
   v1(
     'GET',
     '/v1/wait',
     'none',
-    endpoint('none', {
-      ...undocumentedFields,
-      errors: [],
-      status: 200,
-      response: Type.Object({}),
-    }).handle(async ({ signal }) => {
+    endpoint('none', unspecified).handle(async ({ signal }) => {
       const released = Promise.withResolvers<void>();
       const left = Promise.withResolvers<void>();
       edge.release = released.resolve;
@@ -254,14 +237,16 @@ export const bearer = { authorization: `Bearer ${key}` };
 export const json = { ...bearer, 'content-type': 'application/json' };
 
 export async function start(): Promise<ListeningServer> {
-  const app = createApp({
+  const app = createKoa({
     routes,
     parts: undefined,
     credentials,
     countRequest: async () => {},
+    checksTimeoutMs: 10_000,
     takeTurn: (_, work) => work(),
     refusals: { add() {} },
     trustProxy: [],
+    publicUrl: 'http://localhost:8080',
     corsOrigins: [],
     sendTimeoutMs: 30_000,
     log,

@@ -17,10 +17,11 @@ export async function addFailedSyncs({ database }: System, count: number): Promi
   return rows.map(({ party }) => party).sort();
 }
 
-/** Adds a worker of the pool `memory` that lives for an hour and claims nothing. */
+/** Adds a worker of the pool `memory` that lives for two minutes and claims nothing. */
 export async function addIdleWorker({ database }: System): Promise<void> {
   await database.pool.query(
-    `insert into processes (id, kind, alive_until, pools)
-     values (gen_random_uuid(), 'test', now() + interval '1 hour', '{"memory": {"slots": 1, "claimed": 0}}')`,
+    `insert into processes (id, kind, alive_until, pools, settings)
+     values (gen_random_uuid(), 'test', now() + interval '2 minutes',
+             '{"memory": {"slots": 1, "claimed": 0, "stalledMs": 0}}', '{"version": "test"}')`,
   );
 }

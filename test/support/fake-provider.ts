@@ -14,8 +14,8 @@ export interface PromptRecord {
   known: { profile: { summary: string; data: object } | null; facts: string[] } | null;
   recalled: {
     facts: string[];
-    episodes: { title: string; summary: string }[];
-    said: { role: string | null; own: boolean; content: string }[];
+    episodes: { on: string; title: string; summary: string }[];
+    said: { on: string; role: string | null; own: boolean; content: string }[];
   } | null;
   artifact: { kind: string; selection: string; summary: string } | null;
   messages: { role: string; origin: string; content: string }[];

@@ -1,6 +1,7 @@
 import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from './client.ts';
 import { percentile } from './keep-alive-client.ts';
+import { pluck } from './pluck.ts';
 
 export function flood(
   app: AppClient,
@@ -36,12 +37,9 @@ export function endOf({ status, code }: EndedCall): string {
 }
 
 export function p95(replies: readonly { tookMs: number }[]): number {
-  return percentile(
-    replies.map(({ tookMs }) => tookMs),
-    0.95,
-  );
+  return percentile(pluck(replies, 'tookMs'), 0.95);
 }
 
 export function slowest(replies: readonly { tookMs: number }[]): number {
-  return Math.round(Math.max(0, ...replies.map(({ tookMs }) => tookMs)));
+  return Math.round(Math.max(0, ...pluck(replies, 'tookMs')));
 }

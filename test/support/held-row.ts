@@ -20,8 +20,6 @@ export interface HeldRow {
   values: string[];
   heldMs: number;
   victim: AppCallers;
-  /** More users of the owner's app; each calls as often as the victim while the row is locked. */
-  crowd?: readonly object[];
   others: AppCallers[];
 }
 
@@ -43,15 +41,15 @@ const VICTIM_INTERVAL_MS = 500;
 const CALLS_IN_PROGRESS = 4;
 
 export async function whileRowIsHeld(system: System, held: HeldRow): Promise<HeldRowAnswers> {
-  const { victim, crowd = [] } = held;
+  const { victim } = held;
   const draft = { text: `Held ${victim.app.id} `, revision: 1 };
-  const ask = (part = victim.part) => victim.app.predict(predictionBody({ draft, ...part }));
+  const ask = () => victim.app.predict(predictionBody({ draft, ...victim.part }));
   system.provider.respond(delay(SERVICE_MS, ok()));
   const loads = held.others.map(startCallers);
   try {
     await sleep(CALM_MS);
     const callsBefore = loads.map(({ calls }) => calls.length);
-    const own = Array.from({ length: CALLS_IN_PROGRESS }, () => ask());
+    const own = Array.from({ length: CALLS_IN_PROGRESS }, ask);
     await untilAtProvider(system, draft.text, CALLS_IN_PROGRESS);
     const noise = measureNoise(victim.app);
     const lock = await lockRow(system, held.table, held.where, held.values);
@@ -62,7 +60,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Hel
       })
       .catch(() => {});
     for (const until = performance.now() + held.heldMs; performance.now() < until; ) {
-      own.push(ask(), ...crowd.map(ask));
+      own.push(ask());
       await sleep(Math.max(0, Math.min(VICTIM_INTERVAL_MS, until - performance.now())));
     }
     await lock.release();

@@ -100,7 +100,7 @@ export async function addFact(
   await database.pool.query(
     `insert into facts (id, account_id, text, tags, confidence, valid_from, valid_to, superseded_by, pinned,
                         created_at, updated_at)
-     select $1, $2, f.text, '{}', f.confidence, f.valid_from, f.valid_to, f.superseded_by, f.pinned, now(), now()
+     select $1, $2, f.text, coalesce(f.tags, '{}'), f.confidence, f.valid_from, f.valid_to, f.superseded_by, f.pinned, now(), now()
        from json_populate_record(null::facts, $3) f`,
     [newId(), account.id, JSON.stringify(fact)],
   );

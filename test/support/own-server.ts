@@ -31,26 +31,22 @@ export interface Replica {
 
 const TEMPLATE = 'forecue_template';
 
-/** Number of connections that the server accepts: enough for an installation, and few enough to be exhausted. */
+/** Number of connections that the server accepts by default: enough for an installation, and few enough to be exhausted. */
 export const SLOTS = 60;
 
 /** Settings without `fsync`: commits still reach the operating system, so a crash of the server alone loses none. */
-const SETTINGS = [
-  'listen_addresses=127.0.0.1',
-  'unix_socket_directories=',
-  'timezone=UTC',
-  'fsync=off',
-  `max_connections=${SLOTS}`,
-];
+const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'fsync=off'];
 
 interface OwnServerOptions {
   pooled?: boolean;
+  slots?: number;
   folder?: string;
 }
 
 /** Starts the server. Until `close`, this process's tests create their databases on it. */
 export async function startOwnServer({
   pooled = false,
+  slots = SLOTS,
   folder: own,
 }: OwnServerOptions = {}): Promise<OwnServer> {
   const directory = own ?? (await scratchFolder('forecue-fault-'));
@@ -63,7 +59,8 @@ export async function startOwnServer({
   };
   const data = join(folder, 'data');
   const control = (...args: string[]) => controlOf(data, ...args);
-  const optionsAt = (port: string) => [`-p ${port}`, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' ');
+  const settings = [...SETTINGS, `max_connections=${slots}`];
+  const optionsAt = (port: string) => [`-p ${port}`, ...settings.map((setting) => `-c ${setting}`)].join(' ');
   const options = optionsAt(new URL(url).port);
   const makeStandby = async (folder: string, primary: string) => {
     const files = {

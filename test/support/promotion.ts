@@ -36,7 +36,7 @@ export function promote(
   body: object = {},
   headers: Record<string, string> = {},
 ): Promise<Reply<PromoteResult>> {
-  return person.request<PromoteResult>('POST', `/api/memory/promote/${tier}/`, body, { headers });
+  return person.post<PromoteResult>(`/api/memory/promote/${tier}/`, body, { headers });
 }
 
 /** Adds what is said in a session, a second apart. Lines that begin with `agent:` are an agent's. */
@@ -51,25 +51,19 @@ export async function say(
     const message = words === '' ? { kind: 'reply', content: line } : { kind: 'prompt', content: words };
     return { ...message, agent: 'coder', session_id, occurred_at: new Date(at + n * 1000).toISOString() };
   });
-  const { status, text, body } = await person.request<RawMemoryResponse[]>('POST', '/api/memory/raw/', rows);
+  const { status, text, body } = await person.post<RawMemoryResponse[]>('/api/memory/raw/', rows);
   if (status !== 201) throw new Error(`adding was answered ${status} ${text}`);
   return body;
 }
 
 /** Returns the latest 200 episodes, earliest first. */
 export async function episodesOf(person: UserClient): Promise<EpisodeResponse[]> {
-  const { body } = await person.request<{ results: EpisodeResponse[] }>(
-    'GET',
-    '/api/memory/episodes/?limit=200',
-  );
+  const { body } = await person.get<{ results: EpisodeResponse[] }>('/api/memory/episodes/?limit=200');
   return body.results.toReversed();
 }
 
 /** Returns the latest 200 raw rows, earliest first. */
 export async function rawOf(person: UserClient): Promise<RawMemoryResponse[]> {
-  const { body } = await person.request<{ results: RawMemoryResponse[] }>(
-    'GET',
-    '/api/memory/raw/?limit=200',
-  );
+  const { body } = await person.get<{ results: RawMemoryResponse[] }>('/api/memory/raw/?limit=200');
   return body.results.toReversed();
 }

@@ -73,7 +73,7 @@ export async function rollingUpgrade(
   };
   const live: Record<'web' | 'worker', TestProcess[]> = { web: [], worker: [] };
   const start = async (version: Version, kind: 'web' | 'worker') => {
-    const started = await version.start(kind, env);
+    const started = await version.launch(kind, env).ready();
     processes.push(started);
     live[kind].push(started);
     if (kind === 'web') balancer.add(started.url);

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { QueryResultRow } from 'pg';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createApp, type NewApp } from '../../shared/db/stores/apps.ts';
 import { createLog } from '../../shared/log.ts';
@@ -42,7 +43,7 @@ export interface SystemOptions {
   env?: Environment;
   /** Gives each ingress and worker a process of its own, which a test may kill or freeze. */
   apart?: boolean;
-  /** Drops the product's wake-ups, so that only tickets and polling are left. */
+  /** Drops the product's wake-ups, so that only jobs and polling are left. */
   withoutWakeUps?: boolean;
 }
 
@@ -66,6 +67,8 @@ export interface System<P extends Part = Part> extends AsyncDisposable {
   startWeb(env?: Environment): Promise<P>;
   startWorker(env?: Environment): Promise<P>;
   launch(kind: Kind, env?: Environment): P;
+  /** Runs SQL past the product, and returns the rows. */
+  sql<Row extends QueryResultRow = QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Returns an entity manager with which a test calls the product's stores directly. */
   em(): EntityManager;
   /** Creates an app, and returns its client, which calls the first ingress. */
@@ -205,15 +208,18 @@ async function start<P extends Part>(options: SystemOptions, runner: PartRunner<
     },
     startWeb: (more) => system.launch('web', more).ready(),
     startWorker: (more) => system.launch('worker', more).ready(),
+    sql: async (text, values) => (await database.pool.query(text, values)).rows,
     em: () => admin.orm.em.fork(),
     app: (app) => makeApp(admin, webs, app),
     async stop() {
+      // Ends each part even if another fails to end: what is left would keep the run alive.
+      await using ending = new AsyncDisposableStack();
+      ending.defer(() => database.drop());
+      ending.defer(() => queue.close());
+      ending.defer(() => admin.close());
+      ending.defer(() => runner.end([...webs, ...workers]));
+      ending.defer(() => provider.close());
       await Promise.all(webs.map((web) => untilNoted(web.url, () => web.log)));
-      await provider.close();
-      await runner.end([...webs, ...workers]);
-      await admin.close();
-      await queue.close();
-      await database.drop();
     },
     [Symbol.asyncDispose]: () => system.stop(),
   };

@@ -2,7 +2,6 @@ import { fork } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { UserClient } from './account.ts';
 import { bareEnvironment } from './environment.ts';
 import { listen } from './listening.ts';
 import { TestProcess } from './system.ts';
@@ -35,14 +34,8 @@ export async function callTool<Result = Record<string, unknown>>(
   args: Record<string, unknown> = {},
 ): Promise<Result> {
   const answer = await client.callTool({ name, arguments: args });
-  if (answer.isError) throw new Error(JSON.stringify(answer.structuredContent));
+  if (answer.isError) throw new Error(JSON.stringify(answer.content));
   return answer.structuredContent as Result;
-}
-
-export async function issueKey(person: UserClient, scopes?: readonly string[]): Promise<string> {
-  const body = { label: 'agent', ...(scopes && { scopes }) };
-  const issued = await person.request<{ key: string }>('POST', '/api/auth/keys/', body);
-  return issued.body.key;
 }
 
 /** Starts a proxy that passes calls on to an ingress and records the headers of every call. */

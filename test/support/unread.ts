@@ -11,7 +11,7 @@ export async function openSocket(url: string, localAddress?: string): Promise<So
   return socket;
 }
 
-export function getRequestText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
+function getRequestText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
   const lines = [
     `GET ${path} HTTP/1.1`,
     'Host: x',
@@ -24,25 +24,6 @@ export function getRequestText({ access }: UserClient, path: string, connection 
 export async function askUnread(person: UserClient, path: string, at = person.url): Promise<Socket> {
   const socket = await openSocket(at);
   socket.write(getRequestText(person, path, 'close'));
-  return socket;
-}
-
-export async function postUnread(
-  person: UserClient,
-  path: string,
-  json: string,
-  at = person.url,
-): Promise<Socket> {
-  const socket = await openSocket(at);
-  const lines = [
-    `POST ${path} HTTP/1.1`,
-    'Host: x',
-    'Connection: close',
-    `Authorization: Bearer ${person.access}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(json)}`,
-  ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n${json}`);
   return socket;
 }
 

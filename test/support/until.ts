@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
 /** Polls until the condition returns something truthy, and resolves with that. Rejects after `withinMs`. */
-export async function until<T>(condition: () => T | Promise<T>, withinMs = 20_000): Promise<Truthy<T>> {
+export async function until<T>(condition: () => T | Promise<T>, withinMs = 40_000): Promise<Truthy<T>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const found = await condition();
@@ -14,7 +14,7 @@ export async function until<T>(condition: () => T | Promise<T>, withinMs = 20_00
 }
 
 /** Retries until `work` does not throw. Rejects after `withinMs`, with the last error as the cause. */
-export async function untilDone<T>(work: () => Promise<T>, withinMs = 20_000): Promise<T> {
+export async function untilDone<T>(work: () => Promise<T>, withinMs = 40_000): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     try {

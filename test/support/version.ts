@@ -1,9 +1,10 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import packageJson from '../../package.json' with { type: 'json' };
 import { bareEnvironment } from './environment.ts';
 import { TestProcess } from './system.ts';
 
@@ -13,21 +14,10 @@ const ENTRIES = { web: ['ingress/main.ts'], worker: ['workers/main.ts', 'predict
 type Environment = Record<string, string>;
 
 export interface Version {
-  start(kind: keyof typeof ENTRIES, env: Environment): Promise<TestProcess>;
+  launch(kind: keyof typeof ENTRIES, env: Environment): TestProcess;
   migrate(env: Environment): Promise<void>;
   admin(args: string[], env: Environment): Promise<string>;
   remove(): Promise<void>;
-}
-
-export async function versionOf(commit: string): Promise<Version> {
-  const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
-  const archive = spawn('git', ['-C', CHECKOUT, 'archive', commit], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const unpack = spawn('tar', ['-x', '-C', folder], { stdio: ['pipe', 'inherit', 'inherit'] });
-  archive.stdout.pipe(unpack.stdin);
-  await Promise.all([archive, unpack].map(waitForSuccess));
-  const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
-  await waitForSuccess(spawn('npm', install, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }));
-  return temporaryVersion(folder);
 }
 
 export interface Release {
@@ -53,12 +43,8 @@ export async function versionWithReleases(releases: readonly Release[]): Promise
   }
   // Only the latest release's functions are installed.
   await writeFile(join(folder, 'shared/db/sql/zz-release.sql'), releases.at(-1)?.functions ?? '');
-  const file = join(folder, 'shared/db/functions.ts');
-  const source = await readFile(file, 'utf8');
-  await writeFile(
-    file,
-    source.replace('version: HASHES.length', `version: HASHES.length + ${releases.length}`),
-  );
+  const version = `1000.0.${releases.length}`;
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ ...packageJson, version }));
   return temporaryVersion(folder);
 }
 
@@ -76,25 +62,25 @@ function versionAt(folder: string): Omit<Version, 'remove'> {
   const run = async (file: string, args: string[], env: Environment) => {
     const child = spawn(process.execPath, [join(folder, file), ...args], {
       env: { ...bareEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [output] = await Promise.all([text(child.stdout), waitForSuccess(child)]);
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    if (code !== 0) throw new Error(`${file} ended with ${code}: ${errors}`);
     return output;
   };
   return {
-    start(kind, env) {
+    launch(kind, env) {
       const [entry = '', ...args] = ENTRIES[kind];
       const options = { env: { ...bareEnvironment(), ...env }, cwd: folder, silent: true };
-      return new TestProcess(fork(join(folder, entry), args, options)).ready();
+      return new TestProcess(fork(join(folder, entry), args, options));
     },
     async migrate(env) {
       await run('bin/migrate.ts', [], env);
     },
     admin: (args, env) => run('bin/admin/main.ts', args, env),
   };
-}
-
-async function waitForSuccess(child: ChildProcess): Promise<void> {
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`);
 }

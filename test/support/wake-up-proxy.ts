@@ -51,5 +51,5 @@ function wakeUpIn(message: Buffer): string | undefined {
   if (message[0] !== NOTIFICATION) return undefined;
   const start = HEADER_BYTES + 4;
   const name = message.toString('utf8', start, message.indexOf(0, start));
-  return /_(ended|cancel|admitted|providers)$/.exec(name)?.[1];
+  return /_(ended|cancel|providers)$/.exec(name)?.[1];
 }

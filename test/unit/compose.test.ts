@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { startIngress } from '../../ingress/compose.ts';
-import { listen } from '../../ingress/http/server.ts';
 import { openUploads } from '../../ingress/recording/uploads.ts';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { createLog } from '../../shared/log.ts';
-import { errorsOf } from '../../shared/process/lifecycle.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { startWorker } from '../../workers/compose.ts';
@@ -60,42 +58,16 @@ describe('composition root', () => {
     await until(nothingIsOpen);
   });
 
-  it('an ingress gives up the lead of the housekeeping as soon as it begins to drain', async () => {
-    const drained = Promise.withResolvers<void>();
-    const isDraining = Promise.withResolvers<void>();
-    const ingress = await startIngress(ingressConfig(values()), LOG, {
-      async listen(...args) {
-        const server = await listen(...args);
-        const close = async (withinMs: number) => {
-          isDraining.resolve();
-          await drained.promise;
-          await server.close(withinMs);
-        };
-        return { ...server, close };
-      },
-    });
-    const isLed = async () => {
-      const { rowCount } = await database.pool.query(`select from leases where until > now()`);
-      return rowCount === 1;
-    };
-    await until(isLed);
-    const stopped = ingress.stop();
-    try {
-      await isDraining.promise;
-      await until(async () => !(await isLed()));
-    } finally {
-      drained.resolve();
-      await stopped;
-    }
-  });
-
   it('if some parts of a process fail to close, all others are closed and each failure is reported', async () => {
     const ingress = await startIngress(ingressConfig(values()), LOG, {
       openUploads: async (...args) => failOnClose(await openUploads(...args), 'uploads'),
       openQueues: async (...args) => failOnClose(await openQueues(...args), 'queues'),
     });
-    const stopped = await ingress.stop().catch((error: unknown) => [...errorsOf(error)]);
-    assert.deepEqual(stopped, [new Error('uploads'), new Error('queues')]);
+    await assert.rejects(ingress.stop(), (error) => {
+      assert.ok(error instanceof SuppressedError);
+      assert.deepEqual([error.suppressed, error.error], [new Error('uploads'), new Error('queues')]);
+      return true;
+    });
     await until(nothingIsOpen);
   });
 });

@@ -13,7 +13,6 @@ const DOCUMENTS = [
 const SHORT_PREFIXES: Record<string, string> = {
   'sql/': 'shared/db/sql/',
   'stores/': 'shared/db/stores/',
-  'acceptance/': 'test/acceptance/',
 };
 const SUITES = readdirSync('test', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -55,6 +54,5 @@ function pathOf(name: string): string | undefined {
   if (/\.\w+$/.test(name) || /^(bin|ingress|shared|workers|test)\/.*\/$/.test(name)) return name;
   const [suite = ''] = name.split('/');
   if (!SUITES.includes(suite) || suite === name) return undefined;
-  const long = `test/${name}.long.test.ts`;
-  return existsSync(long) ? long : `test/${name}.test.ts`;
+  return `test/${name}.test.ts`;
 }

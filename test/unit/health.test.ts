@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { ProcessHealth } from '../../shared/process/health.ts';
 import { openOperatorPort } from '../../shared/process/operator-port.ts';
+import { useClock } from '../support/clock.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
-import { until } from '../support/until.ts';
 
-describe('process readiness', () => {
+describe('process checks', () => {
+  const clock = useClock();
+
   it('a process checks its stores at most once a second, however often its readiness is requested', async () => {
     const health = new ProcessHealth();
     health.serving = true;
@@ -19,13 +24,16 @@ describe('process readiness', () => {
     isUp = false;
     assert.equal(await health.isReady(), true);
     assert.equal(asked, 1);
-    await until(async () => !(await health.isReady()), 5000);
-    assert.equal(asked, 2);
+    await clock.pass(1000);
+    assert.equal(await health.isReady(), false);
     isUp = true;
-    await until(() => health.isReady(), 5000);
+    await clock.pass(1000);
+    assert.equal(await health.isReady(), true);
     assert.equal(asked, 3);
   });
+});
 
+describe('process readiness', () => {
   it('a process is no longer ready once it stops serving', async () => {
     const health = new ProcessHealth();
     health.require(async () => {});
@@ -61,5 +69,50 @@ describe('process readiness', () => {
     } finally {
       port.close();
     }
+  });
+});
+
+describe('operator port on a loopback address', () => {
+  let url: URL;
+  let close: () => void;
+  before(async () => {
+    const port = await openOperatorPort({ host: '127.0.0.1', port: 0 }, new ProcessHealth());
+    url = new URL(port.url);
+    close = port.close;
+  });
+  after(() => close());
+
+  it('the operator port is 421 for a name that a page could have made lead to it', async () => {
+    const statusFor = async (host: string) => {
+      const [answer]: IncomingMessage[] = await once(
+        get(new URL('/metrics', url), { headers: { host } }),
+        'response',
+      );
+      return answer?.resume().statusCode;
+    };
+    for (const host of [
+      'evil.example',
+      `evil.example:${url.port}`,
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+    ])
+      assert.equal(await statusFor(host), 421, host);
+    for (const host of [url.host, 'localhost', `localhost:${url.port}`, '[::1]:9460'])
+      assert.equal(await statusFor(host), 200, host);
+  });
+
+  it('the operator port closes half a request within ten seconds', async () => {
+    const halves = [
+      'GET /metrics HTTP/1.1\r\nHost: ',
+      'GET /admin/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n',
+    ];
+    const sockets = halves.map((half) => {
+      const socket = connect(Number(url.port), '127.0.0.1');
+      socket.write(half);
+      return socket;
+    });
+    await Promise.all(
+      sockets.map((socket) => once(socket.resume(), 'close', { signal: AbortSignal.timeout(10_000) })),
+    );
   });
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { takeSteps } from '../../shared/db/steps.ts';
+import { beginRound, endRound } from '../../shared/db/stores/rounds.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
@@ -20,7 +22,7 @@ describe('housekeeper', () => {
     const housekeeper = new Housekeeper({
       ...{ pool: database.pool, kinds, process: newId(), leaseMs: 1000, recoveryWindowS: 600 },
       complete: () => assert.fail('there is no work'),
-      wakeUps: { announceAdmitted() {} },
+      addJobs() {},
       eraseAccounts: (_, stopping) => takeSteps(endless(), 60_000, stopping),
       log: createLog('test', 'silent'),
     });
@@ -28,5 +30,28 @@ describe('housekeeper', () => {
     const since = performance.now();
     await housekeeper.close();
     assert.ok(performance.now() - since < 30_000);
+  });
+
+  it('of two processes one runs a step at a time, and another takes the step over once the first is dead #housekeeper-dies', async () => {
+    const { pool } = database;
+    const [first, second] = [newId(), newId()];
+    const aliveFor = (id: string, time: string) =>
+      pool.query(
+        `insert into processes (id, kind, alive_until) values ($1, 'web', now() + $2::interval)
+         on conflict (id) do update set alive_until = excluded.alive_until`,
+        [id, time],
+      );
+    const begin = (process: string) => beginRound(pool, { step: 'step', everyMs: 1, process });
+    await aliveFor(first, '1 minute');
+    assert.equal(await begin(first), true);
+    await sleep(10);
+    assert.equal(await begin(second), false);
+    await aliveFor(first, '-1 second');
+    assert.equal(await begin(second), true);
+    await endRound(pool, { step: 'step', process: first }, true);
+    await aliveFor(second, '1 minute');
+    assert.equal(await begin(first), false, 'a round that another process took over is not ended');
+    await endRound(pool, { step: 'step', process: second }, true);
+    assert.equal(await begin(first), true);
   });
 });

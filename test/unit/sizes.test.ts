@@ -10,7 +10,6 @@ const LONGER_FILES: Record<string, string> = {
   'client/console/strings/en.ts': 'every sentence of the console in English',
   'client/src/completer.ts': 'one state machine between keystrokes and answers',
   'ingress/work/service.ts': 'the way of a request from its admission to its answer',
-  'shared/db/batcher.ts': 'one state machine, whose parts make no sense alone',
   'shared/db/stores/memory/forget-derived.ts': 'what a deletion changes in all that was derived from a row',
   'shared/schemas/validator.ts': 'from a value to its faults, and their words',
   'workers/providers/openai.ts': 'the way of a question to a server and of its answer back',

@@ -97,8 +97,10 @@ describe('credentials for /api', () => {
     });
 
   describe('access token', () => {
-    const claims = (part: object = {}) => ({ sub: person.id, jti: 'a-jti', ...part });
     const now = () => Math.floor(Date.now() / 1000);
+    const claims = (part: object = {}) => {
+      return { sub: person.id, jti: 'a-jti', auth_time: now(), gen: 0, ...part };
+    };
 
     /** Signs a token as the service does, except for what the test changes. */
     const forge = (

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../../shared/ids.ts';
 import type { LoginResponse, NewKeyResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, eraseAccount, isGone, signUp, type UserClient } from '../../support/account.ts';
 import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
+import { pluck } from '../../support/pluck.ts';
 import { event, post } from '../../support/recording.ts';
 import { predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { lockRow } from '../../support/row-lock.ts';
@@ -29,13 +29,13 @@ describe('erasing an account', () => {
   };
 
   const storedAnswers = async (id: string) => {
-    const { rows } = await system.database.pool.query(`select from answers where id = $1`, [id]);
+    const rows = await system.sql(`select from answers where id = $1`, [id]);
     return rows.length;
   };
 
   it('erasing an account ends its credentials within two seconds, and frees its e-mail address and session ids', async () => {
     const person = await signUp(system);
-    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    const { body: key } = await person.post<{ key: string }>('/api/auth/keys/', { label: 'k' });
     const mine = event();
     await post(person, [mine]);
     const { email, password } = person;
@@ -43,11 +43,11 @@ describe('erasing an account', () => {
       const headers = { 'x-service-api-key': key.key };
       const replies = await Promise.all(
         system.webs.flatMap((at) => [
-          person.request('GET', '/api/auth/keys/', undefined, { at }),
+          person.get('/api/auth/keys/', { at }),
           anonymously(system, 'GET', '/api/auth/keys/', undefined, { at, headers }),
         ]),
       );
-      return replies.map(({ status }) => status).join();
+      return pluck(replies, 'status').join();
     };
     assert.equal(await statuses(), '200,200,200,200');
     await beginErasing(person);
@@ -65,29 +65,13 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('the id of an account that is being erased does not work as an e-mail address at log-in', async () => {
-    const { id, password } = await signUp(system);
-    // Sets the row to its state before the last step of an erasure. A future `erasing_at` keeps processes from taking
-    // over the erasure.
-    await system.database.pool.query(
-      `update accounts set active = false, erasing_at = now() + interval '1 hour', email = '', email_key = id::text,
-              name = '', password_hash = ''
-        where id = $1`,
-      [id],
-    );
-    for (const email of [id, newId()]) {
-      const { status, code } = await anonymously(system, 'POST', '/api/auth/login/', { email, password });
-      assert.deepEqual([status, code], [401, 'invalid_credentials']);
-    }
-  });
-
   it('erasing an account also removes its e-mail address from the waitlist', async () => {
     const person = await signUp(system);
     const other = `x${person.email}`;
     for (const email of [person.email.toUpperCase(), other])
       await anonymously(system, 'POST', '/api/auth/waitlist/', { email });
     await beginErasing(person);
-    const { rows } = await system.database.pool.query('select email from waitlist');
+    const rows = await system.sql('select email from waitlist');
     assert.deepEqual(rows, [{ email: other }]);
   });
 
@@ -119,20 +103,20 @@ describe('erasing an account', () => {
     assert.deepEqual(rows, []);
   });
 
-  it('requests with the cached credentials of an erased account get 401', async () => {
+  it('requests with the cached credentials of an erased account get 401 #revoked-credential', async () => {
     const person = await signUp(system);
-    const { body: key } = await person.request<NewKeyResponse>('POST', '/api/auth/keys/', { label: 'k' });
+    const { body: key } = await person.post<NewKeyResponse>('/api/auth/keys/', { label: 'k' });
     const readWithKey = () =>
       anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: { 'x-service-api-key': key.key } });
-    for (const { status } of [await person.request('GET', '/api/auth/me/'), await readWithKey()])
+    for (const { status } of [await person.get('/api/auth/me/'), await readWithKey()])
       assert.equal(status, 200);
     await beginErasing(person);
     const replies = await Promise.all([
-      person.request('GET', '/api/auth/me/'),
+      person.get('/api/auth/me/'),
       person.request('PATCH', '/api/auth/me/', { name: 'ghost' }),
-      person.request('POST', '/api/auth/keys/', { label: 'ghost' }),
-      person.request('GET', '/api/export/'),
-      person.request('POST', '/api/memory/facts/', { text: 'ghost' }),
+      person.post('/api/auth/keys/', { label: 'ghost' }),
+      person.get('/api/export/'),
+      person.post('/api/memory/facts/', { text: 'ghost' }),
       readWithKey(),
       post(person, [event()]),
     ]);
@@ -142,7 +126,7 @@ describe('erasing an account', () => {
     );
   });
 
-  it("erasing an account ends its connections' running predictions, and erases the answers of earlier ones", async () => {
+  it("erasing an account ends its connections' running predictions, and erases the answers of earlier ones #erased-work", async () => {
     const [person, other] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const mine = await connect(system, app, person, 'u-1');
@@ -194,33 +178,29 @@ describe('erasing an account', () => {
     assert.equal((await waiting).code, 'connection_revoked');
   });
 
-  for (const [when, forgotten] of [
-    ['days ago', 'connection_attempts'],
-    ['while an older version ran', 'erasing_grants'],
-  ])
-    it(`erasing an account erases its predictions on a connection that moved to another account ${when}`, async () => {
-      const [person, next] = await Promise.all([signUp(system), signUp(system)]);
-      const app = await connectingApp(system);
-      const before = await connect(system, app, person);
-      const first = predictionBody({ connection_id: before.connection_id });
-      await app.predict(first);
-      await connect(system, app, person);
-      const second = predictionBody({ connection_id: before.connection_id });
-      assert.equal((await app.predict(second)).status, 200);
-      const after = await connect(system, app, next);
-      assert.equal(after.connection_id, before.connection_id);
-      const his = predictionBody({ connection_id: after.connection_id });
-      const { text } = await app.predict(his);
-      await system.database.pool.query(`delete from ${forgotten} where account_id = $1`, [person.id]);
+  it('erasing an account erases its predictions on a connection that moved to another account days ago', async () => {
+    const [person, next] = await Promise.all([signUp(system), signUp(system)]);
+    const app = await connectingApp(system);
+    const before = await connect(system, app, person);
+    const first = predictionBody({ connection_id: before.connection_id });
+    await app.predict(first);
+    await connect(system, app, person);
+    const second = predictionBody({ connection_id: before.connection_id });
+    assert.equal((await app.predict(second)).status, 200);
+    const after = await connect(system, app, next);
+    assert.equal(after.connection_id, before.connection_id);
+    const his = predictionBody({ connection_id: after.connection_id });
+    const { text } = await app.predict(his);
+    await system.sql('delete from connection_attempts where account_id = $1', [person.id]);
 
-      await eraseAccount(system, person);
-      for (const body of [first, second]) {
-        const row = await rowOf(system, body);
-        assert.deepEqual([row.profile_revision, await storedAnswers(row.id)], ['none', 0]);
-        assert.equal((await app.predict(body)).code, 'recovery_window_expired');
-      }
-      assert.equal((await app.predict(his)).text, text);
-    });
+    await eraseAccount(system, person);
+    for (const body of [first, second]) {
+      const row = await rowOf(system, body);
+      assert.deepEqual([row.profile_revision, await storedAnswers(row.id)], ['none', 0]);
+      assert.equal((await app.predict(body)).code, 'recovery_window_expired');
+    }
+    assert.equal((await app.predict(his)).text, text);
+  });
 
   it('erasing an account erases the answers of thousands of predictions through its connection', async () => {
     const person = await signUp(system);
@@ -262,7 +242,7 @@ describe('erasing an account', () => {
 
     await eraseAccount(system, person);
     const marks = 'select from erasing_grants where account_id = $1';
-    assert.equal((await system.database.pool.query(marks, [person.id])).rows.length, 0);
+    assert.equal((await system.sql(marks, [person.id])).length, 0);
     assert.equal((await app.predict(body)).text, text);
   });
 
@@ -273,7 +253,7 @@ describe('erasing an account', () => {
     const hers = predictionBody({ connection_id });
     assert.equal((await app.predict(hers)).status, 200);
     // Deletes the connection attempt, which would otherwise be deleted after a day.
-    await system.database.pool.query('delete from connection_attempts where account_id = $1', [person.id]);
+    await system.sql('delete from connection_attempts where account_id = $1', [person.id]);
 
     const holder = await system.database.pool.connect();
     await holder.query('begin');
@@ -315,9 +295,7 @@ describe('erasing an account', () => {
     for (const { status, text } of logins) assert.ok([200, 401].includes(status), text);
     await until(() => isGone(system, person));
     for (const table of ['recording_events', 'recording_sessions', 'refresh_tokens']) {
-      const { rows } = await system.database.pool.query(`select from ${table} where account_id = $1`, [
-        person.id,
-      ]);
+      const rows = await system.sql(`select from ${table} where account_id = $1`, [person.id]);
       assert.equal(rows.length, 0, table);
     }
   });

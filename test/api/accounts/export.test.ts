@@ -2,25 +2,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { exportAccount } from '../../../ingress/accounts/export.ts';
-import { RecordingService } from '../../../ingress/recording/service.ts';
-import { Account } from '../../../shared/db/entities/account.ts';
 import { accountData, PAGE_BYTES_MAX } from '../../../shared/db/stores/account-data.ts';
-import type { EventRow } from '../../../shared/db/stores/recording/read.ts';
-import { newId } from '../../../shared/ids.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
 import { assertPublished } from '../../support/client-contract.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
-import { countRowsRead } from '../../support/rows-read.ts';
+import { pluck } from '../../support/pluck.ts';
 import { useSystem } from '../../support/system.ts';
 
 describe('account export', () => {
   const system = useSystem({ workers: 0 });
 
-  const record = (person: UserClient, events: object[]) =>
-    person.request('POST', '/api/recording/events/', events);
+  const record = (person: UserClient, events: object[]) => person.post('/api/recording/events/', events);
 
   const lines = async (person: UserClient) => {
     const response = await fetchPublished(`${person.url}/api/export/`, {
@@ -46,33 +40,9 @@ describe('account export', () => {
     ...part,
   });
 
-  it("an account's export reads fewer than five database rows for each provider call that it exports", async () => {
-    const person = await signUp(system);
-    const calls = 6000;
-    const add = (account: string, count: number) =>
-      system.database.pool.query(
-        `insert into provider_calls (id, at, account_id, work_id, attempt, kind, model, input_tokens, cached_tokens,
-                                      output_tokens, aborted, outcome, latency_ms)
-         select gen_random_uuid(), now() + n * interval '1 ms', $1, gen_random_uuid(), 1, 'reply', 'm', 1, 0, 1, false,
-                'answered', 1
-           from generate_series(1, $2) n`,
-        [account, count],
-      );
-    await add(newId(), 10 * calls);
-    await add(person.id, calls);
-    await system.database.pool.query('analyze provider_calls');
-    let found = 0;
-    const read = await countRowsRead(system, async (em) => {
-      for await (const { type, rows } of accountData(() => em, person.id))
-        if (type === 'provider_call') found += rows.length;
-    });
-    assert.equal(found, calls);
-    assert.ok(read < 5 * calls, `${read} rows`);
-  });
-
   it("an account's export contains the account, then all of its data, and no data of other accounts", async () => {
     const [person, other] = await Promise.all([signUp(system, { name: 'Ada' }), signUp(system)]);
-    const { body: key } = await person.request<{ key: string; id: string }>('POST', '/api/auth/keys/', {
+    const { body: key } = await person.post<{ key: string; id: string }>('/api/auth/keys/', {
       label: 'k',
     });
     for (const one of [person, other]) {
@@ -82,10 +52,10 @@ describe('account export', () => {
       await connect(system, await connectingApp(system), one);
     }
     const found = await lines(person);
-    const types = found.map(({ type }) => type);
+    const types = pluck(found, 'type');
     assert.deepEqual(types, ['account', 'key', 'connection', 'session', 'event', 'event', 'profile', 'fact']);
     assert.ok(found.every((line) => Object.keys(line).join() === 'type,data'));
-    const [account, exportedKey, connection, session, event] = found.map(({ data }) => data);
+    const [account, exportedKey, connection, session, event] = pluck(found, 'data');
     assert.deepEqual({ id: account.id, name: account.name }, { id: person.id, name: 'Ada' });
     assert.equal(exportedKey.id, key.id);
     assert.equal(connection.status, 'connected');
@@ -148,7 +118,7 @@ describe('account export', () => {
     const [slow, gone] = await Promise.all([startReading(person), startReading(person)]);
     // Without back-pressure, the two exports that nobody reads would be complete when a third reader has read its own.
     assert.equal((await lines(person)).filter(({ type }) => type === 'event').length, 800);
-    await system.database.pool.query('delete from recording_events where account_id = $1', [person.id]);
+    await system.sql('delete from recording_events where account_id = $1', [person.id]);
     gone.destroy();
     const { statusCode: status = 0, headers } = slow;
     const read = { method: 'GET', url: `${person.url}/api/export/`, status, type: headers['content-type'] };
@@ -156,29 +126,8 @@ describe('account export', () => {
     assertPublished({ ...read, text: rest });
     const lineCount = rest.trimEnd().split('\n').length;
     assert.ok(lineCount < 600, `${lineCount} lines were read ahead`);
-    assert.equal((await person.request('GET', '/api/auth/me/')).status, 200);
+    assert.equal((await person.get('/api/auth/me/')).status, 200);
     assert.ok(!system.webs.some(({ log }) => log.includes('"defect"')));
-  });
-
-  it("an account's export leaves out a large event that is erased while it waits to be read, and goes on", async () => {
-    const person = await signUp(system);
-    const large = { type: 'custom.large', payload: { filler: 'x'.repeat(PAGE_BYTES_MAX) } };
-    await record(person, [note(person, 'erased', large), note(person, 'kept', large), note(person, 'small')]);
-    const em = () => system.em();
-    const reserve = async () => {};
-    const recording = new RecordingService({ em, recordBatch: () => assert.fail() });
-    const renderEvent = async (event: EventRow) => {
-      const erased = [person.id, 'erased'];
-      await system.database.pool.query(
-        'delete from recording_events where account_id = $1 and id = $2',
-        erased,
-      );
-      return recording.render(person.id, event, { reserve, signal: new AbortController().signal });
-    };
-    const account = await em().findOneOrFail(Account, person.id);
-    const chunks = await Array.fromAsync(await exportAccount({ em, renderEvent, reserve }, account));
-    const events = chunks.join('').matchAll(/"type":"event","data":{"id":"(\w+)"/g);
-    assert.deepEqual([...events].map(([, id]) => id).sort(), ['kept', 'small']);
   });
 
   /** Requests an export, and resolves before any of its body is read. */

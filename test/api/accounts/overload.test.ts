@@ -16,7 +16,7 @@ describe('password storm', () => {
     user = await signUp(system);
   });
 
-  it("sign-up, log-in and password change are 503 overloaded while the network's queue for password hashing is full", async () => {
+  it("sign-up, log-in and password change are 503 overloaded while the network's queue for password hashing is full #log-in-storm", async () => {
     const storm = new AbortController();
     const { signal } = storm;
     const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });

@@ -5,7 +5,7 @@ import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { type AppClient, predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
-import { add, forget } from '../../support/memory.ts';
+import { add, addFact, forget } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
 import { useSystem } from '../../support/system.ts';
 import { whileFrozen } from '../../support/time-travel.ts';
@@ -47,7 +47,7 @@ describe('phrases', () => {
     const person = await signUp(system);
     const complete = await draftCompleter(person);
     await post(person, [event({ type: 'user.message', text: SENTENCE })]);
-    assert.equal((await person.request('POST', '/api/memory/sync/', {})).status, 200);
+    assert.equal((await person.post('/api/memory/sync/', {})).status, 200);
     assert.match(await complete(), /^terly/);
   });
 
@@ -63,6 +63,24 @@ describe('phrases', () => {
       await addSentence(person, row);
       assert.equal(await complete(), '');
     });
+
+  it('a word that mixes letters and digits completes a draft only if the request has it, however often it was typed', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    for (const time of [LONG_AGO, '2020-03-02T10:00:00Z'])
+      await addSentence(person, { content: 'Please unlock staging with kdk32xq9 today', occurred_at: time });
+    await addFact(system, person, { text: 'Staging opens with kdk32xq9' });
+    const complete = async (text: string, messages: object[] = []) => {
+      const fields = { user_id: 'u-1', session_id: newId(), connection_id, draft: { text, revision: 1 } };
+      return (await app.predict(predictionBody({ ...fields, messages, artifact: null }))).body.completion;
+    };
+    assert.match(await complete('Please unlock st'), /^aging/);
+    const beginnings = ['Please unlock staging with', 'with ', 'with kdk3', 'staging opens with k', 'kdk32x'];
+    for (const beginning of beginnings) assert.doesNotMatch(await complete(beginning), /\d/);
+    const shown = [{ role: 'user', content: 'Staging has the code kdk32xq9 since today' }];
+    assert.match(await complete('the code kdk3', shown), /^2xq9/);
+  });
 
   it('a sentence typed in app A is suggested in app B only after it was also typed outside of A', async () => {
     const person = await signUp(system);
@@ -98,10 +116,7 @@ describe('phrases', () => {
     assert.equal(await stranger(), '');
     await forget(person, 'raw', row);
     assert.equal(await complete(), '');
-    assert.deepEqual(
-      (await system.database.pool.query('select from phrases where raw_id = $1', [row.id])).rows,
-      [],
-    );
+    assert.deepEqual(await system.sql('select from phrases where raw_id = $1', [row.id]), []);
   });
 
   it('a sentence does not complete a draft whose connection was revoked while its prediction was queued', async () => {
@@ -112,11 +127,9 @@ describe('phrases', () => {
       const waiting = complete();
       const queued =
         'select from work where connection_id = (select id from connections where account_id = $1)';
-      await until(async () => (await system.database.pool.query(queued, [person.id])).rows.length > 0);
+      await until(async () => (await system.sql(queued, [person.id])).length > 0);
       // Leaves the prediction queued, as a revoke does for a moment with predictions beyond its first thousand.
-      await system.database.pool.query(`update connections set status = 'revoked' where account_id = $1`, [
-        person.id,
-      ]);
+      await system.sql(`update connections set status = 'revoked' where account_id = $1`, [person.id]);
       return { waiting };
     });
     assert.equal(await waiting, '');
@@ -142,7 +155,7 @@ describe('phrases', () => {
     const { request_id, completion } = await ask('c-1');
     assert.match(completion, /^terly/);
     const event = { event_id: 'e-1', request_id, user_id: 'u-1', kind: 'dismissed' };
-    assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
+    assert.equal((await app.post('/v1/prediction-events', event)).status, 200);
     const assertAbstained = async () => {
       const again = await ask('c-1');
       assert.deepEqual([again.status, again.usage.prediction_units], ['abstained', 0]);
@@ -163,7 +176,7 @@ describe('phrases', () => {
       const { request_id, status } = body;
       for (let n = 0; n < 80; n += 1) {
         const dismissal = { event_id: newId(), request_id, user_id: 'u-1', kind: 'dismissed' };
-        assert.equal((await app.request('POST', '/v1/prediction-events', dismissal)).status, 200);
+        assert.equal((await app.post('/v1/prediction-events', dismissal)).status, 200);
       }
       return status;
     };
@@ -199,7 +212,7 @@ describe('phrases', () => {
   });
 
   async function phrasesOf({ id }: UserClient): Promise<object[]> {
-    const { rows } = await system.database.pool.query(
+    const rows = await system.sql(
       'select words, written from phrases where account_id = $1 order by words, written',
       [id],
     );

@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { newId } from '../../../shared/ids.ts';
 import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import type { EpisodeResponse, RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { add, forget } from '../../support/memory.ts';
+import { pluck } from '../../support/pluck.ts';
 import { useSystem } from '../../support/system.ts';
 
 const RAW = '/api/memory/raw/';
 const EPISODES = '/api/memory/episodes/';
 const MOMENT = '2026-05-01T12:00:00Z';
 const EPISODE = { title: 'Build', summary: 'The build moved', started_at: MOMENT, ended_at: MOMENT };
+
+const CONTENTS = [
+  'Café Größe für den Übergang',
+  'The deployment pipeline failed because of a timeout',
+  'Bitte 100% der Kosten_stelle\\Nord melden',
+  '明日の会議は東京で行います',
+  'Nothing of that kind',
+];
 
 describe('memory rows', () => {
   const system = useSystem({ workers: 0 });
@@ -26,7 +34,7 @@ describe('memory rows', () => {
     return reply.body.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
   };
   const countOf = async (path: string) => {
-    const { body } = await person.request<{ results: unknown[] }>('GET', `${path}?limit=200`);
+    const { body } = await person.get<{ results: unknown[] }>(`${path}?limit=200`);
     return body.results.length;
   };
 
@@ -42,7 +50,7 @@ describe('memory rows', () => {
         const { id } = await add(person, tier, { ...row, tags });
         for (const tag of tags) {
           const path = `/api/memory/${tier}/?tag=${encodeURIComponent(tag)}`;
-          const { body } = await person.request<{ results: { id: string; tags: string[] }[] }>('GET', path);
+          const { body } = await person.get<{ results: { id: string; tags: string[] }[] }>(path);
           assert.deepEqual(body.results.find((one) => one.id === id)?.tags, tags, tag);
         }
       }
@@ -66,7 +74,7 @@ describe('memory rows', () => {
         metadata: {},
         promoted_at: null,
       });
-      assert.deepEqual((await person.request('GET', `${RAW}${id}/`)).body, row);
+      assert.deepEqual((await person.get(`${RAW}${id}/`)).body, row);
     });
 
     it("a raw row's role and origin follow from its kind and agent, unless the client states them", async () => {
@@ -89,17 +97,11 @@ describe('memory rows', () => {
     it('a posted list of 1 to 200 raw rows is stored and returned in order, or not stored at all', async () => {
       const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
       const rows = contents.map((content) => ({ content }));
-      const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
+      const { status, body } = await person.post<RawMemoryResponse[]>(RAW, rows);
       assert.equal(status, 201);
-      assert.deepEqual(
-        body.map(({ content }) => content),
-        contents,
-      );
-      const listed = await person.request<{ results: RawMemoryResponse[] }>('GET', `${RAW}?limit=200`);
-      assert.deepEqual(
-        listed.body.results.map(({ content }) => content),
-        contents.toReversed(),
-      );
+      assert.deepEqual(pluck(body, 'content'), contents);
+      const listed = await person.get<{ results: RawMemoryResponse[] }>(`${RAW}?limit=200`);
+      assert.deepEqual(pluck(listed.body.results, 'content'), contents.toReversed());
 
       assert.deepEqual(await validationErrorsOf(RAW, []), ['body too_short']);
       assert.deepEqual(await validationErrorsOf(RAW, [...rows, { content: 'one more' }]), ['body too_long']);
@@ -157,10 +159,7 @@ describe('memory rows', () => {
         parsing('body.valid_to'),
       );
       for (const list of [RAW, EPISODES, '/api/memory/facts/', '/api/predictions/']) {
-        const { status, body } = await person.request<{ detail: { loc: string[] }[] }>(
-          'GET',
-          `${list}?since=${late}`,
-        );
+        const { status, body } = await person.get<{ detail: { loc: string[] }[] }>(`${list}?since=${late}`);
         assert.deepEqual([list, status, body.detail[0]?.loc], [list, 422, ['query', 'since']]);
       }
       const last = '9999-12-31T23:59:59.999Z';
@@ -181,7 +180,7 @@ describe('memory rows', () => {
         { status: episode.status, origin: episode.origin, salience: episode.salience },
         { status: 'draft', origin: 'human', salience: 0.5 },
       );
-      const read = await person.request<EpisodeResponse>('GET', `${EPISODES}${episode.id}/`);
+      const read = await person.get<EpisodeResponse>(`${EPISODES}${episode.id}/`);
       assert.deepEqual(read.body.raw_ids, [one.id, two.id].sort());
 
       const path = `${EPISODES}${episode.id}/`;
@@ -241,17 +240,17 @@ describe('memory rows', () => {
       next: string | null;
     }
     const page = async (query: string) => {
-      const { status, text, body } = await person.request<Page>('GET', `${RAW}?${query}`);
+      const { status, text, body } = await person.get<Page>(`${RAW}?${query}`);
       assert.equal(status, 200, text);
       return body;
     };
-    const contents = ({ results }: Page) => results.map(({ content }) => content).join();
+    const contents = ({ results }: Page) => pluck(results, 'content').join();
     const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
 
     it('a memory list is newest first, and paging neither skips nor repeats a row while others are added and deleted', async () => {
       // The first two have the same time.
       const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
-      const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
+      const { body: stored } = await person.post<RawMemoryResponse[]>(RAW, rows);
       const first = await page('limit=2');
       assert.equal(contents(first), '5,4');
       await add(person, 'raw', { content: 'late', occurred_at: at(9) });
@@ -266,7 +265,7 @@ describe('memory rows', () => {
 
     it('a page of a memory list has at most 1 MiB, and paging neither skips nor repeats a row', async () => {
       const text = '\u0001'.repeat(8000);
-      const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
+      const ids = (rows: { id: string }[]) => pluck(rows, 'id').toSorted();
       const dates = { started_at: MOMENT, ended_at: MOMENT };
       const tiers = {
         raw: { content: text },
@@ -280,18 +279,14 @@ describe('memory rows', () => {
         const path = `/api/memory/${tier}/`;
         const posted: { id: string }[] = [];
         for (let batch = 0; batch < 5; batch++) {
-          const { status, text, body } = await person.request<{ id: string }[]>(
-            'POST',
-            path,
-            Array(10).fill(row),
-          );
+          const { status, text, body } = await person.post<{ id: string }[]>(path, Array(10).fill(row));
           assert.equal(status, 201, text);
           posted.push(...body);
         }
         const listed: { id: string }[][] = [];
         for (let cursor = ''; ; ) {
           const query = `?limit=200${cursor && `&cursor=${cursor}`}`;
-          const { body, text } = await person.request<Page>('GET', `${path}${query}`);
+          const { body, text } = await person.get<Page>(`${path}${query}`);
           assert.ok(text.length <= MIB, `${text.length} bytes`);
           listed.push(body.results);
           if (body.next === null) break;
@@ -309,53 +304,27 @@ describe('memory rows', () => {
         session_id: `s-${day % 2}`,
         tags: [`t-${day}`, 'all'],
       }));
-      await person.request('POST', RAW, rows);
+      await person.post(RAW, rows);
       assert.equal(contents(await page(`since=${at(2)}`)), '3,2');
       assert.equal(contents(await page(`until=${at(2)}`)), '1');
+      assert.equal(contents(await page('since=2026-05-02&until=2026-05-03')), '2');
+      assert.equal(contents(await page(`since=${encodeURIComponent('2026-05-02T02:00:00+0200')}`)), '3,2');
       assert.equal(contents(await page('session_id=s-1')), '3,1');
       assert.equal(contents(await page('tag=t-2')), '2');
       assert.equal(contents(await page('tag=all&session_id=s-1&limit=1')), '3');
-      const episode = { ...EPISODE, raw_ids: (await page('tag=t-2')).results.map(({ id }) => id) };
+      const episode = { ...EPISODE, raw_ids: pluck((await page('tag=t-2')).results, 'id') };
       await add(person, 'episodes', episode);
       for (const [session, length] of [
         ['s-0', 1],
         ['s-1', 0],
       ]) {
-        const { body } = await person.request<{ results: unknown[] }>(
-          'GET',
-          `${EPISODES}?session_id=${session}`,
-        );
+        const { body } = await person.get<{ results: unknown[] }>(`${EPISODES}?session_id=${session}`);
         assert.equal(body.results.length, length);
       }
     });
 
-    it('memory lists refuse malformed cursors, even with a valid checksum', async () => {
-      const forgeCursor = (tier: string, place: string) => {
-        const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
-        return `${place}-${digest.slice(0, 8)}`;
-      };
-      const id = '0'.repeat(32);
-      const places = [
-        `zzzzzzzzzz-${id}-1000`,
-        `-1-${id}-1000`,
-        `${id}-1000`,
-        `a-${id}`,
-        `a-${id}-`,
-        `a-${id}--1`,
-        `a-${'z'.repeat(32)}-1000`,
-        `a-${id}0-1000`,
-        '-',
-      ];
-      for (const tier of ['raw', 'episodes', 'facts'])
-        for (const place of places) {
-          const path = `/api/memory/${tier}/?cursor=${forgeCursor(tier, place)}`;
-          assert.equal((await person.request('GET', path)).status, 422, path);
-        }
-      assert.deepEqual((await page(`cursor=${forgeCursor('raw', `a-${id}-1000`)}`)).results, []);
-    });
-
     it('memory lists refuse invalid queries, and cursors of another account or list', async () => {
-      await person.request('POST', RAW, [{ content: 'a' }, { content: 'b' }]);
+      await person.post(RAW, [{ content: 'a' }, { content: 'b' }]);
       const { next } = await page('limit=1');
       const cursor = next ?? '';
       const other = await signUp(system);
@@ -366,6 +335,9 @@ describe('memory rows', () => {
         'since=yesterday',
         'since=2026-05-01 12:00:00Z',
         'since=0000-01-01T00:00:00Z',
+        'since=2026-02-30',
+        'since=0000-01-01',
+        'since=2026-05-01T12:00:00%2B02',
         'until=0000-12-31T23:59:59Z',
         `cursor=${cursor}x`,
         `cursor=x${cursor.slice(1)}`,
@@ -374,12 +346,111 @@ describe('memory rows', () => {
         'q=',
       ];
       for (const query of refused) {
-        const { status, text } = await person.request('GET', `${RAW}?${query}`);
+        const { status, text } = await person.get(`${RAW}?${query}`);
         assert.equal(status, 422, `${query} ${text}`);
       }
-      assert.equal((await other.request('GET', `${RAW}?cursor=${cursor}`)).status, 422);
-      assert.equal((await person.request('GET', `${EPISODES}?cursor=${cursor}`)).status, 422);
+      assert.equal((await other.get(`${RAW}?cursor=${cursor}`)).status, 422);
+      assert.equal((await person.get(`${EPISODES}?cursor=${cursor}`)).status, 422);
       assert.equal((await page('since=0001-01-01T00:00:00Z')).results.length, 2);
+    });
+  });
+
+  describe('memory search', () => {
+    let reader: UserClient;
+    before(async () => {
+      reader = await signUp(system);
+      const other = await signUp(system);
+      for (const one of [reader, other])
+        await one.post(
+          '/api/memory/raw/',
+          CONTENTS.map((content) => ({ content, tags: [one.id] })),
+        );
+      await add(reader, 'episodes', { title: 'Größe', summary: 'Café and deployment' });
+      await add(reader, 'facts', { text: 'Prefers the café to the canteen' });
+      await add(reader, 'facts', { text: 'Uses pnpm as package manager' });
+      await add(reader, 'facts', { text: 'Uses a trackball' });
+    });
+
+    const foundIndexes = async (q: string, tier = 'raw', rest = '') => {
+      const path = `/api/memory/${tier}/?q=${encodeURIComponent(q)}${rest}`;
+      const { status, text, body } = await reader.get<{ results: { content: string }[] }>(path);
+      assert.equal(status, 200, text);
+      return body.results.map(({ content }) => CONTENTS.indexOf(content));
+    };
+
+    it('memory search finds words in any order, ignoring case and accents', async () => {
+      assert.deepEqual(await foundIndexes('CAFE grosse'), [0]);
+      assert.deepEqual(await foundIndexes('ubergang café'), [0]);
+      assert.deepEqual(await foundIndexes('timeout deployment'), [1]);
+      assert.deepEqual(await foundIndexes('zeppelin'), []);
+    });
+
+    it('memory search for a question finds rows with inflected words of the question, most relevant first', async () => {
+      const { body } = await reader.get<{ results: { text: string }[] }>(
+        `/api/memory/facts/?q=${encodeURIComponent('Which package manager should I be using?')}`,
+      );
+      const texts = pluck(body.results, 'text');
+      assert.deepEqual(texts, ['Uses pnpm as package manager', 'Uses a trackball']);
+      assert.deepEqual(await foundIndexes('Why did it fail to deploy?'), [1]);
+      assert.deepEqual(await foundIndexes('timeout of the deployment, café'), [1, 0]);
+    });
+
+    it('paging through a memory search neither skips nor repeats a row, even while rows that do not match are added', async () => {
+      const pager = await signUp(system);
+      const words = ['alpha beta gamma', 'alpha', 'beta gamma', 'gamma', 'gamma beta alpha', 'alpha beta'];
+      await pager.post(
+        '/api/memory/raw/',
+        words.map((content) => ({ content })),
+      );
+      const search = `/api/memory/raw/?limit=1&q=${encodeURIComponent('alpha beta gamma')}`;
+      const listed: string[] = [];
+      for (let cursor = ''; ; ) {
+        const { body } = await pager.get<{ results: { content: string }[]; next: string | null }>(
+          `${search}${cursor}`,
+        );
+        listed.push(...pluck(body.results, 'content'));
+        if (body.next === null) break;
+        cursor = `&cursor=${body.next}`;
+        await pager.post('/api/memory/raw/', { content: 'of something else' });
+      }
+      assert.deepEqual([...listed].sort(), [...words].sort());
+      assert.deepEqual(listed.slice(0, 2).sort(), ['alpha beta gamma', 'gamma beta alpha']);
+      assert.ok(listed.indexOf('beta gamma') < listed.indexOf('alpha'), listed.join(', '));
+    });
+
+    it('memory search refuses the cursor of a different search', async () => {
+      const { body } = await reader.get<{ next: string }>('/api/memory/facts/?q=uses&limit=1');
+      const status = async (rest: string) =>
+        (await reader.get(`/api/memory/facts/?limit=1&cursor=${body.next}${rest}`)).status;
+      assert.deepEqual([await status('&q=uses'), await status('&q=used'), await status('')], [200, 422, 422]);
+    });
+
+    it('memory search finds parts of words and misspelled words', async () => {
+      assert.deepEqual(await foundIndexes('eploym'), [1]);
+      assert.deepEqual(await foundIndexes('deploymnet'), [1]);
+      assert.deepEqual(await foundIndexes('会議'), [3]);
+    });
+
+    it('memory search treats wildcards and operators as plain text', async () => {
+      assert.deepEqual(await foundIndexes('100%'), [2]);
+      assert.deepEqual(await foundIndexes('%'), [2]);
+      assert.deepEqual(await foundIndexes('n_s'), [2]);
+      assert.deepEqual(await foundIndexes('％'), [2]);
+      assert.deepEqual(await foundIndexes('１００％'), [2]);
+      assert.deepEqual(await foundIndexes('\\nord'), [2]);
+      assert.deepEqual(await foundIndexes(`'" or & | ! ( <->`), []);
+    });
+
+    it('memory search finds no rows of other accounts, and can be combined with a tag filter', async () => {
+      assert.deepEqual(await foundIndexes('café'), [0]);
+      assert.deepEqual(await foundIndexes('café', 'raw', `&tag=${reader.id}`), [0]);
+      assert.deepEqual(await foundIndexes('café', 'raw', '&tag=other'), []);
+    });
+
+    it('memory search finds episodes by title and summary, and facts by text', async () => {
+      assert.equal((await foundIndexes('grosse deployment', 'episodes')).length, 1);
+      assert.equal((await foundIndexes('canteen cafe', 'facts')).length, 1);
+      assert.equal((await foundIndexes('deployment', 'facts')).length, 0);
     });
   });
 });

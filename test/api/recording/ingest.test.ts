@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { pluck } from '../../support/pluck.ts';
 import { countOf, event, post, recording } from '../../support/recording.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
@@ -31,10 +32,7 @@ describe('posting recording events', () => {
     const { status, body } = await post(ann, [{}, 7]);
     assert.equal(status, 200);
     assert.deepEqual([body.accepted, body.duplicates], [0, 0]);
-    assert.deepEqual(
-      body.invalid.map(({ index }) => index),
-      [0, 1],
-    );
+    assert.deepEqual(pluck(body.invalid, 'index'), [0, 1]);
   });
 
   it('posting events is 422 for a body that is not a list of 1 to 1000 rows', async () => {
@@ -90,10 +88,7 @@ describe('posting recording events', () => {
       event({ id, source: undefined }),
     ]);
     assert.deepEqual([body.accepted, body.duplicates], [1, 1]);
-    assert.deepEqual(
-      body.invalid.map(({ index }) => index),
-      [0, 3],
-    );
+    assert.deepEqual(pluck(body.invalid, 'index'), [0, 3]);
     assert.equal((await recording.event(ann, id)).body['extra'], 1);
   });
 
@@ -218,7 +213,7 @@ describe('posting recording events', () => {
         ]);
         await until(async () => {
           const { rowCount } = await pool.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v2%'`,
+            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
           );
           return rowCount === 1;
         });
@@ -228,17 +223,14 @@ describe('posting recording events', () => {
       }
       const { accepted, duplicates, invalid } = (await posting).body;
       assert.deepEqual({ accepted, duplicates }, expected);
-      assert.deepEqual(
-        invalid.map(({ index }) => index),
-        outcome === 'commit' ? [0, 1] : [],
-      );
+      assert.deepEqual(pluck(invalid, 'index'), outcome === 'commit' ? [0, 1] : []);
       assert.equal(
         (await recording.event(ann, twin)).body['extra'],
         outcome === 'commit' ? 'second' : undefined,
       );
     });
 
-  it('events posted by 8 concurrent clients are stored once per id, and every row is counted', async () => {
+  it('events posted by 8 concurrent clients are stored once per id, and every row is counted #whole-batch', async () => {
     const user = await signUp(system);
     const some = (n: number) => event({ session_id: `${user.id}-${n % 7}` });
     const shared = Array.from({ length: 300 }, (_, n) => some(n));
@@ -286,7 +278,7 @@ describe('posting recording events', () => {
           }
         }
         const { body } = await post(ann, batch);
-        assert.deepEqual({ ...body, invalid: body.invalid.map(({ index }) => index) }, expected);
+        assert.deepEqual({ ...body, invalid: pluck(body.invalid, 'index') }, expected);
       }),
       { numRuns: 60 },
     );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { pluck } from '../../support/pluck.ts';
 import { event, post, recording } from '../../support/recording.ts';
 import { useSystem } from '../../support/system.ts';
 
@@ -47,10 +48,7 @@ describe('reading recordings', () => {
     await post(user, [event({ session_id: ids[3], occurred_at: '2001-01-01T00:00:00Z' })]);
     const { body } = await recording.sessions(user);
     const expected = [ids[3], ...ids.filter((id) => id !== ids[3]).toReversed()].slice(0, 50);
-    assert.deepEqual(
-      body.results.map(({ session_id }) => session_id),
-      expected,
-    );
+    assert.deepEqual(pluck(body.results, 'session_id'), expected);
     assert.deepEqual(body.results[1], {
       session_id: ids[54],
       owner: user.id,
@@ -65,7 +63,7 @@ describe('reading recordings', () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
-    const order = rows.map(({ id }) => id);
+    const order = pluck(rows, 'id');
     // Posts the events out of order, but those of the same time in the order in which `rows` has them.
     await post(ann, [...rows.slice(9), ...rows.slice(0, 9)]);
     const all = await recording.sessionEvents(ann, session_id);
@@ -110,13 +108,11 @@ describe('reading recordings', () => {
     assert.equal(await countEvents('?limit=1'), 1);
   });
 
-  it('a page of a session has fewer events than `limit` if they are large, and paging returns all events', async () => {
+  it('a page of a session ends early at 16 MiB, not before, and paging returns all events', async () => {
     const session_id = randomUUID();
-    const large = () =>
-      event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
-    const small = () =>
-      event({ session_id, type: 'custom.small', payload: { filler: 'x'.repeat(1_500_000) } });
-    const posted = [small(), small(), small(), large(), small()];
+    const large = (megabytes: number) =>
+      event({ session_id, type: 'custom.large', payload: { filler: 'é'.repeat(megabytes * 500_000) } });
+    const posted = [8, 8, 1, 15, 2].map(large);
     for (const one of posted) assert.equal((await post(ann, [one])).status, 201);
     const pages: unknown[][] = [];
     for (let after: string | null = ''; after !== null; ) {
@@ -124,10 +120,7 @@ describe('reading recordings', () => {
       pages.push(body.results.map(({ received_at: _, ...one }) => one));
       after = body.next;
     }
-    assert.deepEqual(
-      pages.map(({ length }) => length),
-      [2, 1, 1, 1],
-    );
+    assert.deepEqual(pluck(pages, 'length'), [2, 2, 1]);
     const at = '2026-05-01T12:00:00.000Z';
     assert.deepEqual(
       pages.flat(),
@@ -166,4 +159,4 @@ describe('reading recordings', () => {
   });
 });
 
-const idsOf = (results: Record<string, unknown>[]) => results.map(({ id }) => id);
+const idsOf = (results: Record<string, unknown>[]) => pluck(results, 'id');

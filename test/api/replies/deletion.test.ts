@@ -17,8 +17,7 @@ describe('deletion of memory', function () {
     ann = await signUp(system);
   });
 
-  const read = async ({ id }: { id: string }) =>
-    (await ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)).body;
+  const read = async ({ id }: { id: string }) => (await ann.get<ReplyDetail>(`/api/predictions/${id}/`)).body;
 
   it('deleting a raw row erases the texts of predictions that repeat the row, but not their confidences', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });

@@ -9,6 +9,7 @@ import type {
 import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
+import { pluck } from '../../support/pluck.ts';
 import { event, post } from '../../support/recording.ts';
 import {
   addReply,
@@ -32,7 +33,7 @@ describe('feedback and statistics', function () {
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
   });
 
-  const get = async <Body>(path: string) => (await ann.request<Body>('GET', `/api/predictions/${path}`)).body;
+  const get = async <Body>(path: string) => (await ann.get<Body>(`/api/predictions/${path}`)).body;
   const decide = async (reply: { id: string }, given: object): Promise<ReplyDetail> => {
     const { status, text, body } = await feedback(ann, reply, given);
     assert.equal(status, 200, text);
@@ -107,7 +108,7 @@ describe('feedback and statistics', function () {
       assert.equal((await get<ReplyStats>(`stats/?since=${at}`)).total, 1);
       const before = await get<ReplyStats>(`stats/?until=${at}`);
       assert.deepEqual([before.total, before.precision, before.automation_rate], [0, null, null]);
-      assert.equal((await ann.request('GET', '/api/predictions/stats/?since=never')).status, 422);
+      assert.equal((await ann.get('/api/predictions/stats/?since=never')).status, 422);
     });
   });
 
@@ -120,15 +121,15 @@ describe('feedback and statistics', function () {
     ])
       made.unshift((await predictSuccessfully(ann, { agent, session_id, threshold: 1 })).id);
     await decide({ id: made[0] ?? '' }, { status: 'rejected' });
-    const ids = async (query: string) => (await get<ReplyList>(query)).results.map(({ id }) => id);
+    const ids = async (query: string) => pluck((await get<ReplyList>(query)).results, 'id');
     assert.deepEqual(await ids(''), made);
     assert.deepEqual(await ids('?agent=coder'), made.slice(1));
     assert.deepEqual(await ids('?session_id=s-1'), [made[0], made[2]]);
     assert.deepEqual(await ids('?status=rejected'), made.slice(0, 1));
     const { total, limit, offset, results } = await get<ReplyList>('?limit=1&offset=1');
-    assert.deepEqual([total, limit, offset, results.map(({ id }) => id)], [3, 1, 1, made.slice(1, 2)]);
+    assert.deepEqual([total, limit, offset, pluck(results, 'id')], [3, 1, 1, made.slice(1, 2)]);
     for (const query of ['limit=0', 'limit=201', 'offset=-1', 'status=lost', 'since=x'])
-      assert.equal((await ann.request('GET', `/api/predictions/?${query}`)).status, 422, query);
+      assert.equal((await ann.get(`/api/predictions/?${query}`)).status, 422, query);
   });
 
   describe('confidence', () => {
@@ -142,7 +143,7 @@ describe('feedback and statistics', function () {
       await Promise.all([system.startWorker(), worker?.stop()]);
       assert.equal((await predictSuccessfully(ann)).confidence, doubted.confidence);
       // Deletes the stored calibrator, which is recomputed from the feedback.
-      await system.database.pool.query('update reply_calibrators set fitted = null, weights = null');
+      await system.sql('update reply_calibrators set fitted = null, weights = null');
       assert.equal((await predictSuccessfully(ann)).confidence, doubted.confidence);
     });
 
@@ -165,10 +166,7 @@ describe('feedback and statistics', function () {
       const { evidence } = await get<ReplyCalibration>('calibration/?target=0.8');
       assert.equal(evidence.target, 0.8);
       for (const target of ['0.49', '1', 'most'])
-        assert.equal(
-          (await ann.request('GET', `/api/predictions/calibration/?target=${target}`)).status,
-          422,
-        );
+        assert.equal((await ann.get(`/api/predictions/calibration/?target=${target}`)).status, 422);
     });
 
     it("the calibration report aims at the account's `precision_target` unless the query has a `target`", async () => {
@@ -179,7 +177,7 @@ describe('feedback and statistics', function () {
       assert.equal((await change(0.8)).status, 200);
       assert.equal((await ann.request('PATCH', '/api/auth/me/', { name: 'Ann' })).status, 200);
       assert.deepEqual([await target(), await target('?target=0.9')], [0.8, 0.9]);
-      const { text } = await ann.request('GET', '/api/export/');
+      const { text } = await ann.get('/api/export/');
       assert.equal(JSON.parse(text.split('\n')[0] ?? '').data.precision_target, 0.8);
       for (const refused of [0.49, 1, 'most']) assert.equal((await change(refused)).status, 422);
       assert.equal((await change(null)).status, 200);
@@ -225,7 +223,7 @@ describe('feedback and statistics', function () {
       ];
       const reply = { type: 'user.reply', agent: 'coder', reply: 'only on main', in_reply_to: asked.id };
       await post(ann, [asked, later, event({ session_id, ...reply, occurred_at: '2026-05-01T12:00:02Z' })]);
-      assert.equal((await ann.request('POST', '/api/memory/sync/', {})).status, 200);
+      assert.equal((await ann.post('/api/memory/sync/', {})).status, 200);
       const local = { model: 'local', agent_input: 'Shall I update the lockfile?' };
       assert.equal((await predictSuccessfully(ann, local)).predicted_response, 'only on main');
       assert.equal(

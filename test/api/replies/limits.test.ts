@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { hang } from '../../support/fake-provider.ts';
+import { pluck } from '../../support/pluck.ts';
 import { predictReply, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
@@ -29,11 +30,8 @@ describe('reply limits', function () {
     await victim?.kill();
     const { status, body } = await waiting;
     assert.deepEqual([status, body.predicted_response, body.status], [200, 'Blue', 'auto']);
-    const { body: list } = await ann.request<ReplyList>('GET', '/api/predictions/');
-    assert.deepEqual(
-      list.results.map(({ id }) => id),
-      [body.id],
-    );
+    const { body: list } = await ann.get<ReplyList>('/api/predictions/');
+    assert.deepEqual(pluck(list.results, 'id'), [body.id]);
   });
 
   it('a predicted reply can be read after its recovery window, but a repeat of its request is then 410', async () => {
@@ -44,7 +42,7 @@ describe('reply limits', function () {
       return again.status === 410 && again;
     });
     assert.equal(late.code, 'recovery_window_expired');
-    const stored = await ann.request<ReplyDetail>('GET', `/api/predictions/${body.id}/`);
+    const stored = await ann.get<ReplyDetail>(`/api/predictions/${body.id}/`);
     assert.equal(stored.body.predicted_response, 'Blue');
   });
 

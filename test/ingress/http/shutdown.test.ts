@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen } from '../../../ingress/http/server.ts';
 import { edge, readAll, start, useEdgeServer } from '../../support/edge-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -97,9 +96,5 @@ describe('server shutdown', () => {
     assert.ok(performance.now() - begin >= 290);
     await reply;
     await edge.callerGone;
-  });
-
-  it('starting a server fails if its port is taken', async () => {
-    await assert.rejects(listen({ host: '127.0.0.1', port: edge.server.port }), { code: 'EADDRINUSE' });
   });
 });

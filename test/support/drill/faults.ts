@@ -7,6 +7,7 @@ import { administer, databaseUrl } from '../database.ts';
 import { delay, ok, type Step, status } from '../fake-provider.ts';
 import { KeepAliveClient } from '../keep-alive-client.ts';
 import { callSteadily } from '../steadily.ts';
+import { versionWithReleases } from '../version.ts';
 import type { Installation } from './installation.ts';
 
 export interface Fault {
@@ -78,8 +79,9 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a migration fails',
     alert: 'ForecueMigrationsMissing',
-    doctor: /missing: Migration/,
-    inject: forgetMigration,
+    // It is the doctor of the release before.
+    doctor: null,
+    inject: blockMigration,
   },
   {
     name: 'a clock is off',
@@ -130,12 +132,11 @@ async function flood({ system, app: { url } }: Installation): Promise<void> {
   void callSteadily(FLOOD.perSecond, FLOOD.forMs, call);
 }
 
-/** The latest migration that creates a table. */
-const TABLE_MIGRATION = 'Migration20261125000003';
-
-/** Simulates a release whose migration fails because its table already exists. */
-async function forgetMigration(installation: Installation): Promise<void> {
-  const { pool } = installation.system.database;
-  await pool.query('delete from mikro_orm_migrations where name = $1', [TABLE_MIGRATION]);
-  await installation.restart('web-2', {}, { untilReady: false });
+/** Deploys a release whose migration fails because somebody has made its table by hand. */
+async function blockMigration({ system, upgrade }: Installation): Promise<void> {
+  await system.sql('create table trials (note text)');
+  await upgrade(
+    'web-2',
+    await versionWithReleases([{ up: ['create table trials (id int)'], functions: '' }]),
+  );
 }

@@ -10,6 +10,7 @@ import { callUntil } from '../paced-until.ts';
 import { type Prometheus, startPrometheus } from '../prometheus.ts';
 import { type RedisServer, startRedisServer } from '../redis-server.ts';
 import { type System, startProcesses, type TestProcess } from '../system.ts';
+import { thisVersion, type Version } from '../version.ts';
 
 const NAMES = ['web-1', 'web-2', 'worker-1', 'worker-2'] as const;
 export type ProcessName = (typeof NAMES)[number];
@@ -40,6 +41,10 @@ export interface Installation {
   process(name: ProcessName): TestProcess;
   /** Ends the process, and starts it with the installation's present environment and `env`. */
   restart(name: ProcessName, env?: Record<string, string>, options?: { untilReady?: boolean }): Promise<void>;
+  /** Ends the process, and starts it as one of another release, without waiting until it is ready. */
+  upgrade(name: ProcessName, release: Version): Promise<void>;
+  /** The latest release. */
+  release(): Version;
   close(): Promise<void>;
 }
 
@@ -76,6 +81,7 @@ export async function startInstallation(): Promise<Installation> {
     end();
     await calls;
   });
+  let release = thisVersion();
   const opened = opening.move();
   return {
     system,
@@ -92,6 +98,13 @@ export async function startInstallation(): Promise<Installation> {
       processes.set(name, launch(name, more));
       if (untilReady) await process(name).ready();
     },
+    async upgrade(name, next) {
+      await process(name).stop('SIGTERM');
+      release = opened.adopt(next, (one) => one.remove());
+      const kind = name.startsWith('web') ? 'web' : 'worker';
+      processes.set(name, opened.use(release.launch(kind, { ...system.env, ...own(name) })));
+    },
+    release: () => release,
     close: () => opened.disposeAsync(),
   };
 }

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { adminResult, runAdmin } from '../admin.ts';
-import { bareEnvironment } from '../environment.ts';
 import type { FiringAlert } from '../prometheus.ts';
 import { until } from '../until.ts';
 import { NEW_KEY } from './faults.ts';
@@ -88,12 +85,11 @@ async function restartWorkers(installation: Installation, env: Record<string, st
 }
 
 /** Runs the release step, which must fail because a table is in its way. Drops the table, and runs the step again. */
-async function migrate({ system }: Installation): Promise<void> {
-  const step = () =>
-    promisify(execFile)('bin/node', ['bin/migrate.ts'], { env: { ...bareEnvironment(), ...system.env } });
+async function migrate({ system, release }: Installation): Promise<void> {
+  const step = () => release().migrate(system.env);
   const failed = await step().then(
     () => undefined,
-    ({ stderr }: { stderr: string }) => stderr,
+    ({ message }: Error) => message,
   );
   const [, table] = /relation "(\w+)" already exists/.exec(failed ?? '') ?? [];
   if (table === undefined) throw new Error(`the release step says nothing of a table: ${failed}`);

@@ -1,8 +1,23 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
+const EDITS = {
+  cut: (body, at) => body.subarray(0, at),
+  insert: (body, at, bytes) => Buffer.concat([body.subarray(0, at), bytes, body.subarray(at)]),
+  flip(body, at, _, bit) {
+    const flipped = Buffer.from(body);
+    if (flipped.length > 0) flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << bit), at);
+    return flipped;
+  },
+  append: (body, _, bytes) => Buffer.concat([body, bytes]),
+  utf16: (body) => Buffer.from(body.toString(), 'utf16le'),
+  latin1: (body) => Buffer.from(body.toString(), 'latin1'),
+  empty: () => Buffer.alloc(0),
+  twice: (body) => Buffer.concat([body, body]),
+} satisfies Record<string, (body: Buffer, at: number, bytes: Buffer, bit: number) => Buffer>;
+
 export interface ByteEdit {
-  kind: 'cut' | 'insert' | 'flip' | 'append' | 'utf16' | 'latin1' | 'empty' | 'twice';
+  kind: keyof typeof EDITS;
   /** Position, modulo the body's length. */
   at: number;
   bytes: string;
@@ -10,25 +25,8 @@ export interface ByteEdit {
 
 /** Byte sequences that are invalid UTF-8 or mislead a careless reader. */
 const BYTES = [
-  '\xef\xbb\xbf',
-  '\xff',
-  '\xc0\x80',
-  '\xed\xa0\x80',
-  '\xf4\x90\x80\x80',
-  '\xe2\x82',
-  '\x00',
-  '\xfe\xff',
-  ' ',
-  '\x0b',
-  ',',
-  '}',
-  ']',
-  '"',
-  '\\',
-  '//x\n',
-  '\r\n\r\n',
-  '[',
-  '{}',
+  ...'\xef\xbb\xbf \xff \xc0\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82 \x00 \xfe\xff'.split(' '),
+  ...[' ', '\x0b', ',', '}', ']', '"', '\\', '//x\n', '\r\n\r\n', '[', '{}'],
 ];
 
 export const byteEdits: fc.Arbitrary<ByteEdit> = fc.record({
@@ -39,78 +37,26 @@ export const byteEdits: fc.Arbitrary<ByteEdit> = fc.record({
 
 export function applyByteEdit(body: Buffer, { kind, at, bytes }: ByteEdit): Buffer {
   const place = body.length === 0 ? 0 : at % body.length;
-  const inserted = Buffer.from(bytes, 'latin1');
-  switch (kind) {
-    case 'cut':
-      return body.subarray(0, place);
-    case 'insert':
-      return Buffer.concat([body.subarray(0, place), inserted, body.subarray(place)]);
-    case 'flip': {
-      const flipped = Buffer.from(body);
-      if (flipped.length > 0) flipped.writeUInt8(flipped.readUInt8(place) ^ (1 << (at % 8)), place);
-      return flipped;
-    }
-    case 'append':
-      return Buffer.concat([body, inserted]);
-    case 'utf16':
-      return Buffer.from(body.toString(), 'utf16le');
-    case 'latin1':
-      return Buffer.from(body.toString(), 'latin1');
-    case 'empty':
-      return Buffer.alloc(0);
-    case 'twice':
-      return Buffer.concat([body, body]);
-  }
+  return EDITS[kind](body, place, Buffer.from(bytes, 'latin1'), at % 8);
 }
-
-/** Ways in which a body is packed; the header may say something else. */
-export const PACKINGS = [
-  'gzip',
-  'gzip cut',
-  'gzip damaged',
-  'gzip twice',
-  'gzip of two members',
-  'gzip and more',
-  'gzip of nothing',
-  'bomb of zeros',
-  'bomb of lists',
-  'deflate',
-  'br',
-  'plain',
-] as const;
-export type Packing = (typeof PACKINGS)[number];
 
 const KIB = 1024;
-const BOMBS = {
-  zeros: gzipSync(Buffer.alloc(17 * KIB * KIB)),
-  lists: gzipSync(Buffer.alloc(200 * KIB, '[')),
-};
+const ZEROS = gzipSync(Buffer.alloc(17 * KIB * KIB));
+const LISTS = gzipSync(Buffer.alloc(200 * KIB, '['));
 
-export function packBody(body: Buffer, packing: Packing): Buffer {
-  switch (packing) {
-    case 'plain':
-      return body;
-    case 'gzip':
-      return gzipSync(body);
-    case 'gzip cut':
-      return gzipSync(body).subarray(0, -5);
-    case 'gzip damaged':
-      return applyByteEdit(gzipSync(body), { kind: 'flip', at: 21, bytes: '' });
-    case 'gzip twice':
-      return gzipSync(gzipSync(body));
-    case 'gzip of two members':
-      return Buffer.concat([gzipSync(body.subarray(0, 9)), gzipSync(body.subarray(9))]);
-    case 'gzip and more':
-      return Buffer.concat([gzipSync(body), Buffer.from('more')]);
-    case 'gzip of nothing':
-      return gzipSync(Buffer.alloc(0));
-    case 'bomb of zeros':
-      return BOMBS.zeros;
-    case 'bomb of lists':
-      return BOMBS.lists;
-    case 'deflate':
-      return deflateSync(body);
-    case 'br':
-      return brotliCompressSync(body);
-  }
-}
+/** Ways in which a body is packed; the header may say something else. */
+export const PACKINGS = {
+  gzip: (body) => gzipSync(body),
+  'gzip cut': (body) => gzipSync(body).subarray(0, -5),
+  'gzip damaged': (body) => applyByteEdit(gzipSync(body), { kind: 'flip', at: 21, bytes: '' }),
+  'gzip twice': (body) => gzipSync(gzipSync(body)),
+  'gzip of two members': (body) => Buffer.concat([gzipSync(body.subarray(0, 9)), gzipSync(body.subarray(9))]),
+  'gzip and more': (body) => Buffer.concat([gzipSync(body), Buffer.from('more')]),
+  'gzip of nothing': () => gzipSync(Buffer.alloc(0)),
+  'bomb of zeros': () => ZEROS,
+  'bomb of lists': () => LISTS,
+  deflate: (body) => deflateSync(body),
+  br: (body) => brotliCompressSync(body),
+  plain: (body) => body,
+} satisfies Record<string, (body: Buffer) => Buffer>;
+export type Packing = keyof typeof PACKINGS;

@@ -1,5 +1,4 @@
 import { isStorable } from '../../../shared/schemas/build.ts';
-import { BODY_DEPTH_MAX } from '../../../shared/schemas/limits.ts';
 import { assertPublished, takeUnpublished } from '../client-contract.ts';
 import { headersFault, listFault } from './answer-checks.ts';
 import type { Json } from './document.ts';
@@ -88,13 +87,12 @@ function bodyFault(
 ): string | undefined {
   if (json === undefined || !twists.every(({ kind }) => BODY_KEEPING_TWISTS.includes(kind))) return undefined;
   const sent = parseJson(json);
-  if (sent === undefined) return status < 400 ? 'what is no JSON is taken' : undefined;
+  if (sent === undefined) return status < 400 && json.length > 0 ? 'what is no JSON is taken' : undefined;
   if (operation.id === ROW_JUDGING_OPERATION) return rowsFault(sent.value, { status, text });
   if (status === 422 && listFault(sent.value, text) !== undefined) return listFault(sent.value, text);
   const isAllowed = operation.allows(sent.value);
   if (!isAllowed) return status < 300 ? 'what the document forbids is taken' : undefined;
-  if (status === 400 && /"invalid_(json|content_type)"/.test(text))
-    return isDeep(json) ? undefined : 'JSON in UTF-8 is refused';
+  if (status === 400 && /"invalid_(json|content_type)"/.test(text)) return 'JSON in UTF-8 is refused';
   if (status !== 422 || !isStorableDeep(sent.value)) return undefined;
   const { detail } = JSON.parse(text) as { detail: Fault[] };
   const [unexplained] = detail.filter((fault) => !isOfSettings(fault) && !isOfValues(operation.id, fault));
@@ -148,16 +146,4 @@ function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
   // Feedback of an edit must contain the edited reply.
   if (operationId === 'giveFeedback' && loc.join('.') === 'body.actual_response') return true;
   return loc.join('.') === 'body.email' && /e-mail/.test(msg);
-}
-
-/** Reports whether JSON may be nested deeper than allowed. Brackets inside texts count too. */
-function isDeep(json: Buffer | string): boolean {
-  let depth = 0;
-  let deepest = 0;
-  for (const character of json.toString()) {
-    if ('[{'.includes(character)) depth += 1;
-    if (']}'.includes(character)) depth -= 1;
-    deepest = Math.max(deepest, depth);
-  }
-  return deepest > BODY_DEPTH_MAX;
 }

@@ -5,7 +5,7 @@ const POOL = 'fuzz:pool';
 const NTH = 'fuzz:nth';
 
 /** Makes a reference to the pool's n-th value, so that a plan is plain JSON, which can be replayed. */
-export function refer(pool: string, nth: number): Json {
+function refer(pool: string, nth: number): Json {
   return { [POOL]: pool, [NTH]: nth };
 }
 

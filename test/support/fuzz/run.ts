@@ -30,12 +30,10 @@ export interface Options {
   /** Equal seeds make equal requests, except for values learnt from answers that arrive in another order. */
   seed: number;
   connections: number;
-  progress?: (report: Report) => void;
 }
 
 export interface Failure {
   fault: string;
-  plan: Plan;
   sent: string;
 }
 
@@ -49,7 +47,7 @@ const PLANS_PER_SAMPLE = 100;
 
 export async function fuzz(system: System, options: Options): Promise<Report> {
   const world = await World.open(system);
-  const { requests, seed, connections, progress = () => {} } = options;
+  const { requests, seed, connections } = options;
   const sender = new Sender(system.webs[0]?.url ?? '', { connections, hangMs: HANG_MS });
   const report: Report = { requests: 0, ends: new Map(), failures: [] };
   const upcoming = generatePlans(seed, requests);
@@ -57,7 +55,6 @@ export async function fuzz(system: System, options: Options): Promise<Report> {
     for (const plan of upcoming) {
       await attempt(plan, world, sender, report);
       report.requests += 1;
-      if (report.requests % 1000 === 0) progress(report);
     }
   };
   await Promise.all(Array.from({ length: connections }, work));
@@ -70,24 +67,6 @@ const ERROR_LINE = /^\{"level":[56]0/;
 /** Returns the errors in the processes' logs, which no request may cause. */
 export function errorsIn({ webs, workers }: System): string[] {
   return [...webs, ...workers].flatMap(({ log }) => log.split('\n').filter((line) => ERROR_LINE.test(line)));
-}
-
-export async function replay(system: System, line: string): Promise<Report> {
-  const report: Report = { requests: 1, ends: new Map(), failures: [] };
-  const sender = new Sender(system.webs[0]?.url ?? '', { connections: 1, hangMs: HANG_MS });
-  await attempt(
-    JSON.parse(Buffer.from(line, 'base64url').toString()),
-    await World.open(system),
-    sender,
-    report,
-  );
-  sender.close();
-  return report;
-}
-
-/** Returns the argument of `test/acceptance/fuzz.ts --replay` that repeats the request. */
-export function replayLine({ plan }: Failure): string {
-  return Buffer.from(JSON.stringify(plan)).toString('base64url');
 }
 
 function* generatePlans(seed: number, requests: number): Generator<Plan> {
@@ -105,11 +84,11 @@ async function attempt(plan: Plan, world: World, sender: Sender, report: Report)
     if (received === undefined) return;
     const fault = faultOf(plan, request, received);
     const exchange = `${sent}\n  -> ${received.status} ${received.text.slice(0, 500)}`;
-    if (fault !== undefined) report.failures.push({ fault, plan, sent: exchange });
+    if (fault !== undefined) report.failures.push({ fault, sent: exchange });
     if (request.wire === undefined) await world.learn(request, plan, received);
   } catch (error) {
     count(report, operation.name, 'failed');
-    report.failures.push({ fault: String(error), plan, sent });
+    report.failures.push({ fault: String(error), sent });
   }
 }
 

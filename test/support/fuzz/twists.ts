@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { type ByteEdit, byteEdits, PACKINGS, type Packing } from './byte-edits.ts';
+import { CREDENTIAL_FORMS, type CredentialForm, PATH_FORMS, type PathForm } from './forms.ts';
 import { type JsonEdit, jsonEdits } from './json-edits.ts';
 import { MONTHS, ODD_UUIDS } from './values.ts';
+import { WIRE_FORMS, type WireForm } from './wire.ts';
 
 export type Twist =
   | { kind: 'method'; method: string }
@@ -21,77 +23,9 @@ export type Twist =
 /** Methods to try. Node's client and server accept no invented ones. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
 
-const PATH_FORMS = [
-  'other slash',
-  'double slash',
-  'upper case',
-  'encoded letter',
-  'dot segment',
-  'encoded slash',
-  'semicolon',
-  'fragment',
-  'absolute',
-  'absolute of another host',
-  'broken percent',
-  'broken host',
-  'star',
-] as const;
-export type PathForm = (typeof PATH_FORMS)[number];
-
-/**
- * Forms of a credential. `lower case scheme` and `two spaces` are good for every call, `empty key` for an app's and
- * `key` for a person's; the others are bad.
- */
-const CREDENTIAL_FORMS = [
-  'none',
-  'other kind',
-  'basic',
-  'no scheme',
-  'cut',
-  'changed',
-  'with more',
-  'unsigned',
-  'empty key',
-  'lower case scheme',
-  'two spaces',
-  'key',
-] as const;
-export type CredentialForm = (typeof CREDENTIAL_FORMS)[number];
-
 /** `abandoned`: the connection closes before the end of the body; `unheard`: it closes before the answer. */
 const FRAMINGS = ['chunked', 'bytewise', 'abandoned', 'unheard'] as const;
 export type Framing = (typeof FRAMINGS)[number];
-
-/** Unusual and invalid forms of a request, which are written directly to a socket. */
-const WIRE_FORMS = [
-  'two lengths',
-  'length and chunked',
-  'chunked twice',
-  'negative length',
-  'huge length',
-  'bad chunk size',
-  'chunk extension',
-  'trailers',
-  'lf only',
-  'folded header',
-  'space before colon',
-  'nul in header',
-  'nul in target',
-  'no host',
-  'two hosts',
-  'http/1.0',
-  'http/0.9',
-  'http/2',
-  'http/3.7',
-  'long header',
-  'many headers',
-  'long target',
-  'space in target',
-  'raw target',
-  'early data',
-  'upgrade',
-] as const;
-export type WireForm = (typeof WIRE_FORMS)[number];
 
 const HEADERS: Record<string, readonly string[]> = {
   'X-Request-Id': ['', 'x'.repeat(81), 'a b', '\xff', '../..', '"'],
@@ -162,68 +96,22 @@ const ENCODINGS = [
 
 const RAW_PARAMS = [
   '',
-  '.',
-  '..',
-  '%2e%2e',
-  '%00',
-  'a%00b',
-  '%2F',
-  '%5C',
-  '%',
-  '%zz',
-  '%u0041',
-  '%25',
-  '%C0%80',
-  '%ED%A0%80',
-  '%F4%90%80%80',
-  '%F0%9F%98%80',
-  '\xf0\x9f\x98\x80',
-  '%20',
-  '+',
-  '*',
-  ':id',
-  '{id}',
-  '__proto__',
-  'constructor',
-  '1',
-  'x'.repeat(80),
-  'x'.repeat(81),
-  'x'.repeat(200),
-  'x'.repeat(201),
+  ...'. .. %2e%2e %00 a%00b %2F %5C % %zz %u0041 %25 %C0%80 %ED%A0%80 %F4%90%80%80 %F0%9F%98%80'.split(' '),
+  ...'\xf0\x9f\x98\x80 %20 + * :id {id} __proto__ constructor 1'.split(' '),
+  ...[80, 81, 200, 201].map((length) => 'x'.repeat(length)),
   '%F0%9F%98%80'.repeat(200),
   '%F0%9F%98%80'.repeat(201),
   ...ODD_UUIDS.map((id) => encodeURIComponent(id)),
 ];
 
 const QUERIES = [
-  '?',
-  '?&&=&',
-  '?limit=1&limit=2',
-  '?limit[]=1',
-  '?limit[a]=1',
-  '?limit=%00',
-  '?limit=%F0%9F',
-  '?limit=1e1',
-  '?limit=%EF%BC%91',
-  '?limit=99999999999999999999',
-  '?limit=0001',
-  '?limit=2000',
-  '?after=1-1',
-  '?after=999999999999999-999999999999999',
-  '?after=-1--1',
-  '?after=000000000000000-0',
-  '?month=2026-13',
-  '?month=2026-00',
-  '?month=2026-1',
-  '?month=%32026-11',
-  '?month=2026-11%00',
-  '?month=2026-11%0A',
-  '?month=2026-11&month=2026-11',
-  '?month=%EF%BC%99%EF%BC%99%EF%BC%99%EF%BC%99-01',
-  '?__proto__=1&constructor=2&toString=3',
-  '?__proto__[x]=1',
-  '?%ZZ=%ZZ',
-  '?_method=DELETE',
+  ...'? ?&&=& ?limit=1&limit=2 ?limit[]=1 ?limit[a]=1 ?limit=%00 ?limit=%F0%9F ?limit=1e1'.split(' '),
+  ...'?limit=%EF%BC%91 ?limit=99999999999999999999 ?limit=0001 ?limit=2000 ?after=1-1'.split(' '),
+  ...'?after=999999999999999-999999999999999 ?after=-1--1 ?after=000000000000000-0'.split(' '),
+  ...'?month=2026-13 ?month=2026-00 ?month=2026-1 ?month=%32026-11 ?month=2026-11%00'.split(' '),
+  ...'?month=2026-11%0A ?month=2026-11&month=2026-11'.split(' '),
+  ...'?month=%EF%BC%99%EF%BC%99%EF%BC%99%EF%BC%99-01 ?__proto__=1&constructor=2&toString=3'.split(' '),
+  ...'?__proto__[x]=1 ?%ZZ=%ZZ ?_method=DELETE'.split(' '),
   `?${'a=1&'.repeat(2000)}`,
   `?x=${'y'.repeat(15_000)}`,
   '?a?b#c',
@@ -234,12 +122,15 @@ const QUERIES = [
 const oneOf = <const V extends readonly unknown[]>(values: V) =>
   fc.constantFrom(...values) as fc.Arbitrary<V[number]>;
 
+const namesOf = <Name extends string>(table: Record<Name, unknown>) =>
+  fc.constantFrom(...(Object.keys(table) as Name[]));
+
 const HEAD_TWISTS: fc.Arbitrary<Twist>[] = [
   oneOf(METHODS).map((method) => ({ kind: 'method', method })),
-  oneOf(PATH_FORMS).map((form) => ({ kind: 'path', form })),
+  namesOf(PATH_FORMS).map((form) => ({ kind: 'path', form })),
   oneOf(RAW_PARAMS).map((raw) => ({ kind: 'param', raw })),
   oneOf(QUERIES).map((raw) => ({ kind: 'query', raw })),
-  oneOf(CREDENTIAL_FORMS).map((form) => ({ kind: 'credential', form })),
+  namesOf(CREDENTIAL_FORMS).map((form) => ({ kind: 'credential', form })),
   oneOf(headerPairs),
 ];
 
@@ -247,11 +138,11 @@ const BODY_TWISTS: fc.Arbitrary<Twist>[] = [
   jsonEdits.map((edits) => ({ kind: 'json', edits })),
   byteEdits.map((edit) => ({ kind: 'bytes', edit })),
   oneOf(TYPES).map((value) => ({ kind: 'type', value })),
-  fc.record({ kind: fc.constant('packing' as const), packing: oneOf(PACKINGS), header: oneOf(ENCODINGS) }),
+  fc.record({ kind: fc.constant('packing' as const), packing: namesOf(PACKINGS), header: oneOf(ENCODINGS) }),
   oneOf(FRAMINGS).map((form) => ({ kind: 'framing', form })),
 ];
 
-const WIRE_TWISTS: fc.Arbitrary<Twist> = oneOf(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
+const WIRE_TWISTS: fc.Arbitrary<Twist> = namesOf(WIRE_FORMS).map((form) => ({ kind: 'wire', form }));
 
 /** Generates twists: none for three of ten requests, and for the others with a body mostly twists of the body. */
 export function twistsFor({ hasBody }: { hasBody: boolean }): fc.Arbitrary<Twist[]> {

@@ -6,8 +6,9 @@ import type { AppClient } from '../client.ts';
 import { REDIRECT_URI } from '../connection.ts';
 import type { System } from '../system.ts';
 import { type Json, type Operation, operations } from './document.ts';
+import type { Credentials } from './forms.ts';
 import { pages, type ShownForm, shownBy } from './pages.ts';
-import type { Credentials, Request, Surroundings } from './request.ts';
+import type { Request, Surroundings } from './request.ts';
 import type { Received } from './send.ts';
 
 interface Person {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type Admission, admit, detach } from '../../../shared/db/stores/work/admit.ts';
+import { type Admission, admit, detach, type Shedding } from '../../../shared/db/stores/work/admit.ts';
 import { requestKey } from '../../../shared/domain/work.ts';
 import { newId, newIds } from '../../../shared/ids.ts';
 import { lockRow } from '../../support/row-lock.ts';
@@ -18,8 +18,8 @@ const TERMS = {
 describe('admission of a batch', () => {
   const system = useSystem({ workers: 0 });
 
-  const admitAs = (kind: string, price: number | null, batch: Admission[], maxQueued?: number) =>
-    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price }, maxQueued);
+  const admitAs = (kind: string, price: number | null, batch: Admission[], shedding?: Shedding) =>
+    admit(system.database.pool, batch, { ...TERMS, kind, unitPriceMicrocents: price }, shedding);
 
   function requestOf(party: string, line: string | null = null, revision = 1, id = newId()): Admission {
     return {
@@ -82,37 +82,82 @@ describe('admission of a batch', () => {
     assert.equal(await leave(newId()), false);
   });
 
-  it('a full queue admits a new revision of a queued draft, and no other prediction', async () => {
+  /** Makes the party's queued work `queuedS` old, as far as it is not, and lets its oldest pieces run for `runningS`. */
+  async function age(party: string, { queuedS = 0, running = 0, runningS = 0 }): Promise<void> {
+    const { pool } = system.database;
+    await pool.query(`update work set queued_at = now() - make_interval(secs => $2) where party = $1`, [
+      party,
+      queuedS,
+    ]);
+    await pool.query(
+      `update work set state = 'running', started_at = now() - make_interval(secs => $3)
+        where id in (select id from work where party = $1 order by id limit $2)`,
+      [party, running, runningS],
+    );
+  }
+
+  it('a full queue admits a new revision of a queued draft whose callers wait, and no other prediction #overload', async () => {
     const { id: party } = await system.app();
-    const line = newId();
-    const [earlier] = await admitAs('predict', 1, [requestOf(party, line, 1)], 1);
-    const full = await admitAs('predict', 1, [requestOf(party, line, 2), requestOf(party)], 1);
+    const [line, leftLine] = [newId(), newId()];
+    const left = requestOf(party, leftLine, 1);
+    const [earlier] = await admitAs('predict', 1, [requestOf(party, line, 1), left, requestOf(party)]);
+    await detach(system.database.pool, [{ party, key: left.key, disconnected: true }], TERMS.process);
+    await age(party, { queuedS: 31 });
+    const batch = [requestOf(party, line, 2), requestOf(party), requestOf(party, leftLine, 2)];
+    const full = await admitAs('predict', 1, batch, {});
     assert.deepEqual(
       full.map(({ decision, superseded }) => [decision, superseded]),
       [
         ['admitted', [earlier?.id]],
         ['overloaded', []],
+        ['overloaded', []],
       ],
     );
   });
 
-  it('a negative queue limit, as without a worker, admits not even a new revision of a queued draft', async () => {
+  it('a queue admits as many predictions as begin within a third of the deadline, at the rate at which they begin now #overload', async () => {
     const { id: party } = await system.app();
-    const line = newId();
-    await admitAs('predict', 1, [requestOf(party, line, 1)]);
-    const [newer] = await admitAs('predict', 1, [requestOf(party, line, 2)], -1);
-    assert.equal(newer?.decision, 'overloaded');
+    await admitAs(
+      'predict',
+      1,
+      Array.from({ length: 10 }, () => requestOf(party)),
+    );
+    // Two of four have begun within 10 s: four of the six that wait begin within a third of the minute.
+    await age(party, { queuedS: 7, running: 4, runningS: 10 });
+    const refusedOf = async (count: number) =>
+      (
+        await admitAs(
+          'predict',
+          1,
+          Array.from({ length: count }, () => requestOf(party)),
+          {},
+        )
+      ).filter(({ decision }) => decision === 'overloaded').length;
+    assert.equal(await refusedOf(3), 3);
+    await age(party, { queuedS: 7, running: 4, runningS: 4 });
+    assert.equal(await refusedOf(9), 5, 'ten begin within a third of the minute');
+    const { id: newcomer } = await system.app();
+    assert.equal((await admitAs('predict', 1, [requestOf(newcomer)], {}))[0]?.decision, 'admitted');
   });
 
-  it('a full queue admits no new revision of a queued draft whose callers have left, which takes up no place', async () => {
+  it('nothing is admitted for a pool without a worker, or whose workers have had no free slot for half of the deadline #overload', async () => {
     const { id: party } = await system.app();
+    const { pool } = system.database;
     const line = newId();
-    const earlier = requestOf(party, line, 1);
-    await admitAs('predict', 1, [earlier]);
-    await detach(system.database.pool, [{ party, key: earlier.key, disconnected: true }], TERMS.process);
-    await admitAs('predict', 1, [requestOf(party)], 1);
-    const [newer] = await admitAs('predict', 1, [requestOf(party, line, 2)], 1);
-    assert.equal(newer?.decision, 'overloaded');
+    await admitAs('predict', 1, [requestOf(party, line, 1)]);
+    const decide = async () =>
+      (await admitAs('predict', 1, [requestOf(party, line, 2)], { suspectPool: 'predict' }))[0]?.decision;
+    assert.equal(await decide(), 'overloaded');
+    const beat = (stalledMs: number) =>
+      pool.query(
+        `insert into processes (id, kind, alive_until, pools)
+         values (gen_random_uuid(), 'test', now() + interval '1 minute', $1)`,
+        [{ predict: { slots: 1, claimed: 0, stalledMs } }],
+      );
+    await beat(31_000);
+    assert.equal(await decide(), 'overloaded');
+    await beat(0);
+    assert.equal(await decide(), 'admitted');
   });
 
   it('no work is admitted for an account that does not exist', async () => {

@@ -20,7 +20,7 @@ describe('batch completion', function () {
     const { id: party } = await signUp(system);
     const timed = async (size: number) => {
       const ids = await admitPieces(system, party, size);
-      const end = { party, month: null, guard: 'live', state: 'cancelled' } as const;
+      const end = { kind: predict.name, party, month: null, guard: 'live', state: 'cancelled' } as const;
       const since = performance.now();
       const ended = await complete(
         system.database.pool,

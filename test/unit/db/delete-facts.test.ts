@@ -41,5 +41,6 @@ function storeOf(facts: { id: string; successor: string | null; revisionOf: null
       );
     return [];
   };
-  return { tx: { execute } as unknown as EntityManager, successors: () => [...successors] };
+  const nativeDelete = async () => 0;
+  return { tx: { execute, nativeDelete } as unknown as EntityManager, successors: () => [...successors] };
 }

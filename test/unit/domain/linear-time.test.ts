@@ -6,7 +6,7 @@ import { QuotedTexts } from '../../../shared/domain/facts/passage.ts';
 import { pastedParts, spokenParts } from '../../../shared/domain/facts/source.ts';
 import { isInstruction } from '../../../shared/domain/facts/statement.ts';
 import { slotOf } from '../../../shared/domain/facts/topics.ts';
-import { normalizeReply } from '../../../shared/text/meaning.ts';
+import { haveSameMeaning } from '../../../shared/text/meaning.ts';
 import { statementsIn } from '../../../workers/memory/extract-facts.ts';
 
 const extract = (content: string) =>
@@ -24,17 +24,13 @@ const READERS: Record<string, (text: string) => unknown> = {
     isOtherValue(`${text} npm`, `${text} pnpm`, 'tool.a'),
   'deciding whether a fact is an instruction': isInstruction,
   'finding the slot of a fact': slotOf,
-  'normalizing a reply': normalizeReply,
+  'comparing a reply': (text) => haveSameMeaning(text, `${text} `),
   'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
 };
 
 /** Repeated, these parts let patterns begin to match at every place, and complete a match at none. */
 const PARTS = [
-  ...' \t\n\u2028,.!?:"„\'->*#1aé',
-  ...'\r\n|a |a, |yy,|no |note that |. |- |\n- |\n>|\n```|\non aaaa |\n---|from |from a  |moved |moved from |quit '.split(
-    '|',
-  ),
-  ...'not |my a |as my |deploy |answer |I use |ich a '.split('|'),
+  ...` |\n|,|"|'|-|1|a, |yy,|note that |. |\n>|\n\`\`\`|\n---|from |moved from `.split('|'),
   // Sentences that each take long to read.
   `${'yy,'.repeat(60)}; I prefer tea. `,
   `${'no, '.repeat(50)}; I prefer tea. `,

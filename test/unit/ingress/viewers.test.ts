@@ -21,7 +21,7 @@ describe("board's viewers", () => {
       render: () => ({ queue: 'x'.repeat(16 * MIB) }),
       renderFailure: () => ({}),
     });
-    const server = createServer((_, response) => viewers.add(response));
+    const server = createServer((_, response) => viewers.add(response, async () => true));
     const { port, close } = await listen(server);
     const viewer = connect(port);
     viewer.write('GET / HTTP/1.1\r\nHost: board\r\n\r\n');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../shared/log.ts';
-import type { Queues } from '../../../shared/queue/queues.ts';
+import type { Job, Queues } from '../../../shared/queue/queues.ts';
 import { openQueues } from '../../../shared/queue/queues.ts';
 import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
@@ -9,10 +8,9 @@ import { until } from '../../support/until.ts';
 const LOG = createLog('test', 'silent');
 /** Half of the ten seconds after which an idle worker polls. */
 const DELIVERY_MAX_MS = 5000;
-/** A little more than the interval in which a process adds one ticket at most. */
-const TICKET_INTERVAL_MS = 250;
+const jobOf = (...ids: string[]): Job => ({ kind: 'predict', party: 'app', ids });
 
-describeOnEachStore('ticket queue', (store) => {
+describeOnEachStore('job queue', (store) => {
   /** Queues of the running test, each as if opened by another process. */
   let opened: Queues[] = [];
   let nth = 0;
@@ -32,70 +30,47 @@ describeOnEachStore('ticket queue', (store) => {
     return queues;
   };
 
-  it('a ticket queue delivers each ticket to one of four idle processes before any of them polls', async () => {
-    const queue = (await open()).queue(name);
-    let taken = 0;
+  it('a queue delivers each job to one of four idle processes before any of them polls #bullmq', async () => {
+    const queues = await open();
+    const taken: Job[] = [];
     for (let n = 0; n < 4; n += 1)
-      (await open()).worker(name, async () => {
-        taken += 1;
+      (await open()).worker(name, async (job) => {
+        taken.push(job);
       });
-    queue.add(['first']);
-    await until(() => taken === 1);
-    for (let n = 1; n <= 10; n += 1) {
-      await sleep(TICKET_INTERVAL_MS);
+    for (let n = 1; n <= 4; n += 1) {
       const since = performance.now();
-      queue.add([`${n}`]);
-      await until(() => taken === n + 1);
+      queues.add(name, [jobOf(`${n}`, 'more')]);
+      await until(() => taken.length === n);
       assert.ok(performance.now() - since < DELIVERY_MAX_MS, `${performance.now() - since} ms`);
     }
+    assert.deepEqual(
+      taken,
+      [1, 2, 3, 4].map((n) => jobOf(`${n}`, 'more')),
+    );
   });
 
-  it('a ticket queue holds one ticket after two processes have added many, and delivers a ticket that is added later', async () => {
-    const producers = await Promise.all([open(), open()]);
-    const queues = producers.map((one) => one.queue(name));
-    const since = performance.now();
-    for (let n = 0; performance.now() - since < 1000; n += 1) {
-      for (const queue of queues) queue.add([`${n}`]);
-      await sleep(5);
-    }
-    assert.equal(await store().waiting(name), 1);
-
-    let taken = 0;
-    (await open()).worker(name, async () => {
-      taken += 1;
+  it('a queue keeps the jobs of two processes until a worker takes them, and the next one after a handler has failed', async () => {
+    const [first, second] = await Promise.all([open(), open()]);
+    first.add(name, [jobOf('1'), jobOf('2')]);
+    second.add(name, [jobOf('3')]);
+    await until(async () => (await store().waiting(name)) === 3);
+    const taken: string[] = [];
+    (await open()).worker(name, async ({ ids }) => {
+      taken.push(...ids);
+      if (taken.length === 1) throw new Error('a defect');
     });
-    // The calls at the end of the loop share one ticket, which is added after the loop.
-    await until(async () => taken > 0 && (await store().waiting(name)) === 0);
-    await sleep(TICKET_INTERVAL_MS);
-    const before = taken;
-    assert.ok(before <= 3, `${before} taken`);
-    queues[1]?.add(['one more']);
-    await until(() => taken === before + 1, DELIVERY_MAX_MS);
+    await until(() => taken.length === 3);
+    assert.deepEqual(taken.sort(), ['1', '2', '3']);
+    await until(async () => (await store().waiting(name)) === 0);
   });
 
-  it("a ticket queue delivers the next ticket after a worker's handler has failed", async () => {
-    const queue = (await open()).queue(name);
-    let calls = 0;
-    (await open()).worker(name, async () => {
-      calls += 1;
-      if (calls === 1) throw new Error('a defect');
-    });
-    queue.add(['a']);
-    await until(() => calls === 1);
-    await until(() => {
-      // A ticket that is added before the failure is stored is lost.
-      queue.add(['b']);
-      return calls >= 2;
-    });
-  });
-
-  it('a worker of a ticket queue closes within two seconds, even while it handles a ticket', async () => {
+  it('a worker of a queue closes within two seconds, even while it handles a job', async () => {
     const [taken, handled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const worker = (await open()).worker(name, () => {
       taken.resolve();
       return handled.promise;
     });
-    (await open()).queue(name).add(['a']);
+    (await open()).add(name, [jobOf('1')]);
     await taken.promise;
     const since = performance.now();
     await worker.close();

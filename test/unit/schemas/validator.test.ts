@@ -281,15 +281,6 @@ describe('list of validation errors', () => {
     assert.equal(faultsWith({ messages }).length, 100);
   });
 
-  it('a list with a million invalid items gives one validation error, and checking the list takes less than 50 MB', () => {
-    const body = JSON.parse(`[${Array(1_000_000).fill('1').join(',')}]`);
-    const start = process.memoryUsage().heapUsed;
-    const result = check({ ...MINIMAL_REQUEST, messages: body });
-    assert.ok(!result.ok && result.faults.length === 1);
-    assert.deepEqual(result.faults[0]?.loc, ['body', 'messages']);
-    assert.ok(process.memoryUsage().heapUsed - start < 50e6);
-  });
-
   it('a body never gets two validation errors for one field', () => {
     fc.assert(
       fc.property(

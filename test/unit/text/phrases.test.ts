@@ -10,6 +10,30 @@ describe('phrases of a text', () => {
   });
 });
 
+describe('codes', () => {
+  const ofText = (word: string) => phrasesOf(`please use ${word} for staging`).map(({ words }) => words);
+  const CODES = [
+    'hunter2',
+    'kdk32xq9',
+    'XK7-9QP',
+    'blue-Falcon-7!',
+    'Sommer24',
+    'PROJ-1234',
+    'кодовое7',
+    '9lives',
+  ];
+  for (const code of CODES)
+    it(`a word that mixes letters and digits, such as ${code}, is in no phrase, nor do phrases lead to it`, () => {
+      const found = ofText(code);
+      assert.ok(found.includes('please use'));
+      assert.ok(found.every((words) => !/\d|falcon/.test(words)));
+    });
+  for (const word of ['v2.1', 'utf-8', 'python3', 'sha256', '25-11', 'k8s', 'h264', '第3章のテスト', '10am'])
+    it(`a short or common word such as ${word} stays in phrases`, () => {
+      assert.equal(ofText(word)[1], `please use ${word.toLowerCase()} for staging`);
+    });
+});
+
 describe('word start', () => {
   for (const [text, starts] of [
     ['on it', [0, 3]],

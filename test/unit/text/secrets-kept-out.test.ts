@@ -160,9 +160,9 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
     replyQuestion(
       {
         profile: { summary: text, data: { notes: [text] } },
-        facts: [{ id: '1', text, pinned: false }],
-        episodes: [{ id: '1', title: text, summary: text }],
-        raw: [{ id: '1', role: 'human', origin: 'human', content: text }],
+        facts: [{ id: '1', on: '', text, pinned: false }],
+        episodes: [{ id: '1', on: '', title: text, summary: text }],
+        raw: [{ id: '1', on: '', role: 'human', origin: 'human', content: text }],
         examples: [],
         prompt: text,
         truncated: false,

@@ -131,7 +131,7 @@ function filledWorker(
   return worker;
 }
 
-describe('fair order', () => {
+describe('fair order #fair-shares', () => {
   it('the fair order gives every app with queued work the same number of slots, if there are more slots than apps', () => {
     const flows = manyFlows(7, appFlow);
     const worker = filledWorker(64, PREDICT, flows);
@@ -205,10 +205,41 @@ describe('fair order', () => {
     assert.equal(worker.running.length, 15);
   });
 
-  it('the fair order gives one app half of the slots beside 60 accounts, and one account half beside 60 apps', () => {
+  it('the fair order gives one app 7 of 16 slots beside 60 accounts, and one account 7 beside 60 apps', () => {
     const [one, other] = [appFlow('one'), accountFlow('one')];
-    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, accountFlow), one]).heldOf(one), 8);
-    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, appFlow), other]).heldOf(other), 8);
+    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, accountFlow), one]).heldOf(one), 7);
+    assert.equal(filledWorker(16, PREDICT, [...manyFlows(60, appFlow), other]).heldOf(other), 7);
+  });
+
+  for (const [one, other, oneFlow, otherFlow] of [
+    ['app', 'accounts', appFlow, accountFlow],
+    ['account', 'apps', accountFlow, appFlow],
+  ] as const)
+    it(`the fair order serves a new ${one} at once, or after the next call of ${other}, beside a slow ${one} and quick ${other} #free-slot`, () => {
+      for (const slots of [8, 9, 16, 64])
+        for (const quickParties of [1, 5, 60]) {
+          const [slow, newcomer] = [oneFlow('slow'), oneFlow('newcomer')];
+          const queue = new Queue();
+          const quick = manyFlows(quickParties, otherFlow);
+          const worker = filledWorker(slots, PREDICT, [slow, ...quick], PLENTY, queue);
+          queue.add(newcomer, PLENTY);
+          for (let n = 0; n < 20; n += 1) {
+            worker.hear(newcomer);
+            worker.fill();
+            if (worker.heldOf(newcomer) === 0) {
+              worker.end(worker.running.findIndex((flow) => flow.kind === otherFlow('').kind));
+              worker.fill();
+            }
+            assert.ok(worker.heldOf(newcomer) > 0, `call ${n}, ${slots} slots, beside ${quickParties}`);
+            while (worker.heldOf(newcomer) > 0)
+              worker.end(worker.running.findIndex((flow) => nameOf(flow) === nameOf(newcomer)));
+          }
+        }
+    });
+
+  it('the fair order leaves no slot free beside an app and an account that flood a pool of at most 6 slots', () => {
+    for (const slots of [2, 3, 4, 5, 6])
+      assert.equal(filledWorker(slots, PREDICT, [appFlow('a'), accountFlow('b')]).running.length, slots);
   });
 
   it('the fair order gives apps all slots while no account has work, and accounts all slots while no app has work', () => {
@@ -348,7 +379,7 @@ describe('fair order', () => {
     assert.ok(claims.length <= 10, `${claims.length} claims`);
   });
 
-  it('the fair order serves each of 50,000 apps once, and names at most 320 apps in a claim', () => {
+  it('the fair order serves each of 50,000 apps once, and names at most 320 apps in a claim #many-parties', () => {
     const flows = manyFlows(50_000, appFlow);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);
@@ -411,7 +442,17 @@ describe('fair order', () => {
           assert.equal(free, slots - one.running.length);
           for (const known of heard) {
             const held = one.heldByPartyOf(known);
-            const mayHoldMore = free > 0 && (held === 0 || slots < 4 || held + 1 <= 15 * (free - 1));
+            const ofClass = (flow: Flow) => (flow.kind === 'predict') === (known.kind === 'predict');
+            // An app or account takes part of a half, while the other class waits.
+            const isShared = [...heard].some((flow) => !ofClass(flow));
+            const half = known.kind === 'predict' ? Math.ceil(slots / 2) : Math.floor(slots / 2);
+            const room = isShared ? half : slots;
+            const left = Math.min(
+              free,
+              room - one.running.filter((flow) => !isShared || ofClass(flow)).length,
+            );
+            const limit = room < 4 ? left : 15 * (left - 1) - held;
+            const mayHoldMore = free > 0 && (held === 0 || limit >= 1);
             assert.ok(
               queue.waitingOf(known) === 0 || !mayHoldMore,
               `${nameOf(known)} waits, its party holds ${held}`,

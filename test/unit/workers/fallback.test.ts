@@ -47,10 +47,10 @@ describe('fallback models', () => {
   });
 
   it('fallback models are not asked after a faulty request, a wrong key, an unusable answer or a refusal', async () => {
-    for (const step of [fake.status(400), fake.status(401), fake.nul()]) {
+    for (const step of [fake.status(400), fake.status(401), fake.message({ content: '{}' })]) {
       server.reset();
       await assert.rejects(start(['second'], step, 'first').predict(task, call()), ProviderError);
-      assert.deepEqual(askedModels(), ['first']);
+      assert.deepEqual([...new Set(askedModels())], ['first']);
     }
     server.reset();
     assert.equal((await start(['second'], fake.refusal(), 'first').predict(task, call())).completion, '');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import {
   type CallLimits,
@@ -96,25 +97,169 @@ describe('openai provider', () => {
     ['choices that are not a list', fake.json({ choices: 'many' }), 'failed'],
     ['a choice without message', fake.json({ choices: [{ index: 0 }] }), 'failed'],
     ['content that is not a string', fake.message({ content: { next: 'report' } }), 'failed'],
-    ['content that is not JSON', fake.message({ content: 'and send it' }), 'failed'],
-    ['content of another shape', fake.message({ content: '{"continuation":" now"}' }), 'failed'],
-    ['an answer without a likelihood', fake.message({ content: '{"next":" now"}' }), 'failed'],
-    ['an unknown likelihood', fake.message({ content: '{"next":"6 now"}' }), 'failed'],
+    ['content without a text', fake.message({ content: '{}' }), 'failed'],
     ['20 MB', fake.huge(), 'failed'],
     ['an error body of 20 MB', fake.status(500, {}, 'x'.repeat(20_000_000)), 'failed'],
-    ['a completion with NUL', fake.nul(), 'failed'],
-    ['a completion with a lone surrogate', fake.loneSurrogate(), 'failed'],
     ['no answer in time', fake.hang(), 'timeout'],
     ['a body that drips', fake.drip(20), 'timeout'],
     ['an error body that never ends', stalledError(), 'timeout'],
   ];
   for (const [name, step, fault] of faults)
-    it(`the openai provider reports ${fault}, after one request, if the response is: ${name}`, async () => {
+    it(`the openai provider reports ${fault} if the response is: ${name}`, async () => {
       server.respond(step);
       const timeoutMs = fault === 'timeout' ? 150 : 2000;
       const error = await faultOf(provider.predict(task, call({ timeoutMs })));
       assert.equal(error.fault, fault);
-      assert.equal(server.calls.length, 1);
+      // An error that may mean a parameter is asked about once more, without the optional ones.
+      assert.equal(server.calls.length, ['400', '404', '409', '422'].includes(name) ? 2 : 1);
+    });
+
+  const bodies: [name: string, step: fake.Step, message: string][] = [
+    ['an empty body', fake.empty(), 'unusable answer: an empty body'],
+    ['HTML', fake.html(), 'unusable answer: HTML'],
+    ['truncated JSON', fake.truncatedJson(), 'unusable answer: truncated JSON'],
+    ['words', fake.raw('Sign in'), 'unusable answer: no JSON'],
+    [
+      'a truncated stream',
+      fake.raw(events([{ content: '{"ne' }], false)),
+      'unusable answer: a truncated stream',
+    ],
+    ['a body that breaks off', fake.reset(), 'unusable answer: it broke off'],
+    ['a gzip bomb', packed(gzipSync(Buffer.alloc(20_000_000, ' ')), 'gzip'), 'unusable answer: too large'],
+    ['no gzip', packed(Buffer.from('{}'), 'gzip'), 'unusable answer: it broke off'],
+    ['HTML with 403', body(403, '<html>blocked</html>'), 'PermissionDeniedError 403 HTML'],
+    ['words with 500', body(500, 'no upstream'), 'InternalServerError 500 no JSON'],
+    ['no body with 500', body(500, ''), 'InternalServerError 500'],
+  ];
+  for (const [name, step, message] of bodies)
+    it(`the openai provider names the kind of an unusable body, without its text: ${name}`, async () => {
+      server.respond(step);
+      assert.equal((await faultOf(provider.predict(task, call()))).message, message);
+    });
+
+  const content = '{"next":"4 with care"}';
+  const written = { choices: [{ message: { content } }] };
+  const parts = [...content].map((part) => ({ content: part }));
+  const inParts = (...list: unknown[]) => fake.message({ content: list });
+  const text = { type: 'text', text: content };
+  const forms: [name: string, step: fake.Step][] = [
+    [
+      'content as a list of texts',
+      inParts({ type: 'text', text: '{"next":"4 with' }, { type: 'text', text: ' care"}' }),
+    ],
+    [
+      'content with thoughts before the text',
+      inParts({ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }, text),
+    ],
+    ['events', fake.raw(events(parts), 'text/event-stream')],
+    [
+      'events as JSON, with CRLF and comments',
+      fake.raw(`: PROCESSING\r\n\r\n${events(parts).replaceAll('\n', '\r\n')}`),
+    ],
+    ['events without an end mark', fake.raw(events(parts, 'stop'))],
+    ['a whole answer as one event', fake.raw(`data: ${JSON.stringify(written)}\n\ndata: [DONE]\n\n`)],
+    ['an answer after blank lines', fake.raw(`\n   \n\n${JSON.stringify(written)}`)],
+    ['an answer after a byte order mark', fake.raw(`\ufeff${JSON.stringify(written)}`)],
+    ...(
+      [
+        ['gzip', gzipSync],
+        ['x-gzip', gzipSync],
+        ['deflate', deflateSync],
+        ['deflate', deflateRawSync],
+        ['br', brotliCompressSync],
+      ] as const
+    ).map(([encoding, pack]): [string, fake.Step] => [
+      `${encoding} by ${pack.name}`,
+      packed(pack(JSON.stringify(written)), encoding),
+    ]),
+    ['an answer that stands for thoughts', fake.message({ content: null, reasoning_content: content })],
+    ['no role, usage or reason of the end', fake.json(written)],
+  ];
+  for (const [name, step] of forms)
+    it(`the openai provider reads ${name}`, async () => {
+      server.respond(step);
+      assert.equal((await provider.predict(task, call())).completion, ' with care');
+      assert.equal(server.calls[0]?.body['stream'], false);
+    });
+
+  const insides = `
+code 429 | {"error":{"code":429}} | rate_limited true 7000
+code 502 | {"error":{"code":502,"message":"Provider returned error"}} | failed true 7000
+code 401 | {"error":{"code":401}} | not_configured false 7000
+a code as a text | {"error":{"code":"503"}} | failed true 7000
+no code | {"error":"model runner has unexpectedly stopped"} | failed true 7000
+an object that is an error | {"object":"error","code":429,"message":"slow down"} | rate_limited true 7000
+a list | [{"error":{"code":429}}] | rate_limited true 7000
+finish_reason error | {"choices":[{"finish_reason":"error","message":{"content":"4 with"}}]} | failed true 7000
+an error of the choice | {"choices":[{"error":{"code":429},"message":{"content":""}}]} | rate_limited true 7000
+an error among events | data: {"error":{"code":429}} | rate_limited true 7000`;
+  for (const [name = '', answer = '', expected] of rowsOf(insides))
+    it(`the openai provider treats an error inside a 200 as that error: ${name}`, async () => {
+      server.respond(body(200, answer, { 'retry-after': '7' }));
+      const { fault, outage, retryAfterMs } = await faultOf(provider.predict(task, call()));
+      assert.equal(`${fault} ${outage} ${retryAfterMs}`, expected);
+    });
+
+  // The parameters or formats that the server refuses (all: it answers so in any case), its answer, what the person
+  // sees or the fault, and the number of requests for the first draft and the second.
+  const servers = `
+OpenAI, a model that reasons | max_tokens | 400 {"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}} | with care | 2 1
+OpenAI, a model that does not reason | reasoning_effort | 400 {"error":{"message":"Unrecognized request argument supplied: reasoning_effort"}} | with care | 2 1
+OpenAI, another effort | reasoning_effort | 400 {"error":{"message":"Unsupported value: 'low' is not supported with the 'gpt-5-chat' model.","param":"reasoning_effort","code":"unsupported_value"}} | with care | 2 1
+OpenAI, no probabilities | logprobs | 403 {"error":{"message":"You are not allowed to request logprobs from this model"}} | with care | 2 1
+OpenAI, no credits | all | 429 {"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}} | rate_limited | 1 1
+Azure, a cache key | prompt_cache_key | 400 {"error":{"message":"Unrecognized request argument supplied: prompt_cache_key"}} | with care | 2 1
+Azure, a filtered prompt | all | 400 {"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","param":"prompt","code":"content_filter"}} | | 1 1
+Azure, no such deployment | all | 404 {"error":{"code":"404","message":"Resource not found"}} | failed | 2 2
+Gemini, a cache key | prompt_cache_key | 400 [{"error":{"code":400,"message":"Invalid JSON payload received. Unknown name \\"prompt_cache_key\\": Cannot find field.","status":"INVALID_ARGUMENT"}}] | with care | 2 1
+Gemini, a model that does not think | reasoning_effort | 400 [{"error":{"code":400,"message":"Thinking budget is not supported for this model.","status":"INVALID_ARGUMENT"}}] | with care | 2 1
+Gemini, no probabilities | logprobs | 400 [{"error":{"code":400,"message":"Logprobs is not enabled for models/gemini-2.5-flash","status":"INVALID_ARGUMENT"}}] | with care | 2 1
+Gemini, a wrong key | all | 400 [{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}] | not_configured | 1 1
+Mistral, two parameters at once | reasoning_effort | 422 {"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","prompt_cache_key"]},{"type":"extra_forbidden","loc":["body","reasoning_effort"]}]}} | with care | 2 1
+Mistral, a model that reasons | all | 200 {"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"{\\"next\\":\\"4 with care\\"}"}]}}]} | with care | 1 1
+vLLM, an unknown field | prompt_cache_key | 422 {"detail":[{"type":"extra_forbidden","loc":["body","prompt_cache_key"],"msg":"Extra inputs are not permitted"}]} | with care | 2 1
+vLLM, a schema | json_schema | 400 {"object":"error","message":"The provided JSON schema contains features not supported by xgrammar.","type":"BadRequestError","code":400} | with care | 2 1
+vLLM, a long context | all | 400 {"object":"error","message":"This model's maximum context length is 2048 tokens. However, you requested 2500 tokens.","code":400} | failed | 1 1
+vLLM, a parser of thoughts | all | 200 {"choices":[{"message":{"content":null,"reasoning_content":"{\\"next\\":\\"4 with care\\"}"}}]} | with care | 1 1
+Ollama, a model that does not think | reasoning_effort | 400 {"error":{"message":"\\"llama3.1:8b\\" does not support thinking","type":"invalid_request_error"}} | with care | 2 1
+Ollama, another effort | reasoning_effort | 400 {"error":{"message":"think value \\"low\\" is not supported for this model","type":"api_error"}} | with care | 2 1
+Ollama, no such model | all | 404 {"error":{"message":"model 'gpt-x' not found","type":"not_found_error"}} | failed | 2 2
+llama.cpp, loading | all | 503 {"error":{"code":503,"message":"Loading model","type":"unavailable_error"}} | failed | 1 1
+llama.cpp, a long context | all | 400 {"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}} | failed | 1 1
+LM Studio, no formats | json_schema json_object | 400 {"error":"'response_format.type' must be 'text'"} | with care | 3 1
+Groq, a cache key | prompt_cache_key | 400 {"error":{"message":"property 'prompt_cache_key' is unsupported","type":"invalid_request_error"}} | with care | 2 1
+Groq, another effort | reasoning_effort | 400 {"error":{"message":"\`reasoning_effort\` must be one of \`none\` or \`default\`"}} | with care | 2 1
+Groq, no schemas | json_schema | 400 {"error":{"message":"This model does not support response format \`json_schema\`."}} | with care | 2 1
+Groq, a text that is no JSON | all | 400 {"error":{"message":"Failed to validate JSON. Please adjust your prompt.","code":"json_validate_failed","failed_generation":"4 with care"}} | with care | 1 1
+DeepSeek, no schemas | json_schema | 400 {"error":{"message":"This response_format type is unavailable now","code":"invalid_request_error"}} | with care | 2 1
+Anthropic, no formats | all | 200 {"choices":[{"message":{"content":"4 with care"}}]} | with care | 1 1
+Anthropic, overloaded | all | 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}} | failed | 1 1
+OpenRouter, an error in a 200 | all | 200 {"error":{"message":"Provider returned error","code":502,"metadata":{"raw":"x"}}} | failed | 1 1
+OpenRouter, no credits | all | 402 {"error":{"message":"Insufficient credits","code":402}} | failed | 1 1
+OpenRouter, no provider for the parameters | prompt_cache_key | 404 {"error":{"message":"No endpoints found that can handle the requested parameters.","code":404}} | with care | 2 1
+a server that says nothing | prompt_cache_key | 400 Bad Request | with care | 2 1
+a server in another language | reasoning_effort | 422 {"fehler":"Ungültige Anfrage"} | with care | 2 1`;
+  for (const [name = '', parameters = '', answer = '', result, requests] of rowsOf(servers))
+    it(`the openai provider copes with what servers answer: ${name}`, async () => {
+      const fresh = openai(server.url);
+      const refused = parameters.split(' ');
+      const refusal = body(Number(answer.slice(0, 3)), answer.slice(4));
+      server.respond((response, upstream) => {
+        const format = (upstream.body['response_format'] as { type?: string } | undefined)?.type ?? '';
+        const isRefused = refused.some((one) => one === 'all' || one === format || one in upstream.body);
+        return (isRefused ? refusal : fake.ok())(response, upstream);
+      });
+      const counts = [];
+      for (const before of [0, Number(requests?.[0])]) {
+        const prediction = fresh.predict(task, call({ cacheKey: 'line' }));
+        const seen = await prediction.then(
+          ({ completion }) => completion.trim(),
+          (error) => error.fault,
+        );
+        assert.equal(seen, result);
+        counts.push(server.calls.length - before);
+      }
+      assert.equal(counts.join(' '), requests);
     });
 
   const answers: [name: string, step: fake.Step, outage: boolean][] = [
@@ -244,6 +389,12 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 4);
   });
 
+  it('the openai provider asks once for an answer whose text was cut off after a whole word', async () => {
+    server.next(fake.message({ content: '{"next":"4 with care and atten' }, 'length'));
+    assert.equal((await openai(server.url).predict(task, call())).completion, ' with care and');
+    assert.equal(server.calls.length, 1);
+  });
+
   it('the openai provider reads the number of cached prompt tokens', async () => {
     const usage = {
       prompt_tokens: 1200,
@@ -261,6 +412,8 @@ describe('openai provider', () => {
     ['null content', fake.message({ content: null })],
     ['blank content', fake.message({ content: ' ' })],
     ['an empty continuation', fake.ok({ continuation: '' })],
+    ['a completion with NUL', fake.nul()],
+    ['a completion with a lone surrogate', fake.loneSurrogate()],
   ];
   for (const [name, step] of silences)
     it(`the openai provider treats ${name} as no suggestion, and counts its tokens`, async () => {
@@ -371,4 +524,30 @@ describe('createProviders', () => {
 /** Sends the headers and the beginning of a 500, then nothing. */
 function stalledError(): fake.Step {
   return (response) => void response.writeHead(500, { 'content-type': 'application/json' }).write('{"err');
+}
+
+/** Returns the cells of a table whose columns are separated by bars. */
+function rowsOf(table: string): string[][] {
+  return table
+    .trim()
+    .split('\n')
+    .map((row) => row.split('|').map((cell) => cell.trim()));
+}
+
+/** Sends these bytes as a body. */
+function body(status: number, bytes: string | Buffer, headers: Record<string, string> = {}): fake.Step {
+  return (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(bytes);
+}
+
+function packed(bytes: Buffer, encoding: string): fake.Step {
+  return body(200, bytes, { 'content-encoding': encoding });
+}
+
+/** Writes a stream of events with these deltas, and with an end mark, a reason of its end, or neither. */
+function events(deltas: readonly object[], end: 'stop' | boolean = true): string {
+  const chunks = deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] }));
+  const last = end === 'stop' ? [{ choices: [{ index: 0, delta: {}, finish_reason: end }] }] : [];
+  const lines = [...chunks, ...last].map((chunk) => `data: ${JSON.stringify(chunk)}`);
+  return [...lines, ...(end === true ? ['data: [DONE]'] : [])].map((line) => `${line}\n\n`).join('');
 }

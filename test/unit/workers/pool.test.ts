@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Box } from '../../../shared/box.ts';
 import type { Claim, ClaimResult, ClaimTerms, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
+import type { Job } from '../../../shared/queue/queues.ts';
 import { kindsOfPool } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { WorkerPool } from '../../../workers/work/pool.ts';
@@ -29,11 +30,11 @@ type Answer = ClaimResult | Error;
 function start(slots: number, answers: Answer[], held: Promise<void> = setImmediate()) {
   const claims: ClaimTerms[] = [];
   const ends: (() => void)[] = [];
-  const parked: (() => void)[] = [];
   const may = { claim: true };
+  const passedOn: Job[] = [];
   let lost = 0;
   const pool = new WorkerPool(slots, kindsOfPool(kinds, 'predict'), {
-    terms: { worker: 'this one', oneAtATime: [], reachMs: 1000 },
+    terms: { worker: 'this one', oneAtATime: [], recall: 'null', reachMs: 1000 },
     async claim(terms) {
       claims.push(terms);
       await (claims.length === 1 ? held : setImmediate());
@@ -42,16 +43,14 @@ function start(slots: number, answers: Answer[], held: Promise<void> = setImmedi
       return answer;
     },
     mayClaim: () => may.claim,
-    attempt(_, freeSlot) {
-      parked.push(freeSlot);
-      return new Promise<void>((resolve) => ends.push(resolve));
-    },
+    attempt: () => new Promise<void>((resolve) => ends.push(resolve)),
     claimLost() {
       lost += 1;
     },
+    passOn: (job) => passedOn.push(job),
     log: createLog('test', 'silent'),
   });
-  return { pool, claims, ends, parked, may, lost: () => lost };
+  return { pool, claims, ends, may, passedOn, lost: () => lost };
 }
 
 describe('worker pool', () => {
@@ -73,11 +72,9 @@ describe('worker pool', () => {
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1);
-    assert.equal(pool.isBusy, false);
     pool.noteQueued([B]);
     await setImmediate();
     assert.equal(claims.length, 1);
-    assert.equal(pool.isBusy, true);
     ends[0]?.();
     await until(() => ends.length === 2);
     assert.equal(pool.claimed, 2);
@@ -86,6 +83,31 @@ describe('worker pool', () => {
     pool.noteQueued([A]);
     await setImmediate();
     assert.equal(claims.length, 2);
+  });
+
+  it('a worker pool takes a job only while it has a free slot, and puts what finds none into another job, once', async () => {
+    const answers = [NOTHING, someLeft(works('1')), noneLeft(works('2'))];
+    const { pool, ends, passedOn } = start(1, answers);
+    await pool.take({ ...B, ids: ['0'] });
+    void pool.take({ ...A, ids: ['1', '2'] });
+    await until(() => passedOn.length === 1);
+    assert.deepEqual(passedOn, [{ ...A, ids: ['2'], passedOn: false }]);
+    let taken = false;
+    const taking = pool.take({ ...A, ids: ['2'], passedOn: false }).then(() => {
+      taken = true;
+    });
+    await until(() => passedOn.length === 2);
+    assert.deepEqual(passedOn[1], { ...A, ids: ['2'], passedOn: true });
+    void pool.take({ ...A, ids: ['2'], passedOn: true });
+    await setImmediate();
+    assert.equal(passedOn.length, 2);
+    assert.equal(taken, false);
+    ends[0]?.();
+    await taking;
+    await until(() => ends.length === 2);
+    await pool.close();
+    await pool.take({ ...A, ids: ['3'] });
+    assert.deepEqual(passedOn.at(-1)?.ids, ['3'], 'a closed pool passes on whatever it gets');
   });
 
   it('a worker pool claims once more for all work announced during a claim', async () => {
@@ -153,6 +175,22 @@ describe('worker pool', () => {
     await pool.close();
   });
 
+  it('a worker pool that meets a lock on the work of one app claims the work of others at once #locked-rows', async () => {
+    const { pool, claims, ends } = start(4, [
+      someLeft([work('1', 'b')]),
+      someLeft([]),
+      noneLeft([work('2', 'b')]),
+    ]);
+    pool.noteQueued([A, B]);
+    await until(() => claims.length === 2);
+    await setImmediate();
+    pool.noteQueued([B]);
+    await setImmediate();
+    await setImmediate();
+    assert.equal(ends.length, 2);
+    await pool.close();
+  });
+
   it('a worker pool reports a failed claim, because it may have taken effect, and claims again later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
     pool.noteQueued([A]);
@@ -164,109 +202,5 @@ describe('worker pool', () => {
       'a failed claim holds no slot',
     );
     await pool.close();
-  });
-
-  it('work that a worker pool claims twice under one attempt number holds one slot, until its latest run ends', async () => {
-    const { pool, ends } = start(2, [someLeft(works('1')), noneLeft(works('1'))]);
-    pool.noteQueued([A]);
-    await until(() => ends.length === 2);
-    assert.equal(pool.free, 1);
-    ends[0]?.();
-    await setImmediate();
-    assert.equal(pool.free, 1);
-    ends[1]?.();
-    await until(() => pool.free === 2);
-    await pool.close();
-  });
-
-  describe('claim when attempts end', () => {
-    const share = works('1', '2', '3', '4', '5', '6', '7');
-
-    /** Makes a pool of eight slots whose party has its full share, and more work queued. */
-    async function poolAtFullShare(answers: Answer[] = []) {
-      const started = start(8, [someLeft(share), ...answers]);
-      started.pool.noteQueued([A]);
-      await until(() => started.ends.length === 7);
-      await setImmediate();
-      return started;
-    }
-
-    it('a completion of three attempts carries a claim for three slots, and the worker pool makes no other claim', async () => {
-      const { pool, claims, ends } = await poolAtFullShare();
-      const next = pool.nextAfter(share.slice(0, 3));
-      assert.equal(next?.slots, 3);
-      assert.deepEqual(
-        next?.asks.map(({ party, count }) => [party, count]),
-        [['a', 3]],
-      );
-      next?.onClaimed(someLeft(works('8', '9', '10')));
-      assert.equal(ends.length, 10);
-      for (const end of ends.slice(0, 3)) end();
-      await setImmediate();
-      await setImmediate();
-      assert.equal(claims.length, 1, 'no other claim is made');
-      assert.equal(pool.nextAfter(share.slice(3, 4))?.slots, 1);
-      await pool.close();
-    });
-
-    it('a worker pool makes another claim if the claim in a completion leaves a slot free', async () => {
-      const { pool, claims, ends } = await poolAtFullShare([noneLeft(works('9'))]);
-      pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
-      await until(() => ends.length === 9);
-      assert.deepEqual(
-        claims.map(({ slots }) => slots),
-        [7, 1],
-      );
-      await pool.close();
-    });
-
-    it('a completion carries no claim if no work waits, no slot is freed, a claim is running, or the pool is closed', async () => {
-      const quiet = start(8, [noneLeft(share)]);
-      quiet.pool.noteQueued([A]);
-      await until(() => quiet.ends.length === 7);
-      assert.equal(quiet.pool.nextAfter(share), undefined);
-      await quiet.pool.close();
-
-      const { pool, may } = await poolAtFullShare();
-      assert.equal(pool.nextAfter([work('unknown'), { id: '1', attempt: 2 }]), undefined);
-      pool.noteQueued([B]);
-      assert.equal(pool.nextAfter(share), undefined);
-      await setImmediate();
-      await setImmediate();
-      may.claim = false;
-      assert.equal(pool.nextAfter(share), undefined);
-      may.claim = true;
-      assert.notEqual(pool.nextAfter(share), undefined);
-      await pool.close();
-      assert.equal(pool.nextAfter(share), undefined);
-    });
-
-    it('a worker pool claims work that was announced while a completion with a claim was running', async () => {
-      const { pool, ends } = await poolAtFullShare([noneLeft(works('8'))]);
-      const next = pool.nextAfter(share.slice(0, 1));
-      pool.noteQueued([A]);
-      next?.onClaimed(NOTHING);
-      await until(() => ends.length === 8);
-      await pool.close();
-    });
-
-    it('a worker pool makes another claim if a completion with a claim may be lost', async () => {
-      const { pool, ends, lost } = await poolAtFullShare([noneLeft(works('8'))]);
-      pool.nextAfter(share.slice(0, 1))?.onLost();
-      assert.equal(lost(), 1);
-      await until(() => ends.length === 8);
-      await pool.close();
-    });
-
-    it('a worker pool claims other work once an attempt has released its slot, even before the attempt ends', async () => {
-      const { pool, parked } = start(1, [someLeft(works('1')), someLeft(works('2'))]);
-      pool.noteQueued([A]);
-      await until(() => parked.length === 1);
-      parked[0]?.();
-      await until(() => parked.length === 2);
-      assert.equal(pool.nextAfter(works('1')), undefined);
-      assert.notEqual(pool.nextAfter(works('2')), undefined);
-      await pool.close();
-    });
   });
 });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { workerConfig } from '../../../shared/config/config.ts';
 import { nextTick } from '../../../shared/config/recurrence.ts';
+import { type Database, openDatabase } from '../../../shared/db/orm.ts';
+import type { Heartbeat } from '../../../shared/db/processes.ts';
+import { newId } from '../../../shared/ids.ts';
 import { createLog } from '../../../shared/log.ts';
-import { Scheduler } from '../../../workers/schedules/scheduler.ts';
+import type { Queues } from '../../../shared/queue/queues.ts';
+import { openScheduler } from '../../../workers/schedules/scheduler.ts';
 import { useDatabase } from '../../support/database.ts';
 import { firingsOf, noteFirings } from '../../support/firings.ts';
 import { until } from '../../support/until.ts';
@@ -9,31 +14,33 @@ import { until } from '../../support/until.ts';
 const EACH_SECOND = '* * * * * *';
 const EACH_MINUTE = '* * * * *';
 const NEVER = { sync: null, promotion: null };
+const LOG = createLog('test', 'silent');
 
 describe('scheduler', () => {
   const database = useDatabase();
-  let open: Scheduler[] = [];
-  before(() => noteFirings(database));
+  let running: AsyncDisposableStack;
+  let opened: Database;
+  before(async () => {
+    const { url } = database;
+    opened = await openDatabase({ database: { url, directUrl: url, poolSize: 2 } }, LOG, 'forecue test');
+    await noteFirings(database);
+  });
+  after(() => opened.close());
   beforeEach(async () => {
+    running = new AsyncDisposableStack();
     await database.pool.query('delete from schedules; delete from firings');
   });
-  afterEach(async () => {
-    await Promise.all(open.map((one) => one.close()));
-    open = [];
-  });
+  afterEach(() => running.disposeAsync());
 
-  const start = async (sync: string | null) => {
-    const rounds = { run() {} };
-    const log = createLog('test', 'silent');
-    const scheduler = new Scheduler({
-      pool: database.pool,
-      recurrence: { ...NEVER, sync },
-      rounds,
-      log,
+  const start = (sync: string | null) => {
+    const config = workerConfig({ DATABASE_URL: database.url });
+    return openScheduler(running, {
+      config: { ...config, recurrence: { ...NEVER, sync } },
+      database: opened,
+      queues: { queue: () => assert.fail('no account is due') } as unknown as Queues,
+      heartbeat: { id: newId(), pausedPools: new Set() } as unknown as Heartbeat,
+      log: LOG,
     });
-    open.push(scheduler);
-    await scheduler.start();
-    return scheduler;
   };
   const next = async () => {
     const { rows } = await database.pool.query<{ next: Date | null }>(
@@ -43,7 +50,12 @@ describe('scheduler', () => {
   };
   const fired = () => firingsOf(database);
 
-  it('three schedulers fire each tick once', async () => {
+  it('three schedulers fire each tick once #ticks', async () => {
+    await database.pool.query(
+      `insert into schedules (name, pattern, next_tick)
+       values ('sync', $1, date_trunc('second', now()) - interval '4 seconds')`,
+      [EACH_SECOND],
+    );
     await Promise.all([start(EACH_SECOND), start(EACH_SECOND), start(EACH_SECOND)]);
     const firings = await until(async () => {
       const all = await fired();
@@ -56,9 +68,10 @@ describe('scheduler', () => {
     );
   });
 
-  it('a scheduler fires once for all ticks missed in 30 days', async () => {
+  it('a scheduler fires once for all ticks missed in 30 days #ticks', async () => {
     await start('30 4 * * *');
-    await Promise.all(open.splice(0).map((one) => one.close()));
+    await running.disposeAsync();
+    running = new AsyncDisposableStack();
     await database.pool.query(`update schedules set next_tick = next_tick - interval '30 days'`);
     const missed = await next();
     await start('30 4 * * *');

@@ -2,20 +2,10 @@ import assert from 'node:assert/strict';
 import { isNearDuplicate, normalizeWords } from '../../../../shared/domain/facts/compare.ts';
 import { passagesOverlap, QuotedTexts } from '../../../../shared/domain/facts/passage.ts';
 import { spokenParts } from '../../../../shared/domain/facts/source.ts';
-import {
-  asStatement,
-  isInstruction,
-  type Quote,
-  type SourceRow,
-} from '../../../../shared/domain/facts/statement.ts';
+import { asStatement, isInstruction, type SourceRow } from '../../../../shared/domain/facts/statement.ts';
 import { detailsOf } from '../../../../shared/text/details.ts';
 import { similarity } from '../../../../shared/text/similarity.ts';
-import {
-  analyseRow,
-  type CitedEvidence,
-  checkProposals,
-  EvidenceTexts,
-} from '../../../../workers/memory/gate.ts';
+import { type CitedEvidence, checkProposals, type ProposedFact } from '../../../../workers/memory/gate.ts';
 import { loopTurnsDuring } from '../../../support/loop-turns.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
@@ -29,46 +19,54 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 const person = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
 
-const groundedQuotes = (claims: CitedEvidence[], rows: SourceRow[]) =>
-  new EvidenceTexts(rows.map(analyseRow), []).checkQuotes(claims);
-const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
-  new EvidenceTexts(rows.map(analyseRow), others).isBorrowed(text, quotes);
+const proposal = (evidence: readonly CitedEvidence[], part: Partial<ProposedFact> = {}): ProposedFact => ({
+  text: 'Something else',
+  kind: 'other',
+  slot: null,
+  valid_from: null,
+  valid_to: null,
+  evidence: [...evidence],
+  relation: 'new',
+  target: null,
+  salience: 3,
+  ...part,
+});
+const check = (proposed: ProposedFact, rows: SourceRow[], titles: string[] = []) =>
+  checkProposals([proposed], { rows, known: [], titles });
+/** Returns the quotes that the gate accepts of a fact in other words than those of the rows. */
+const groundedQuotes = async (claims: CitedEvidence[], rows: SourceRow[]) =>
+  (await check(proposal(claims), rows))[0]?.quotes;
+/** Reports whether a fact is refused although its quote, from the last row, is the person's own. */
+const isBorrowed = async (text: string, quote: string, rows: SourceRow[], titles: string[] = []) =>
+  (await check(proposal([{ source: rows.length, quote }], { text }), rows, titles)).length === 0;
 
 describe('grounding gate', () => {
-  it("a model's quote is found even if case, punctuation, accents or spacing differ from the message", () => {
+  it("a model's quote is found even if case, punctuation, accents or spacing differ from the message", async () => {
     for (const quote of [
       'we MOVED to pnpm',
       'Wé moved\nto “pnpm” last year',
       'We moved to pnpm last year and I never look',
     ])
-      assert.equal(groundedQuotes([{ source: 1, quote }], [person])?.length, 1, quote);
+      assert.equal((await groundedQuotes([{ source: 1, quote }], [person]))?.length, 1, quote);
   });
 
-  it("a model's quote may change one of many words, but may not be invented or cut inside a word", () => {
+  it("a model's quote may change one of many words, but may not be invented or cut inside a word", async () => {
     const close = 'We moved to pnpm last year, and I never look behind';
-    assert.ok(groundedQuotes([{ source: 1, quote: close }], [person]));
+    assert.ok(await groundedQuotes([{ source: 1, quote: close }], [person]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
-      assert.equal(groundedQuotes([{ source: 1, quote }], [person]), undefined, quote);
+      assert.equal(await groundedQuotes([{ source: 1, quote }], [person]), undefined, quote);
   });
 
   it('a proposed fact keeps its valid_to, and is dropped if valid_to cannot be read or is before valid_from', async () => {
     const formerHome = row('I lived in Berlin until 2020.', { occurredAt: new Date('2026-06-01T00:00:00Z') });
     const proposed = async (validTo: string, validFrom: string | null = null) => {
-      const found = await checkProposals(
-        [
-          {
-            text: 'Lived in Berlin',
-            kind: 'identity',
-            slot: 'identity.city',
-            valid_from: validFrom,
-            valid_to: validTo,
-            evidence: [{ source: 1, quote: 'I lived in Berlin until 2020' }],
-            relation: 'new',
-            target: null,
-            salience: 3,
-          },
-        ],
-        { rows: [formerHome], known: [], titles: [] },
+      const found = await check(
+        proposal([{ source: 1, quote: 'I lived in Berlin until 2020' }], {
+          text: 'Lived in Berlin',
+          valid_from: validFrom,
+          valid_to: validTo,
+        }),
+        [formerHome],
       );
       return found.map(({ validFrom: from, validTo: to }) => [from.toISOString(), to?.toISOString()]);
     };
@@ -81,30 +79,29 @@ describe('grounding gate', () => {
 
   it('a proposed fact that only repeats a request to forget earlier words is refused', async () => {
     const text = 'Forget what I said about npm';
-    const fields = { text, kind: 'other', slot: null, valid_from: null, valid_to: null } as const;
-    const evidence = [{ source: 1, quote: text }];
-    const proposal = { ...fields, evidence, relation: 'new', target: null, salience: 3 } as const;
-    const shown = { rows: [row(`${text}.`)], known: [], titles: [] };
-    assert.deepEqual(await checkProposals([proposal], shown), []);
+    assert.deepEqual(await check(proposal([{ source: 1, quote: text }], { text }), [row(`${text}.`)]), []);
   });
 
-  it("a model's quote is found in scripts without spaces", () => {
-    assert.ok(groundedQuotes([{ source: 1, quote: '住在东京' }], [row('我现在住在东京。')]));
-    assert.equal(groundedQuotes([{ source: 1, quote: '住在大阪' }], [row('我现在住在东京。')]), undefined);
+  it("a model's quote is found in scripts without spaces", async () => {
+    assert.ok(await groundedQuotes([{ source: 1, quote: '住在东京' }], [row('我现在住在东京。')]));
+    assert.equal(
+      await groundedQuotes([{ source: 1, quote: '住在大阪' }], [row('我现在住在东京。')]),
+      undefined,
+    );
   });
 
-  it("a model's quote from a source number that does not exist is refused", () => {
+  it("a model's quote from a source number that does not exist is refused", async () => {
     for (const source of [0, 2, -1, 1.5, 1e9])
-      assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [person]), undefined);
+      assert.equal(await groundedQuotes([{ source, quote: 'pnpm' }], [person]), undefined);
   });
 
-  it('96 quotes from rows with hundreds of quoted lines are looked up in less than a second of CPU time', () => {
+  it('96 quotes from rows with hundreds of quoted lines are looked up in less than a second of CPU time', async () => {
     const rows = Array.from({ length: 10 }, (_, n) => row('> a\nb\n'.repeat(570), { id: `${n}` }));
-    const texts = new EvidenceTexts(rows.map(analyseRow), []);
     const quote = 'I like tea and not coffee and so on too. '.repeat(4);
+    const eight = Array.from({ length: 8 }, (_, n) => ({ source: 1 + n, quote }));
     const before = process.cpuUsage();
-    for (let n = 0; n < 96; n += 1)
-      assert.equal(texts.checkQuotes([{ source: 1 + (n % 10), quote }]), undefined);
+    const proposals = Array.from({ length: 12 }, () => proposal(eight));
+    assert.deepEqual(await checkProposals(proposals, { rows, known: [], titles: [] }), []);
     const { user, system } = process.cpuUsage(before);
     assert.ok(user + system < 1e6, `${(user + system) / 1000} ms`);
   });
@@ -112,22 +109,15 @@ describe('grounding gate', () => {
   it('the check of proposed facts yields to other requests between long rows in a script without spaces', async () => {
     const text = '我们每天早上先检查部署的日志，然后再写新的测试。'.repeat(80);
     const rows = Array.from({ length: 20 }, (_, n) => row(text, { id: `${n}` }));
-    const fields = { kind: 'habit', slot: null, valid_from: null, valid_to: null, salience: 3 } as const;
     const evidence = rows.map((_, n) => ({ source: n + 1, quote: '每天早上先检查部署的日志' }));
-    const proposal = {
-      ...fields,
-      text: '每天早上先检查日志',
-      evidence,
-      relation: 'new',
-      target: null,
-    } as const;
-    const work = checkProposals(Array(4).fill(proposal), { rows, known: [], titles: [] });
+    const proposed = proposal(evidence, { text: '每天早上先检查日志' });
+    const work = checkProposals(Array(4).fill(proposed), { rows, known: [], titles: [] });
     const { turns, result } = await loopTurnsDuring(work);
     assert.equal(result.length, 4);
     assert.ok(turns >= 2, `${turns} turns`);
   });
 
-  it("a model's quote of an agent, of an accepted prediction or of pasted text is refused", () => {
+  it("a model's quote of an agent, of an accepted prediction or of pasted text is refused", async () => {
     const others = [
       agent,
       row('Approve all deletions', { origin: 'accepted_prediction' }),
@@ -141,41 +131,35 @@ describe('grounding gate', () => {
     ];
     for (const other of others)
       assert.equal(
-        groundedQuotes([{ source: 1, quote: 'all deletions' }], [other]),
+        await groundedQuotes([{ source: 1, quote: 'all deletions' }], [other]),
         undefined,
         other.content,
       );
   });
 
-  it("at most one quote per row is kept as evidence, and quotes of the person's own words come first", () => {
+  it("at most one quote per row is kept as evidence, and quotes of the person's own words come first", async () => {
     const claims = [
       { source: 1, quote: 'approves deletions' },
       { source: 2, quote: 'moved to pnpm' },
       { source: 2, quote: 'last year' },
     ];
-    const quotes = groundedQuotes(claims, [agent, person]);
+    const quotes = await groundedQuotes(claims, [agent, person]);
     assert.deepEqual(quotes, [
       { rawId: person.id, words: 'moved to pnpm', own: true },
       { rawId: agent.id, words: 'approves deletions', own: false },
     ]);
   });
 
-  it("a statement that only repeats other people's words is recognised as borrowed", () => {
+  it("a statement that only repeats other people's words is recognised as borrowed", async () => {
     const thanks = row('fine, thanks');
-    const quotes = [{ rawId: thanks.id, words: 'thanks' }];
-    assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
-    assert.ok(isBorrowed('The user approves every deletion', quotes, [thanks], [agent.content]));
-    const own = [{ rawId: person.id, words: 'moved to pnpm' }];
-    assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, person], []));
+    assert.ok(await isBorrowed('Often approves deletions', 'thanks', [agent, thanks]));
+    assert.ok(await isBorrowed('The user approves every deletion', 'thanks', [thanks], [agent.content]));
+    assert.ok(!(await isBorrowed('Uses pnpm for packages', 'moved to pnpm', [agent, person])));
     // Naming the topic that the question named is not borrowing.
     const asked = row('Which package manager?', { role: 'agent', origin: 'agent' });
-    const npm = row('npm, always');
-    const answer = [{ rawId: npm.id, words: 'npm' }];
-    assert.ok(!isBorrowed('Uses npm as package manager', answer, [asked, npm], []));
+    assert.ok(!(await isBorrowed('Uses npm as package manager', 'npm', [asked, row('npm, always')])));
     // Paraphrasing in words that nobody said is not borrowing.
-    assert.ok(
-      !isBorrowed('Prefers concise answers', [{ rawId: 'k', words: 'kurz' }], [row('kurz', { id: 'k' })], []),
-    );
+    assert.ok(!(await isBorrowed('Prefers concise answers', 'kurz', [row('kurz')])));
   });
 });
 
@@ -251,10 +235,7 @@ describe('instructions', () => {
       'Always has tea at four': 'I always have tea at four.',
     };
     for (const [text, said] of Object.entries(habits)) {
-      const fields = { text, kind: 'habit', slot: null, valid_from: null, valid_to: null } as const;
-      const evidence = [{ source: 1, quote: said }];
-      const proposal = { ...fields, evidence, relation: 'new', target: null, salience: 3 } as const;
-      const found = await checkProposals([proposal], { rows: [row(said)], known: [], titles: [] });
+      const found = await check(proposal([{ source: 1, quote: said }], { text, kind: 'habit' }), [row(said)]);
       assert.deepEqual(
         found.map((one) => one.text),
         [text],

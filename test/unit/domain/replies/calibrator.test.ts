@@ -53,7 +53,7 @@ describe('calibrator', () => {
     assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);
   });
 
-  it('a calibrator with any labels never lowers a confidence when the raw probability or the margin rises', () => {
+  it('a calibrator with any labels never lowers a confidence when the raw probability or the margin rises #reply-numbers', () => {
     fc.assert(
       fc.property(labels, features, share, share, (learned, one, a, b) => {
         const calibrator = fitCalibrator(learned);

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LIKELIHOOD_PROBABILITIES, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
-import { createCopyCheck } from '../../../../shared/domain/replies/decide.ts';
 import { createVoter, type PromptReply } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
-import { normalizeReply } from '../../../../shared/text/meaning.ts';
+import { meaningOf } from '../../../../shared/text/meaning.ts';
 import { proposeLocally } from '../../../../workers/replies/reply.ts';
 
 const proposal = (response: string, likelihood: Proposal['likelihood'] = 'even'): Proposal => ({
@@ -33,7 +32,7 @@ describe('candidates', () => {
         fc.integer({ min: 1, max: 5 }),
         (proposed, none, k) => {
           const candidates = candidatesOf(proposed, none, k);
-          const replies = candidates.map(({ response }) => normalizeReply(response));
+          const replies = candidates.map(({ response }) => meaningOf(response));
           const raws = candidates.map(({ raw }) => raw);
           assert.ok(candidates.length <= k);
           assert.equal(new Set(replies).size, replies.length);
@@ -74,20 +73,11 @@ describe('candidates', () => {
   });
 });
 
-describe('guard', () => {
-  it('a reply that copies eight words of its prompt is recognised, unless the person has used these words', () => {
-    const prompt = 'Please confirm that I may move all of the files to the other folder.';
-    const reply = 'You may move all of the files to the other folder';
-    assert.ok(createCopyCheck(prompt, [])(reply));
-    assert.ok(!createCopyCheck(prompt, [reply])(reply));
-    assert.ok(!createCopyCheck(prompt, [])('Move all of the files'));
-  });
-});
-
 describe('vote', () => {
   const pair = (prompt: string, reply: string): PromptReply => ({
     id: newId(),
     promptId: newId(),
+    on: '',
     prompt,
     reply,
   });
@@ -107,11 +97,13 @@ describe('vote', () => {
     assert.deepEqual([candidates[0]?.response, closed], ['Yes please', true]);
   });
 
-  it("the built-in predictor proposes none of the person's replies that cannot be displayed safely", () => {
-    for (const reply of ['yes\u001b[2J', 'yes\u202e']) {
-      const vote = createVoter([1, 2, 3].map(() => pair('Run the linter?', reply)))('Run the linter?');
-      assert.deepEqual(proposeLocally('Run the linter?', vote, 3, 3).candidates, []);
-    }
+  it("the built-in predictor proposes none of the person's replies that cannot be displayed safely, or have a code that the prompt lacks", () => {
+    const repeated = (prompt: string, reply: string) =>
+      proposeLocally(prompt, createVoter([1, 2, 3].map(() => pair(prompt, reply)))(prompt), 3, 3).candidates
+        .length;
+    for (const reply of ['yes\u001b[2J', 'yes\u202e', 'use kdk32xq9'])
+      assert.equal(repeated('Run it?', reply), 0);
+    assert.equal(repeated('Run kdk32xq9 or kdk33xq9?', 'kdk32xq9'), 1);
   });
 
   it('the built-in predictor counts all ways to say yes as one reply, in the wording used most', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createCopyCheck } from '../../../../shared/domain/replies/decide.ts';
+import { PRIOR_CALIBRATOR } from '../../../../shared/domain/replies/calibrator.ts';
+import { decideReply } from '../../../../shared/domain/replies/decide.ts';
 import { Precedents } from '../../../../shared/domain/replies/support.ts';
 import { createVoter } from '../../../../shared/domain/replies/vote.ts';
 
@@ -30,9 +31,19 @@ const repliesTo = (reply: string, count: number) =>
   Array.from({ length: count }, (_, n) => ({
     id: String(n),
     promptId: `prompt ${n}`,
+    on: '',
     prompt: PROMPT,
     reply,
   }));
+
+/** Reports whether a likely reply loses probability, because it copies the prompt's words and not those of the history. */
+function countsAsCopied(response: string, history: readonly string[]): boolean {
+  const candidates = [{ response, reasoning: '', raw: 0.97, needsUnknownFact: false }];
+  const proposal = { candidates, closed: false, reason: '' };
+  const terms = { threshold: 0.5, agent: 'a', model: 'm', calibrator: PRIOR_CALIBRATOR, isDictated: false };
+  const context = { ...terms, prompt: PROMPT, history, shareOf: () => 0, isSupported: () => true };
+  return decideReply(proposal, context).candidates.some(({ raw }) => raw < 0.5);
+}
 
 describe('long replies', () => {
   it('comparing hundreds of replies of maximum length normalizes none of them', () => {
@@ -56,11 +67,11 @@ describe('long replies', () => {
   it('the search of the history for copied words stops after the latest replies if there is too much text', () => {
     const copy = 'run the nightly import of the orders now, or wait';
     const short = Array.from({ length: REPLIES }, () => 'yes, and then show me what has changed');
-    assert.ok(!createCopyCheck(PROMPT, [...short, copy])(copy));
+    assert.ok(!countsAsCopied(copy, [...short, copy]));
     for (const character of CHARACTERS) {
       const long = Array.from({ length: REPLIES }, () => character.repeat(REPLY_CHARS));
-      assert.ok(!createCopyCheck(PROMPT, [copy, ...long])(copy));
-      const count = charactersNormalizedBy(() => assert.ok(createCopyCheck(PROMPT, [...long, copy])(copy)));
+      assert.ok(!countsAsCopied(copy, [copy, ...long]));
+      const count = charactersNormalizedBy(() => assert.ok(countsAsCopied(copy, [...long, copy])));
       assert.ok(count < 1_000_000, `${count} for ${character}`);
     }
   });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { statisticsOf } from '../../../../ingress/replies/present.ts';
 import { type ConfidenceOutcome, reliabilityOf } from '../../../../shared/domain/replies/reliability.ts';
-import { REPLY_STATES } from '../../../../shared/schemas/replies.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const outcome: fc.Arbitrary<ConfidenceOutcome> = fc.record({ confidence: share, right: fc.boolean() });
@@ -30,20 +29,6 @@ describe('prediction statistics', () => {
     };
     assert.deepEqual(rates({}), [null, null]);
     assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
-  });
-
-  it('prediction statistics equal a recount of the predictions, whatever their statuses', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...REPLY_STATES)), (states) => {
-        const count = (...of: string[]) => states.filter((state) => of.includes(state)).length;
-        const byStatus = Object.fromEntries(REPLY_STATES.map((state) => [state, count(state)]));
-        const found = statisticsOf(byStatus as Parameters<typeof statisticsOf>[0]);
-        const answered = count('auto', 'accepted', 'edited', 'rejected');
-        assert.equal(found.total, states.length);
-        assert.equal(found.precision, answered === 0 ? null : count('auto', 'accepted') / answered);
-        assert.equal(found.automation_rate, states.length === 0 ? null : answered / states.length);
-      }),
-    );
   });
 });
 

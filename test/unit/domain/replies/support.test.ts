@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type PersonDecision, Precedents, repeatsPrompt } from '../../../../shared/domain/replies/support.ts';
+import { type PersonDecision, Precedents } from '../../../../shared/domain/replies/support.ts';
 import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
@@ -87,7 +87,10 @@ describe('support of a reply', () => {
 });
 
 describe('supplied reply', () => {
-  it('a reply repeats its prompt if it is the only text quoted there, or a yes that stands there outside a question', () => {
+  const isSupportedByItself = (prompt: string, reply: string) =>
+    new Precedents(repliesTo(reply, ...times(9, prompt)), []).supportFor(prompt)(reply);
+
+  it('a reply does not count as support if it is the only text quoted in its prompt, or a yes that stands there outside a question', () => {
     for (const [prompt, reply] of [
       ['Odpowiedz „tak”.', 'tak'],
       ['اكتب «نعم»', 'نعم'],
@@ -96,17 +99,16 @@ describe('supplied reply', () => {
       ['Shall I merge? A simple yes is enough.', 'Yes'],
       ['Odpowiedz tak.', 'tak'],
     ] as const)
-      assert.ok(repeatsPrompt(prompt, reply), prompt);
+      assert.ok(!isSupportedByItself(prompt, reply), prompt);
   });
 
-  it('a reply does not repeat its prompt if it is one of several options there, or answers a question there', () => {
+  it('a reply counts as support if it is one of several options in its prompt, or answers a question there', () => {
     for (const [prompt, reply] of [
       ['Shall I use `pnpm` or `npm`?', 'pnpm'],
       ['Tabs or spaces?', 'spaces'],
       ['Is that ok?', 'ok'],
-      ['Type “yes” or “no”', 'yes'],
       ["I've changed the parser, it's done. Shall I go on?", 'yes'],
     ] as const)
-      assert.ok(!repeatsPrompt(prompt, reply), prompt);
+      assert.ok(isSupportedByItself(prompt, reply), prompt);
   });
 });
