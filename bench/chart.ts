@@ -2,7 +2,7 @@ import type { Results, TargetResult } from './results.ts';
 import { TARGETS, type TargetName } from './targets.ts';
 
 const WIDTH = 720;
-const LABELS_WIDTH = 270;
+const LABELS_WIDTH = 300;
 const NUMBERS_WIDTH = 130;
 const BAR_HEIGHT = 18;
 const BAR_STEP = 24;
@@ -17,6 +17,8 @@ const COLOURS: Record<TargetName, string> = {
   restate: '#a371f7',
   'forecue-redis': '#2f81f7',
   'forecue-postgres': '#3fa66b',
+  'forecue-redis-apps': '#2f81f7',
+  'forecue-postgres-apps': '#3fa66b',
 };
 
 const STYLE = `

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadyMessage } from '../shared/process/lifecycle.ts';
-import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
 /** Folder for logs, profiles, and the results of partial runs. */

@@ -8,31 +8,33 @@ import { type Child, startChild } from './child.ts';
 
 export interface Installation {
   databaseUrl: string;
-  key: string;
+  /** One for each app. */
+  keys: [string, ...string[]];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Creates the database; disposing of it drops it. */
-export async function install(server: string, queuePrefix: string): Promise<Installation> {
+export async function install(server: string, queuePrefix: string, apps = 1): Promise<Installation> {
   const name = `forecue_bench_${randomBytes(6).toString('hex')}`;
   await administer(server, `create database ${name}`);
   const url = databaseUrl(server, name);
   const drop = () => administer(server, `drop database ${name} with (force)`);
   try {
     await migrate({ directUrl: url, queuePrefix });
-    return { databaseUrl: url, key: await makeApp(url), [Symbol.asyncDispose]: drop };
+    return { databaseUrl: url, keys: await makeApps(url, apps), [Symbol.asyncDispose]: drop };
   } catch (error) {
     await drop();
     throw error;
   }
 }
 
-async function makeApp(url: string): Promise<string> {
+async function makeApps(url: string, apps: number): Promise<[string, ...string[]]> {
   const config = { database: { url, directUrl: url, poolSize: 2 } };
   const database = await openDatabase(config, createLog('bench', 'warn'), 'forecue bench');
   try {
     const app: NewApp = { name: 'bench', redirectUris: [], plan: 'sandbox', capCents: null };
-    return (await createApp(database.orm.em.fork(), app)).key;
+    const make = async () => (await createApp(database.orm.em.fork(), app)).key;
+    return [await make(), ...(await Promise.all(Array.from({ length: apps - 1 }, make)))];
   } finally {
     await database.close();
   }

@@ -4,7 +4,8 @@ import { requestText } from './request.ts';
 
 export interface Load {
   url: string;
-  key: string;
+  /** Keys of the apps; the callers are divided among them. */
+  keys: string[];
   callers: number;
   warmUpMs: number;
   measureMs: number;
@@ -29,7 +30,7 @@ const RUN = randomBytes(6).toString('hex');
 let calls = 0;
 
 /** Runs a closed loop: each caller has a connection of its own and calls again as soon as it has an answer. */
-async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promise<Measurement> {
+async function measure({ url, keys, callers, warmUpMs, measureMs }: Load): Promise<Measurement> {
   const target = new URL('/v1/predictions', url);
   const from = performance.now() + warmUpMs;
   const until = from + measureMs;
@@ -37,7 +38,8 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
   const before = calls;
   const faults: string[] = [];
 
-  async function keepCalling(): Promise<void> {
+  async function keepCalling(caller: number): Promise<void> {
+    const key = keys[caller % keys.length];
     const connection = new Connection(target, { authorization: `Bearer ${key}` });
     try {
       for (let since = performance.now(); since < until; ) {
@@ -55,7 +57,7 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
     }
   }
 
-  const callsUnderWay = Promise.all(Array.from({ length: callers }, keepCalling));
+  const callsUnderWay = Promise.all(Array.from({ length: callers }, (_, caller) => keepCalling(caller)));
   const clientCpu = await cpuShareBetween(from, until);
   await callsUnderWay;
   return {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const TRIALS = 'test/acceptance';
-const OPEN_LOOP = `${TRIALS}/open-snapshot.ts --service 300 --minutes 1 --window 20`.split(' ');
+const OPEN_LOOP = 'bench/open-snapshot.ts --service 300 --minutes 1 --window 20'.split(' ');
 
 /** Commands that take minutes, by what they measure. Each can also be run alone. */
 const LONG: Record<string, string[]> = {
@@ -11,9 +10,10 @@ const LONG: Record<string, string[]> = {
   'events posted against a bare insert': ['bench/ingest.ts'],
   'an open loop on PostgreSQL': OPEN_LOOP,
   'an open loop on Redis': [...OPEN_LOOP, '--queue', 'redis'],
-  'one, two and four workers': [`${TRIALS}/scaling.ts`, '--seconds', '8'],
-  'growth with the parties': [`${TRIALS}/many-parties.ts`],
-  'growth with the history': [`${TRIALS}/long-history.ts`],
+  'one, two and four workers': ['bench/scaling.ts', '--seconds', '8'],
+  'a completion by statement and by entities': ['bench/entities.ts'],
+  'growth with the parties': ['bench/many-parties.ts'],
+  'growth with the history': ['bench/long-history.ts'],
 };
 
 export async function measureLong(): Promise<void> {

@@ -81,10 +81,14 @@ async function measureAll(targets: Target[], load: Child, { callers, rounds, sec
   return measurements.map(({ target, count, measured }) => targetResultOf(target.name, count, measured));
 }
 
-async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<MeasuredRound> {
+async function measure(
+  load: Child,
+  target: Target,
+  work: Omit<Load, 'url' | 'keys'>,
+): Promise<MeasuredRound> {
   const before = await cpuOf(target);
   const answer = once(load.process, 'message') as Promise<[Measurement]>;
-  load.process.send({ url: target.url, key: target.key, ...work } satisfies Load);
+  load.process.send({ url: target.url, keys: target.keys, ...work } satisfies Load);
   const [measurement] = await answer;
   const { failed, firstFault } = measurement;
   if (failed > 0)

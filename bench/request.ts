@@ -1,7 +1,7 @@
 const ID = '<id>';
 
 /** A draft that ends in mid-sentence; the fake provider continues it. */
-export const DRAFT = 'Could you also add a slide that compares the revenue of both regions with ';
+const DRAFT = 'Could you also add a slide that compares the revenue of both regions with ';
 
 /** A request of about 1.3 kB, as an editor's side panel would send it. */
 const REQUEST = {

@@ -29,7 +29,10 @@ async function traceOnePrediction(
 ): Promise<string> {
   await using resources = new AsyncDisposableStack();
   const queuePrefix = `bench-${randomBytes(4).toString('hex')}`;
-  const { databaseUrl, key } = resources.use(await install(servers.postgres, queuePrefix));
+  const {
+    databaseUrl,
+    keys: [key],
+  } = resources.use(await install(servers.postgres, queuePrefix));
   const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
 
   let messages: TappedMessage[] = [];

@@ -3,6 +3,8 @@ import { type Child, startChild } from './child.ts';
 import { install, startProduct } from './installation.ts';
 import { removeKeys } from './stores.ts';
 
+const APPS = 24;
+
 /** Everything that can be measured, in the order of the results table, and what each needs besides PostgreSQL. */
 export const TARGETS = {
   client: { title: 'load generator alone', needs: undefined },
@@ -12,6 +14,8 @@ export const TARGETS = {
   restate: { title: 'Restate: a handler of one step', needs: 'peers' },
   'forecue-redis': { title: 'Forecue on Redis + PostgreSQL', needs: 'redis' },
   'forecue-postgres': { title: 'Forecue on PostgreSQL alone', needs: undefined },
+  'forecue-redis-apps': { title: `Forecue on Redis + PostgreSQL, ${APPS} apps`, needs: 'redis' },
+  'forecue-postgres-apps': { title: `Forecue on PostgreSQL alone, ${APPS} apps`, needs: undefined },
 } as const;
 export type TargetName = keyof typeof TARGETS;
 
@@ -20,7 +24,8 @@ export const isTarget = (name: string): name is TargetName => Object.hasOwn(TARG
 export interface Target {
   name: TargetName;
   url: string;
-  key: string;
+  /** Keys of the apps that call. */
+  keys: string[];
   /** Processes whose CPU time counts as its cost, by their role. */
   pids: Readonly<Record<string, number>>;
 }
@@ -39,7 +44,7 @@ const NO_KEY = 'none';
 export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
   switch (name) {
     case 'client':
-      return Promise.resolve({ name, url: bench.providerUrl, key: NO_KEY, pids: {} });
+      return Promise.resolve({ name, url: bench.providerUrl, keys: [NO_KEY], pids: {} });
     case 'direct':
       return startDirect(bench);
     case 'naive':
@@ -52,12 +57,16 @@ export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
       return startForecue(name, bench, { REDIS_URL: bench.redisUrl });
     case 'forecue-postgres':
       return startForecue(name, bench, {});
+    case 'forecue-redis-apps':
+      return startForecue(name, bench, { REDIS_URL: bench.redisUrl }, APPS);
+    case 'forecue-postgres-apps':
+      return startForecue(name, bench, {}, APPS);
   }
 }
 
 async function startDirect({ resources, providerUrl }: Bench): Promise<Target> {
   const web = resources.use(await startChild('direct', 'bench/direct.ts', { args: [`${providerUrl}/v1`] }));
-  return { name: 'direct', url: web.url, key: NO_KEY, pids: pidsOf({ web }) };
+  return { name: 'direct', url: web.url, keys: [NO_KEY], pids: pidsOf({ web }) };
 }
 
 async function startNaive({ resources, providerUrl, redisUrl }: Bench): Promise<Target> {
@@ -70,20 +79,25 @@ async function startNaive({ resources, providerUrl, redisUrl }: Bench): Promise<
   const web = resources.use(
     await startChild('naive-web', 'bench/naive-web.ts', { args: [redisUrl, prefix] }),
   );
-  return { name: 'naive', url: web.url, key: NO_KEY, pids: pidsOf({ web, worker }) };
+  return { name: 'naive', url: web.url, keys: [NO_KEY], pids: pidsOf({ web, worker }) };
 }
 
 async function startPeer(name: 'dbos' | 'restate', { resources }: Bench, args: string[]): Promise<Target> {
   const web = resources.use(
     await startChild(name, `bench/${name}.ts`, { args, env: { RESTATE_LOGGING: 'ERROR' } }),
   );
-  return { name, url: web.url, key: NO_KEY, pids: pidsOf({ web }) };
+  return { name, url: web.url, keys: [NO_KEY], pids: pidsOf({ web }) };
 }
 
-async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?: string }): Promise<Target> {
+async function startForecue(
+  name: TargetName,
+  bench: Bench,
+  store: { REDIS_URL?: string },
+  apps = 1,
+): Promise<Target> {
   const { resources, providerUrl, profile } = bench;
   const queuePrefix = newPrefix();
-  const { databaseUrl, key } = resources.use(await install(bench.postgresUrl, queuePrefix));
+  const { databaseUrl, keys } = resources.use(await install(bench.postgresUrl, queuePrefix, apps));
   if (store.REDIS_URL) resources.defer(() => removeKeys(bench.redisUrl, [`{${queuePrefix}}`]));
   const env = { DATABASE_URL: databaseUrl, ...store };
   const { worker, web } = await startProduct(resources, {
@@ -93,7 +107,7 @@ async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?:
     env: { web: env, worker: env },
     profile,
   });
-  return { name, url: web.url, key, pids: pidsOf({ web, worker }) };
+  return { name, url: web.url, keys, pids: pidsOf({ web, worker }) };
 }
 
 function pidsOf(children: Record<string, Child>): Target['pids'] {

@@ -32,7 +32,7 @@ export function rate(counts: Counts, n: string, of: string, none = 1): number {
 /** Relation of a fact to the truth: `other` if the fact states nothing that a persona could have said. */
 export type Verdict = 'right' | 'superseded' | 'neverSaid' | 'other';
 
-export function verdictOf(text: string, truth: Truth): Verdict {
+function verdictOf(text: string, truth: Truth): Verdict {
   const stated = statementsIn(text).map(keyOf);
   const active = new Set(truth.active.map(keyOf));
   const superseded = new Set(truth.superseded.map(keyOf));

@@ -39,7 +39,7 @@ export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProv
 }
 
 /** Returns the model's answer. Occasionally only the answer to a repair is in the requested format. */
-export function contentFor({ messages, response_format }: ChatRequest): string {
+function contentFor({ messages, response_format }: ChatRequest): string {
   const questions = messages.filter(({ content }) => content.includes('<record>'));
   const question = questions.findLast(({ role }) => role === 'user')?.content ?? '';
   const isRepair = messages.at(-1)?.content !== question;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../shared/db/orm.ts';
-import { recallOwnPhrases } from '../../shared/db/stores/memory/phrases.ts';
+import { recallPhrases } from '../../shared/db/stores/memory/phrases.ts';
 import { createLog } from '../../shared/log.ts';
 import { draftEndOf } from '../../shared/text/phrases.ts';
 import { percentile } from '../../test/support/keep-alive-client.ts';
@@ -95,7 +95,7 @@ async function timeRuns(run: (n: number) => Promise<unknown>): Promise<number[]>
 const lookups = await timeRuns((n) => {
   const sentence = corpus.sentence();
   const draft = sentence.slice(0, 1 + Math.floor((sentence.length * (n % 97)) / 97));
-  return recallOwnPhrases(pool, person.id, draftEndOf(draft).tails);
+  return recallPhrases(pool, 'account', person.id, draftEndOf(draft).tails);
 });
 const contexts = await timeRuns(() => {
   const { question: query } = corpus.pair('the same words');

@@ -87,6 +87,7 @@ async function promptFor(em: EntityManager, account: string, turns: number, text
     ...CONTEXT_DEFAULTS,
     query: questionOf({ ...request, messages: [...request.messages] }),
     recencyMinutes: null,
+    ownFirst: true,
   };
   const bundle = await assembleContext(em, account, query);
   const { task } = fitContext({ ...request, messages: [...request.messages] }, BUDGET_TOKENS, bundle);

@@ -78,7 +78,7 @@ export class Knowledge {
 
   remember({ prompt, reply }: Turn): void {
     const id = String(this.#pairs.length).padStart(6, '0');
-    this.#pairs.unshift({ id, promptId: `prompt ${id}`, prompt, reply });
+    this.#pairs.unshift({ id, promptId: `prompt ${id}`, prompt, reply, on: '' });
   }
 
   /** Lets the person decide: they accept a response that they would have sent, and edit any other. */
