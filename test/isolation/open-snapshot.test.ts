@@ -93,8 +93,10 @@ describe('open snapshot', () => {
     await database.pool.query(
       `do $$ begin for n in 1..5000 loop perform store_usage_v1(lock_usage_v1(${usage})); end loop; end $$`,
     );
-    const after = await blocksOf(database, look);
-    assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
+    const after = [await blocksOf(database, look)];
+    await database.pool.query('analyze usage');
+    after.push(await blocksOf(database, look));
+    assert.ok(Math.max(...after) <= before + 10, `${before} blocks before, ${after.join(' and ')} after`);
   });
 
   it('while a snapshot stays open, a completion reads at most 10 more blocks after much work has ended #open-snapshot', async () => {
