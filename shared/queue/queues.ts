@@ -11,6 +11,7 @@ import type { BaseConfig } from '../config/config.ts';
 import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../stop-limits.ts';
+import { Coalescer } from '../timing/coalesce.ts';
 import { withTimeout } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
 import {
@@ -23,6 +24,8 @@ import {
 
 /** A job is removed once a worker has taken it: it only says which work is queued. BullMQ's retries are not needed. */
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+/** A job that names more takes longer to be shared among workers with few free slots. */
+const JOB_PARTIES = 16;
 /**
  * An idle worker waits for a job for ten seconds at a time, and retries half a second after a refused connection. With
  * a higher concurrency, BullMQ would ask for a second job before it hands over the first.
@@ -32,13 +35,12 @@ const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
 const JOB_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000 };
 
 /**
- * Queued work of one kind and party. A job may be lost, late or doubled, because the rows of the work are the truth,
- * and workers also look for them once a second.
+ * Names queued work of one kind. A job may be lost, late or doubled, because the rows of the work are the truth, and
+ * workers also look for them once a second.
  */
 export interface Job {
   kind: string;
-  party: string;
-  ids: readonly string[];
+  work: readonly { party: string; ids: readonly string[] }[];
   /** True if a worker has passed it on for want of a slot. */
   passedOn?: boolean;
 }
@@ -49,7 +51,10 @@ export interface JobWorker {
 }
 
 export interface Queues {
-  /** Adds jobs to a pool's queue, without waiting. Never throws. Call it after the commit of their rows. */
+  /**
+   * Adds jobs to a pool's queue, without waiting. Never throws. Call it after the commit of their rows. Jobs of a kind
+   * that come while earlier ones are being added are added as one.
+   */
   add(pool: string, jobs: readonly Job[]): void;
   /** Calls `take` for each job of a pool, one at a time. */
   worker(pool: string, take: (job: Job) => Promise<void>): JobWorker;
@@ -117,9 +122,8 @@ function queuesOn<B extends IQueueBackend, C>(
   { factory, producer, consumer, ping, close }: Store<B, C>,
   log: Log,
 ): Queues {
-  const queues = new Map<string, Queue<JobData, void, string, JobData, void, string, B, C>>();
+  const producers = new Map<string, Producer>();
   const workers = new Set<Worker<JobData, void, string, B, never, C>>();
-  const additions = new Set<Promise<void>>();
   let isDown = false;
   /** Logs an outage once, however many jobs fail meanwhile. */
   const noteOutcome = (error?: unknown) => {
@@ -128,23 +132,36 @@ function queuesOn<B extends IQueueBackend, C>(
     if (isDown) log.warn({ err: error }, 'the queue takes no jobs: workers look for work once a second');
     else log.info('the queue takes jobs again');
   };
-  const queueOf = (pool: string) => {
-    const known = queues.get(pool);
+  const producerOf = (pool: string): Producer => {
+    const known = producers.get(pool);
     if (known !== undefined) return known;
     const queue = new Queue<JobData, void, string, JobData, void, string, B, C>(pool, producer, factory);
     // Ignores errors of the queue: its connection logs them.
     queue.on('error', () => {});
-    queues.set(pool, queue);
-    return queue;
+    let waiting: Job[] = [];
+    const additions = new Coalescer(async () => {
+      const jobs = joined(waiting);
+      waiting = [];
+      // One by one, because BullMQ's bulk statement for PostgreSQL takes ten times as long as the statement for one job.
+      const added = jobs.map(({ kind, ...data }) => queue.add(kind, data, JOB_OPTIONS));
+      await Promise.all(added).then(() => noteOutcome(), noteOutcome);
+    });
+    const opened: Producer = {
+      add(more) {
+        waiting.push(...more);
+        void additions.run();
+      },
+      async close() {
+        await withinStopLimit(additions.run());
+        await withinStopLimit(queue.close());
+      },
+    };
+    producers.set(pool, opened);
+    return opened;
   };
   return {
     add(pool, jobs) {
-      const queue = queueOf(pool);
-      // One by one, because BullMQ's bulk statement for PostgreSQL takes ten times as long as the statement for one job.
-      const added = jobs.map(({ kind, ...data }) => queue.add(kind, data, JOB_OPTIONS));
-      const addition = Promise.all(added).then(() => noteOutcome(), noteOutcome);
-      additions.add(addition);
-      void addition.then(() => additions.delete(addition));
+      producerOf(pool).add(jobs);
     },
     worker(pool, take) {
       const options = { ...consumer(), ...WORKER_PACE, ...JOB_TIMEOUTS };
@@ -163,14 +180,35 @@ function queuesOn<B extends IQueueBackend, C>(
       await ping();
     },
     async close() {
-      await withinStopLimit(Promise.all(additions));
-      await withinStopLimit(Promise.all([...queues.values(), ...workers].map((one) => one.close())));
+      await Promise.all([...producers.values()].map((one) => one.close()));
+      await withinStopLimit(Promise.all([...workers].map((one) => one.close())));
       await withinStopLimit(close());
     },
   };
 }
 
 type JobData = Omit<Job, 'kind'>;
+
+interface Producer {
+  add(jobs: readonly Job[]): void;
+  close(): Promise<void>;
+}
+
+/** Joins jobs of a kind, up to `JOB_PARTIES` parties, but none that was passed on with one that was not. */
+function joined(jobs: readonly Job[]): Job[] {
+  const results: (Job & { work: Job['work'][number][] })[] = [];
+  for (const { work, ...job } of jobs) {
+    const found = results.findLast(
+      (one) =>
+        one.kind === job.kind &&
+        one.passedOn === job.passedOn &&
+        one.work.length + work.length <= JOB_PARTIES,
+    );
+    if (found === undefined) results.push({ ...job, work: [...work] });
+    else found.work.push(...work);
+  }
+  return results;
+}
 
 /** Waits for at most `STOP_LIMITS.queue`, because BullMQ's own close waits for a store that may be down. */
 async function withinStopLimit(closing: Promise<unknown>): Promise<void> {

@@ -9,7 +9,10 @@ export function jobAdder(queues: Pick<Queues, 'add'>, kinds: Kinds): AddJobs {
   return (queued) => {
     for (const [kind, ofKind] of Map.groupBy(queued, (one) => one.kind)) {
       const byParty = [...Map.groupBy(ofKind, ({ party }) => party)];
-      const jobs = byParty.map(([party, pieces]) => ({ kind, party, ids: pieces.map(({ id }) => id) }));
+      const jobs = byParty.map(([party, pieces]) => ({
+        kind,
+        work: [{ party, ids: pieces.map(({ id }) => id) }],
+      }));
       queues.add(kindNamed(kinds, kind).pool, jobs);
     }
   };

@@ -209,13 +209,13 @@ describe('retry of failed jobs where no worker takes work', () => {
     assert.match(stdout, /^sync: 0 queued again\. Stopped, because no worker serves the pool: start one/);
   });
 
-  it('`queue retry-failed` adds a BullMQ job for each account, waits while the pool is full, and queues more as others end', async () => {
+  it('`queue retry-failed` names each account in a BullMQ job, waits while the pool is full, and queues more as others end', async () => {
     await using opened = new AsyncDisposableStack();
     const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
     const queues = opened.adopt(await openQueues(config, createLog('test', 'silent')), closePart);
     const added = new Set<string>();
-    queues.worker('memory', async ({ kind, party, ids }) => {
-      if (kind === 'sync' && ids.length === 1) added.add(party);
+    queues.worker('memory', async ({ kind, work }) => {
+      for (const { party, ids } of work) if (kind === 'sync' && ids.length === 1) added.add(party);
     });
     await addIdleWorker(system);
     const retry = retrySyncs(system);

@@ -5,7 +5,6 @@ import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
-import type { Queues } from '../../shared/queue/queues.ts';
 import { openQueues } from '../../shared/queue/queues.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, status, when } from '../support/fake-provider.ts';
@@ -19,12 +18,6 @@ const TIMEOUT_MS = 60_000;
 
 describe('delivery', () => {
   const system = useSystem({ workers: 2, env: { LEASE_MS: '3000' } });
-  let queues: Queues;
-  before(async () => {
-    const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
-    queues = await openQueues(config, createLog('test', 'silent'));
-  });
-  after(() => queues.close());
   beforeEach(() => system.provider.reset());
 
   /** Admits requests as an ingress does, without adding jobs for them. */
@@ -75,9 +68,11 @@ describe('delivery', () => {
     const [one] = await admitOnly([request]);
     const id = one?.id ?? '';
     const deliver = async () => {
-      const job = { kind: 'predict', party: app.id, ids: [id] };
+      const job = { kind: 'predict', work: [{ party: app.id, ids: [id] }] };
+      const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
+      const queues = await openQueues(config, createLog('test', 'silent'));
       for (let n = 0; n < 3; n += 1) queues.add('predict', [job, job]);
-      await until(async () => (await system.queue.jobs()) > 0).catch(() => {});
+      await queues.close();
       await until(async () => (await system.queue.jobs()) === 0);
     };
     const answer = Promise.withResolvers<void>();

@@ -109,7 +109,7 @@ export class Rounds {
     const job = jobAdmission(kind, { accountId, body, requestId });
     const options = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS, tokenQuotas };
     await admitWork(database, kind, [job], admissionTerms(kind, options));
-    queues.add(kind.pool, [{ kind: kind.name, party: accountId, ids: [job.id] }]);
+    queues.add(kind.pool, [{ kind: kind.name, work: [{ party: accountId, ids: [job.id] }] }]);
   }
 
   async #mayBegin(name: string, page: RoundPage, steps: readonly RoundStep[]): Promise<boolean> {

@@ -86,7 +86,7 @@ export class WorkerPool {
   async take(job: Job): Promise<void> {
     if (this.#isClosed) return this.#steps.passOn(job);
     this.#jobs.push(job);
-    this.noteQueued([job]);
+    this.noteQueued(job.work.map(({ party }) => ({ kind: job.kind, party })));
     while (this.free === 0 && !this.#isClosed) await this.#slotFreed.promise;
   }
 
@@ -155,14 +155,16 @@ export class WorkerPool {
   }
 
   /** Puts what found no slot at once into a new job, for an idle worker; rarely, if all workers seem busy. */
-  #passOnRest({ kind, party, ids, passedOn = false }: Job, claimedIds: ReadonlySet<string>): void {
-    if (!this.#order.isWaiting({ kind, party })) return;
-    const rest = ids.filter((id) => !claimedIds.has(id));
-    const isWhole = rest.length === ids.length;
+  #passOnRest({ kind, work, passedOn = false }: Job, claimedIds: ReadonlySet<string>): void {
+    const rest = work
+      .filter(({ party }) => this.#order.isWaiting({ kind, party }))
+      .map(({ party, ids }) => ({ party, ids: ids.filter((id) => !claimedIds.has(id)) }))
+      .filter(({ ids }) => ids.length > 0);
+    const isWhole = !work.some(({ ids }) => ids.some((id) => claimedIds.has(id)));
     const now = performance.now();
     if (rest.length === 0 || (isWhole && (passedOn || now < this.#passedOnAt + PASS_WHOLE_EVERY_MS))) return;
     if (isWhole) this.#passedOnAt = now;
-    this.#steps.passOn({ kind, party, ids: rest, passedOn: isWhole });
+    this.#steps.passOn({ kind, work: rest, ...(isWhole && { passedOn: true }) });
   }
 
   #noteFree(): void {

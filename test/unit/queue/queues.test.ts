@@ -8,7 +8,8 @@ import { until } from '../../support/until.ts';
 const LOG = createLog('test', 'silent');
 /** Half of the ten seconds after which an idle worker polls. */
 const DELIVERY_MAX_MS = 5000;
-const jobOf = (...ids: string[]): Job => ({ kind: 'predict', party: 'app', ids });
+const jobOf = (...ids: string[]): Job => ({ kind: 'predict', work: [{ party: 'app', ids }] });
+const idsOf = ({ work }: Job) => work.flatMap(({ ids }) => ids);
 
 describeOnEachStore('job queue', (store) => {
   /** Queues of the running test, each as if opened by another process. */
@@ -51,17 +52,42 @@ describeOnEachStore('job queue', (store) => {
 
   it('a queue keeps the jobs of two processes until a worker takes them, and the next one after a handler has failed', async () => {
     const [first, second] = await Promise.all([open(), open()]);
-    first.add(name, [jobOf('1'), jobOf('2')]);
-    second.add(name, [jobOf('3')]);
-    await until(async () => (await store().waiting(name)) === 3);
+    first.add(name, [jobOf('1')]);
+    second.add(name, [jobOf('2')]);
+    await until(async () => (await store().waiting(name)) === 2);
     const taken: string[] = [];
-    (await open()).worker(name, async ({ ids }) => {
-      taken.push(...ids);
+    (await open()).worker(name, async (job) => {
+      taken.push(...idsOf(job));
       if (taken.length === 1) throw new Error('a defect');
     });
-    await until(() => taken.length === 3);
-    assert.deepEqual(taken.sort(), ['1', '2', '3']);
+    await until(() => taken.length === 2);
+    assert.deepEqual(taken.sort(), ['1', '2']);
     await until(async () => (await store().waiting(name)) === 0);
+  });
+
+  it('jobs of a kind that come while a job is being added are one job, of at most 16 parties, and keep whether they were passed on', async () => {
+    const queues = await open();
+    const numbers = Array.from({ length: 20 }, (_, n) => `${n}`);
+    queues.add(name, [jobOf('first')]);
+    for (const n of numbers) queues.add(name, [jobOf(n)]);
+    queues.add(name, [
+      { ...jobOf('sync'), kind: 'sync' },
+      { ...jobOf('again'), passedOn: true },
+    ]);
+    const taken: Job[] = [];
+    queues.worker(name, async (job) => {
+      taken.push(job);
+    });
+    await until(() => taken.length === 5);
+    const inJobs = taken.map((job) => [job.kind, job.passedOn ?? false, idsOf(job)]);
+    assert.deepEqual(inJobs[0], ['predict', false, ['first']]);
+    const rest = [
+      ['predict', false, numbers.slice(0, 16)],
+      ['predict', false, numbers.slice(16)],
+      ['predict', true, ['again']],
+      ['sync', false, ['sync']],
+    ];
+    assert.deepEqual(inJobs.slice(1).map(String).sort(), rest.map(String).sort());
   });
 
   it('a worker of a queue closes within two seconds, even while it handles a job', async () => {

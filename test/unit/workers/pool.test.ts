@@ -17,6 +17,7 @@ const work = (id: string, party = 'a'): Claim => ({
   ...{ id, ...flow(party), month: null, attempt: 1, worker: 'this one', connectionId: null },
   ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0, latest: null },
 });
+const jobOf = ({ kind, party }: Flow, ids: string[]): Job => ({ kind, work: [{ party, ids }] });
 /** Makes work of party `a` with these ids. */
 const works = (...ids: string[]) => ids.map((id) => work(id));
 
@@ -88,17 +89,17 @@ describe('worker pool', () => {
   it('a worker pool takes a job only while it has a free slot, and puts what finds none into another job, once', async () => {
     const answers = [NOTHING, someLeft(works('1')), noneLeft(works('2'))];
     const { pool, ends, passedOn } = start(1, answers);
-    await pool.take({ ...B, ids: ['0'] });
-    void pool.take({ ...A, ids: ['1', '2'] });
+    await pool.take(jobOf(B, ['0']));
+    void pool.take(jobOf(A, ['1', '2']));
     await until(() => passedOn.length === 1);
-    assert.deepEqual(passedOn, [{ ...A, ids: ['2'], passedOn: false }]);
+    assert.deepEqual(passedOn, [jobOf(A, ['2'])]);
     let taken = false;
-    const taking = pool.take({ ...A, ids: ['2'], passedOn: false }).then(() => {
+    const taking = pool.take(jobOf(A, ['2'])).then(() => {
       taken = true;
     });
     await until(() => passedOn.length === 2);
-    assert.deepEqual(passedOn[1], { ...A, ids: ['2'], passedOn: true });
-    void pool.take({ ...A, ids: ['2'], passedOn: true });
+    assert.deepEqual(passedOn[1], { ...jobOf(A, ['2']), passedOn: true });
+    void pool.take({ ...jobOf(A, ['2']), passedOn: true });
     await setImmediate();
     assert.equal(passedOn.length, 2);
     assert.equal(taken, false);
@@ -106,8 +107,8 @@ describe('worker pool', () => {
     await taking;
     await until(() => ends.length === 2);
     await pool.close();
-    await pool.take({ ...A, ids: ['3'] });
-    assert.deepEqual(passedOn.at(-1)?.ids, ['3'], 'a closed pool passes on whatever it gets');
+    await pool.take(jobOf(A, ['3']));
+    assert.deepEqual(passedOn.at(-1), jobOf(A, ['3']), 'a closed pool passes on whatever it gets');
   });
 
   it('a worker pool claims once more for all work announced during a claim', async () => {
