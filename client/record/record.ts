@@ -38,8 +38,8 @@ ${await masksIn(TRANSCRIPTS)}
     return print('Nothing is recorded. To record without a question: forecue record --yes\n');
   }
   const settings = await addHooks(await setUp(connection));
-  print(`Recording from now on: hooks are in ${settings}. To end it: npx forecue record --remove
-Earlier sessions: npx forecue record ${TRANSCRIPTS}
+  print(`Recording from now on: hooks are in ${settings}. To end it: forecue record --remove
+Earlier sessions: forecue record ${TRANSCRIPTS}
 `);
 }
 

@@ -32,7 +32,7 @@ import { until } from '../support/until.ts';
 const SECRET = 'sk-proj-AbCdEf0123456789abcdef';
 const OTHER_HOOK = { matcher: '', hooks: [{ type: 'command', command: 'say done' }] };
 
-describe('npx forecue record', function () {
+describe('forecue record', function () {
   this.timeout(120_000);
   let system: System;
   let installed: PackedClient;

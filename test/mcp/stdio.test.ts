@@ -58,7 +58,7 @@ describe('the tools over standard input and output', function () {
   for (const mode of ['legacy', 'auto'] as const)
     for (const [name, open] of [
       ['bin/mcp', () => connectClient({ command: BIN }, mode)],
-      ['npx forecue mcp', () => connectPiped(mode)],
+      ['forecue mcp', () => connectPiped(mode)],
     ] as const)
       it(`the tools are served by ${name} to a client of ${mode === 'legacy' ? 'an MCP revision with sessions' : 'the newest MCP revision'}`, async () => {
         const client = await open();
@@ -150,7 +150,7 @@ describe('the tools over standard input and output', function () {
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('bin/mcp and npx forecue mcp report missing and invalid settings on standard error', async () => {
+  it('bin/mcp and forecue mcp report missing and invalid settings on standard error', async () => {
     const errorOutputOf = async (command: string, args: string[], env: Record<string, string> = {}) => {
       const child = spawn(command, args, { env: { ...bareEnvironment(), ...env } });
       const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);

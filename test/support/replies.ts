@@ -26,7 +26,7 @@ export async function addReply(
   reply: string,
   place: number,
 ): Promise<RawMemoryResponse> {
-  const at = (s: number) => new Date(Date.UTC(2026, 1, 1, 12, place, s)).toISOString();
+  const at = (s: number) => new Date(Date.UTC(2026, 1, 1, 12, 10 * place, s)).toISOString();
   const common = { agent: 'coder', session_id: `session-${place}` };
   await add(person, 'raw', { ...common, content: prompt, kind: 'prompt', occurred_at: at(1) });
   return add(person, 'raw', { ...common, content: reply, kind: 'reply', occurred_at: at(2) });

@@ -59,6 +59,21 @@ describe('overconfident model', function () {
     assertNoneIsSure([await ask(PROMPT)]);
   });
 
+  it('a predicted yes is `escalated` if the person replied yes once, which a hook and a tool recorded', async () => {
+    const recorded = ['hook', 'tool'].flatMap((recorder, nth) => {
+      const at = (s: number) => ({
+        session_id: `${ann.id}-${recorder}`,
+        occurred_at: `2026-05-01T12:00:${10 * nth + s}Z`,
+      });
+      const prompt = event({ ...at(10), prompt: PROMPT });
+      const { prompt: _, ...reply } = event({ ...at(12), type: 'user.reply' });
+      return [prompt, { ...reply, reply: 'yes', in_reply_to: prompt.id }];
+    });
+    assert.equal((await post(ann, recorded)).body.accepted, 4);
+    await ann.request('POST', '/api/memory/sync/', {});
+    assertNoneIsSure([await ask(PROMPT)]);
+  });
+
   it('a predicted yes is `escalated` if the person replied yes in two lines, but to one prompt only', async () => {
     await addReply(ann, PROMPT, 'yes', 0);
     await add(ann, 'raw', {

@@ -57,9 +57,31 @@ const PROMPT_REPLIES_MAX = 500;
 /** Number of rows before a reply that are searched for its prompt. */
 const PROMPT_SEARCH_ROWS = 100;
 
-/** Reads the person's latest replies in their own words, each with the end of the prompt that it answers. */
-export function readPromptReplies(em: EntityManager, accountId: string): Promise<PromptReply[]> {
-  return em.execute<PromptReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
+/**
+ * Reads the person's latest replies in their own words, each with the end of the prompt that it answers. What a hook and
+ * a tool both recorded is read once.
+ */
+export async function readPromptReplies(em: EntityManager, accountId: string): Promise<PromptReply[]> {
+  const rows = await em.execute<RecordedReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
+  return withoutRecordedTwice(rows).map(({ sessionId, at, ...pair }) => pair);
+}
+
+/** `at` is in milliseconds. */
+type RecordedReply = PromptReply & { sessionId: string | null; at: number };
+
+/** Two recorders of one conversation use sessions of their own, and clocks that differ a little. */
+const RECORDED_TWICE_MS = 5 * 60_000;
+
+/** Leaves out a reply if another session has the same one to the same prompt within `RECORDED_TWICE_MS`. */
+function withoutRecordedTwice(latestFirst: readonly RecordedReply[]): RecordedReply[] {
+  const kept = new Map<string, RecordedReply>();
+  return latestFirst.filter((one) => {
+    const key = JSON.stringify([one.prompt.trim(), one.reply.trim()]);
+    const later = kept.get(key);
+    if (later && later.sessionId !== one.sessionId && later.at - one.at <= RECORDED_TWICE_MS) return false;
+    kept.set(key, one);
+    return true;
+  });
 }
 
 /**
@@ -67,7 +89,8 @@ export function readPromptReplies(em: EntityManager, accountId: string): Promise
  * answers the last prompt of the same agent in its session.
  */
 const READ_PROMPT_REPLIES = `
-  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply,
+  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, r.session_id as "sessionId",
+         extract(epoch from r.occurred_at)::float8 * 1000 as at,
          to_char(r.occurred_at at time zone 'UTC', 'YYYY-MM-DD') as "on", right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
       select * from raw_memories
