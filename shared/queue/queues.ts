@@ -27,6 +27,11 @@ const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 /** A job that names more takes longer to be shared among workers with few free slots. */
 const JOB_PARTIES = 16;
 /**
+ * Pause after an addition, in which further jobs are joined: so much for each job beyond the first, so that a lone job is
+ * never delayed. From about 350 jobs a second the pause grows to the longest.
+ */
+const JOIN_MS = { perJob: 3, longest: 15 };
+/**
  * An idle worker waits for a job for ten seconds at a time, and retries half a second after a refused connection. With
  * a higher concurrency, BullMQ would ask for a second job before it hands over the first.
  */
@@ -139,13 +144,16 @@ function queuesOn<B extends IQueueBackend, C>(
     // Ignores errors of the queue: its connection logs them.
     queue.on('error', () => {});
     let waiting: Job[] = [];
-    const additions = new Coalescer(async () => {
+    let pauseMs = 0;
+    const addWaiting = async () => {
+      pauseMs = Math.min(JOIN_MS.perJob * (waiting.length - 1), JOIN_MS.longest);
       const jobs = joined(waiting);
       waiting = [];
       // One by one, because BullMQ's bulk statement for PostgreSQL takes ten times as long as the statement for one job.
       const added = jobs.map(({ kind, ...data }) => queue.add(kind, data, JOB_OPTIONS));
       await Promise.all(added).then(() => noteOutcome(), noteOutcome);
-    });
+    };
+    const additions = new Coalescer(addWaiting, () => pauseMs);
     const opened: Producer = {
       add(more) {
         waiting.push(...more);
