@@ -15,6 +15,7 @@ export function repeatedLength(draft: string, text: string): number {
   const keepsAccents = begin > 0;
   const said = foldPositions(text.slice(begin), keepsAccents);
   const typed = foldPositions(draftEnd, keepsAccents);
+  if (!overlap(typed.folded, said.folded)) return 0;
   let at = 0;
   for (const { index, isWordLike } of WORD_SEGMENTER.segment(draftEnd)) {
     if (!isWordLike) continue;
@@ -27,6 +28,13 @@ export function repeatedLength(draft: string, text: string): number {
     if (isRepetition(draft, text, begin + end, draftEnd.slice(index))) return begin + end;
   }
   return 0;
+}
+
+/** Reports whether any end of `before` begins `after`. Spares most answers the search for words. */
+function overlap(before: string, after: string): boolean {
+  const longest = Math.min(before.length, after.length);
+  for (let length = 1; length <= longest; length++) if (after.startsWith(before.slice(-length))) return true;
+  return false;
 }
 
 /** The next word may begin like the draft's last: `we`, ` were`. One that is whole is then no begun word. */
@@ -45,7 +53,7 @@ function foldPositions(text: string, keepsAccents: boolean): { folded: string; e
   for (const point of text) {
     at += point.length;
     const isSpace = /\s/.test(point);
-    const units = isSpace ? ' ' : foldCase(point, keepsAccents);
+    const units = isSpace ? ' ' : point < '\x80' ? point.toLowerCase() : foldCase(point, keepsAccents);
     if (units === '' || (isSpace && folded.endsWith(' '))) ends[Math.max(0, ends.length - 1)] = at;
     else {
       folded += units;
