@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { checkBatch } from '../../../shared/domain/recording.ts';
-import {
-  aiderFile,
-  chatgptFile,
-  claudeExportFile,
-  conversationFile,
-  copilotFile,
-  cursorFile,
-  opencodeFile,
-  vscodeFile,
-  vscodeLog,
-} from '../../support/more-transcripts.ts';
+import { SAMPLES, vscodeLog } from '../../support/more-transcripts.ts';
 import { NOW, readTranscript } from '../../support/read-transcript.ts';
 import {
   claudeCodeFile,
@@ -29,16 +19,17 @@ const FILES = [
   geminiFile('g'),
   geminiDocument('g'),
   JSON.stringify(clineMessages()),
-  aiderFile(),
-  cursorFile(),
-  copilotFile('i'),
   vscodeLog('v'),
-  conversationFile('n'),
-  ...[opencodeFile('o'), vscodeFile('v'), chatgptFile('t'), claudeExportFile('e')].map(compact),
+  ...Object.values(SAMPLES).map(([text]) => compact(text)),
 ];
 
-function compact(json: string): string {
-  return JSON.stringify(JSON.parse(json));
+/** Puts a document of JSON on one line. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }
 
 const oddValues = fc.oneof(
