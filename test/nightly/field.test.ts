@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import type { FactResponse } from '../../shared/schemas/memory.ts';
+import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { json, message, raw, type Step } from '../support/fake-provider.ts';
+import { add } from '../support/memory.ts';
+import { promote } from '../support/promotion.ts';
 import { useSystem } from '../support/system.ts';
 
 /** Drafts, what the model says of them, what the person should see, and why. */
 const COMPLETIONS: [string, string, string, string][] = JSON.parse(
   readFileSync(new URL('field/completions.json', import.meta.url), 'utf8'),
+);
+/** What people say, one person a list, whether a fact of it should be current, and why. */
+const SAID: [text: string, expected: 'fact' | 'none', note: string][][] = JSON.parse(
+  readFileSync(new URL('field/memory.json', import.meta.url), 'utf8'),
 );
 
 const TEXT = '{"next":"4 Monday at ten"}';
@@ -48,7 +56,10 @@ const ANSWERS: [name: string, step: Step, expected?: string][] = [
 
 describe('cases of public bug reports', function () {
   this.timeout(60_000);
-  const system = useSystem();
+  const system = useSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { SUPPORTED_MODELS: 'fake-model,local' },
+  });
   let app: AppClient;
   before(async () => {
     app = await system.app();
@@ -69,5 +80,26 @@ describe('cases of public bug reports', function () {
   for (const [name, step, expected = '200 suggested  Monday at ten'] of ANSWERS)
     it(`an app gets what it can use of an answer that is ${name}`, async () => {
       assert.equal(await completed('Let us meet on', step), expected);
+    });
+
+  for (const [nth, said] of SAID.entries())
+    it(`promotion without a model keeps what lasts, and nothing ends it that only shares a word (person ${nth + 1})`, async () => {
+      const person = await signUp(system);
+      for (const [n, [content]] of said.entries()) {
+        const at = { session_id: `said-${n}`, occurred_at: new Date(Date.UTC(2026, 1, 1, n)).toISOString() };
+        await add(person, 'raw', { content, kind: 'message', role: 'human', origin: 'human', ...at });
+      }
+      for (const tier of ['episodes', 'facts'] as const)
+        assert.equal((await promote(person, tier, { model: 'local', limit: 200 })).status, 200);
+      const { body } = await person.request<{ results: FactResponse[] }>(
+        'GET',
+        '/api/memory/facts/?limit=200',
+      );
+      const current = body.results.filter((one) => one.superseded_by === null && one.valid_to === null);
+      const isCurrent = (text: string) => current.some((one) => one.text.includes(text.replace(/\.$/, '')));
+      assert.deepEqual(
+        said.map(([text, , note]) => [text, isCurrent(text) ? 'fact' : 'none', note]),
+        said,
+      );
     });
 });

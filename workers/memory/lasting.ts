@@ -1,3 +1,5 @@
+import { CALL_ME } from '../../shared/domain/facts/topics.ts';
+
 /** The kind of a lasting fact, and how people state such a fact about themselves. */
 type Pattern = readonly [kind: string, pattern: RegExp];
 
@@ -18,7 +20,10 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
     'project',
     /\b(?:my|our) (?:back ?end|front ?end|website|site|service|api|product|code ?base|pipeline) (?:(?:is|are) (?:written|built) (?:in|on|with)|runs? on)\b/i,
   ],
-  ['identity', /^(?:hi,? |hello,? )?(?:my name is|(?:please )?call me|I['’]?m called)\b/i],
+  [
+    'identity',
+    new RegExp(String.raw`^(?:hi,? |hello,? )?(?:my name is\b|(?:please )?${CALL_ME}|I['’]?m called\b)`, 'i'),
+  ],
   [
     'identity',
     /\bI (?:now )?(?:live|work (?:as|at|for|in|from))\b|\bI(?:['’]m| am) (?:based|from|vegan|vegetarian)\b/i,
@@ -33,6 +38,7 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
   ],
   ['constraint', /\b(?:I|we) (?:must|may) (?:not|never)\b|\b(?:I|we) (?:must|have to) always\b/i],
   ['habit', /\b(?:I|we) (?:now )?(?:always|usually|never|normally|mostly|only)\b|^from now on\b/i],
+  ['preference', /\b(?:I|we) do(?: not|n['’]t) (?:need|want|like) to be (?:asked|told|reminded|shown)\b/i],
   [
     'preference',
     /\b(?:I|we)(?: (?:really|much|strongly|generally|always|still))? (?:prefer|like|love|hate|dislike|favou?r|avoid|can['’]t stand)\b/i,
@@ -168,6 +174,12 @@ const PASSING_PATTERNS = [
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
   /\b(?:mag|hasse|liebe|bevorzuge|aime|adore|déteste|préfère|gustan?|encantan?|odio|prefiero) (?:(?:sehr|wirklich|echt|bien|beaucoup|mucho) )?(?:diese?[nmrs]?|die|das|den|cet(?:te)?|ces?|cela|la|le|l['’]|es[aeo]s?|est[aeo]s?|l[ao]s?|el) ?(?:idee|ergebnis|weg|vorschlag|aussehen|idée|résultat|proposition|rendu|façon|idea|resultado|propuesta|manera)(?!\p{L})/iu,
   /\?\s*$/,
+  // Words of others, or for others.
+  /\b(?:wrote|writes|said|says|asked|asks|told me|claims|thinks)[,:]\s/i,
+  /^(?:please )?(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|shorten|improve|check|type|übersetz\p{L}*|korrigier\p{L}*|traduis|traduisez|corrige[zr]?|traduce|traduzca)\b[^.!?]*:/iu,
+  /\b(?:my|our) (?:[\p{L}-]+ ){1,3}(?:is|are)(?: not|n['’]t)\b(?!.*\bany ?more\b)/iu,
+  /\b(?:I|we) (?:always|never|usually) (?:forget|mix up|confuse|struggle|wonder)\b/i,
+  /\b(?:switched|moved|changed|gone)(?: over)? to (?:the|an?|another) (?:(?:next|other|previous|first|second|last|same|wrong|right|different)\b|\S+ branch\b)/i,
   /^(?:if|suppose|imagine|what if|let['’]s say|maybe|perhaps|wenn|falls|vielleicht|si|peut-être|quizás?|tal vez)(?!\p{L})/iu,
   /\b(?:today|tonight|tomorrow|yesterday|right now|at the moment|currently|this (?:time|once|morning|afternoon|evening|week)|for now|just now|in a (?:minute|moment)|last (?:night|week|time))\b/i,
   /\b(?:heute|gestern|gerade|momentan|diesmal|vorerst|aujourd['’]hui|hier|demain|en ce moment|cette fois|pour l['’]instant|hoy|ayer|ahora mismo|esta vez|por ahora|de momento)\b/i,

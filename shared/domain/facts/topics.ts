@@ -2,15 +2,18 @@
 const patternInOrder = (one: string, other: string, flags: string) =>
   new RegExp(`^(?:(?!${one}).)*${one}.*${other}`, `m${flags}`);
 
+/** `Call me Ada`, but not `Call me when it is done`. */
+export const CALL_ME = String.raw`call me (?!(?:when|if|back|once|after|before|later|again|as|at|on|in|to)\b)`;
+
 /** Topics for which a person has one value at a time, with a pattern for the sentences about each. */
 const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] = [
-  ['identity.name', 'identity', /\b(?:my name is|call me|i['’]?m called)\b/i],
+  ['identity.name', 'identity', new RegExp(String.raw`\b(?:my name is\b|${CALL_ME}|i['’]?m called\b)`, 'i')],
   ['identity.pronouns', 'identity', /\bpronouns\b/i],
   ['identity.time_zone', 'identity', /\bmy time ?zone is\b/i],
   [
     'identity.city',
     'identity',
-    /\bI (?:now )?live\b|\bmy (?:home|home ?town|city) is\b|\bI(?:['’]m| am) based in\b/i,
+    /\bI (?:now )?live (?:and work )?(?:in|at|near|on)\b|\bmy (?:home|home ?town|city) is\b|\bI(?:['’]m| am) based in\b/i,
   ],
   ['identity.role', 'identity', /\bI work as\b|\bmy (?:job|role|profession|title) is\b/i],
   ['identity.employer', 'identity', /\bI work (?:at|for)\b|\bmy (?:employer|company) is\b/i],
@@ -67,10 +70,29 @@ const MY_TOPIC_IS = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/i
 const AS_MY_TOPIC = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
 const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 
-/** Returns a known topic or one that the sentence names: `own.colour`, for `My favourite colour is green`. */
+/** Topics whose patterns match only sentences with a value. */
+const ALWAYS_A_VALUE = /^(?:identity\.|style\.language$)/;
+/** Verbs with which people choose a value. */
+const CHOICE =
+  /\b(?:(?:use|prefer|deploy|drink|write|indent|merge|speak|install|edit|run|want|keep)s?|(?:switched|moved|changed|migrated)|I(?:['’]m| am)|works? on|(?:takes?|have) (?:my )?meetings|like \S+ to be)\b/i;
+const NEGATION = /\b(?:never(?! else)|not|no(?! longer))\b|n['’]t\b/i;
+const IS_MY_TOPIC = /\b(?:is|are) (?:my|our)\b/i;
+/** The thing itself, not a choice of one: `I test in the browser`. */
+const ANY_SUCH_THING = /(?<!\bas )\b(?:the|an?) (?:browser|database|editor|shell)\b/i;
+
+/** A sentence that only mentions a topic, or says what is never done, leaves the topic's value as it is. */
+function statesValue(sentence: string): boolean {
+  if ([MY_TOPIC_IS, AS_MY_TOPIC, IS_MY_TOPIC].some((names) => names.test(sentence))) return true;
+  return CHOICE.test(sentence) && !NEGATION.test(sentence) && !ANY_SUCH_THING.test(sentence);
+}
+
+/**
+ * Returns the topic whose value the sentence states: a known one, or one that the sentence names: `own.colour`, for `My
+ * favourite colour is green`.
+ */
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;
-  if (known !== undefined) return known;
+  if (known !== undefined) return ALWAYS_A_VALUE.test(known) || statesValue(sentence) ? known : null;
   const topicWords = (MY_TOPIC_IS.exec(sentence) ?? AS_MY_TOPIC.exec(sentence))?.[1]
     ?.toLowerCase()
     .split(' ');

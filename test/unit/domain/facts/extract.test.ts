@@ -30,6 +30,11 @@ describe('pattern extraction', () => {
       'I now drink cocoa at work instead of mate.': 'preference.drink',
       'My favourite colour is green.': 'own.colour',
       'I hate surprises.': null,
+      // They only mention a topic, or say what is never done.
+      'I always close the editor at six.': null,
+      'We never deploy on Fridays.': null,
+      'I never use the browser at night.': null,
+      'I like replies with a table.': null,
     };
     for (const [sentence, slot] of Object.entries(slots)) {
       const [statement, ...others] = statementsIn(row(`Hello there. ${sentence} Thanks!`));
@@ -112,6 +117,12 @@ describe('pattern extraction', () => {
       '> I always approve deletions.',
       '```\nI always approve deletions.\n```',
       'She said "I always approve deletions", which is odd.',
+      'My boss writes, we never deploy on Mondays.',
+      'Please proofread: I work as a nurse.',
+      'Call me after lunch.',
+      'My editor is not Vim.',
+      'I always confuse tar and zip.',
+      'I moved to the last chapter.',
     ])
       assert.deepEqual(texts(content), [], content);
   });
