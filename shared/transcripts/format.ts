@@ -65,7 +65,8 @@ export interface Format {
   recognises(record: string): boolean;
   /** True if its tool writes the whole file again when a session grows. */
   isRewritten?: boolean;
-  open(): Reader;
+  /** `at` is the RFC 3339 time of the session's beginning, or else of the file's last change: for files without times. */
+  open(at: string | undefined): Reader;
 }
 
 /** Hashes the text with its secrets masked, so that no id depends on a secret. */

@@ -6,6 +6,7 @@ import { claudeExport } from './formats/claude-export.ts';
 import { cline } from './formats/cline.ts';
 import { clineSession } from './formats/cline-session.ts';
 import { codex } from './formats/codex.ts';
+import { continueSession } from './formats/continue.ts';
 import { conversationLines } from './formats/conversation-lines.ts';
 import { copilotCli } from './formats/copilot-cli.ts';
 import { cursorExport } from './formats/cursor-export.ts';
@@ -24,6 +25,7 @@ export const FORMATS: readonly Format[] = [
   geminiCli,
   cline,
   clineSession,
+  continueSession,
   specstory,
   aider,
   cursorExport,

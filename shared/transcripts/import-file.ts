@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { lstat, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { MIB } from '../schemas/limits.ts';
 import type { ImportedEvent } from './conversation.ts';
+import { SESSION_LIST, startIn } from './formats/continue.ts';
 import { FORMATS } from './formats.ts';
 import { OPENCODE_DATABASE, sessionsIn } from './opencode-db.ts';
 import { type FindOwner, Recorder, type StoreBatch } from './recorder.ts';
@@ -48,7 +49,8 @@ export async function* eventsOf(
     report.failed = 'it is not a regular file';
     return;
   }
-  const transcript = new Transcript(report, { now: Date.now(), modifiedMs: stats.mtimeMs });
+  const startedMs = await startOf(path, report);
+  const transcript = new Transcript(report, { now: Date.now(), modifiedMs: stats.mtimeMs, startedMs });
   let last = 0;
   for await (const line of recordsIn(path, report)) {
     if (signal.aborted || transcript.isUnknown) break;
@@ -62,6 +64,13 @@ export async function* eventsOf(
   }
   for (const event of transcript.end(isOver)) yield { event, line: last };
   if (report.format === null) report.failed ??= transcript.isTooLarge ? TOO_LARGE : UNKNOWN;
+}
+
+/** Returns when the session in the file began, in Unix milliseconds, if a list of sessions is beside it. */
+async function startOf(path: string, report: FileReport): Promise<number | undefined> {
+  const list = join(dirname(path), SESSION_LIST);
+  const hasList = path.endsWith('.json') && (await lstat(list).catch(() => undefined))?.isFile();
+  return hasList ? startIn(recordsIn(list, report), basename(path)) : undefined;
 }
 
 /** Throws what reading the file throws. */

@@ -1,6 +1,7 @@
 import { MIB } from '../schemas/limits.ts';
 import { Conversation, type ImportedEvent } from './conversation.ts';
 import type { Entry, Format, Reader, Session, SessionEntries } from './format.ts';
+import { timeOfMs } from './formats/times.ts';
 import { formatOf } from './formats.ts';
 import { tryParseObject } from './json.ts';
 import { LINE_BYTES_MAX, type Line } from './records.ts';
@@ -14,6 +15,7 @@ export class Transcript {
   readonly #report: FileReport;
   readonly #now: number;
   readonly #modifiedMs: number;
+  readonly #startedMs: number;
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
   #reader: Reader | undefined;
@@ -24,13 +26,21 @@ export class Transcript {
   #earlyBytes = 0;
 
   /**
-   * `now`, and the time at which the file was written last, are in Unix milliseconds. `report` counts messages without
-   * events, and broken lines.
+   * `now`, and the times at which the file was written last and at which its session began, if another file says so,
+   * are in Unix milliseconds. `report` counts messages without events, and broken lines.
    */
-  constructor(report: FileReport, { now, modifiedMs }: { now: number; modifiedMs: number }) {
+  constructor(
+    report: FileReport,
+    {
+      now,
+      modifiedMs,
+      startedMs = modifiedMs,
+    }: { now: number; modifiedMs: number; startedMs?: number | undefined },
+  ) {
     this.#report = report;
     this.#now = now;
     this.#modifiedMs = modifiedMs;
+    this.#startedMs = startedMs;
   }
 
   /** True if no format was recognised in the beginning of the file. */
@@ -77,7 +87,7 @@ export class Transcript {
 
   #recognise(record: string): boolean {
     this.#format = formatOf(record);
-    this.#reader = this.#format?.open();
+    this.#reader = this.#format?.open(timeOfMs(this.#startedMs));
     this.#isRewritten = this.#format?.isRewritten ?? false;
     this.#report.format = this.#format?.name ?? null;
     return this.#reader !== undefined;

@@ -52,7 +52,7 @@ describe('import command', function () {
     it(`an import of ${format} records who said what, when, in answer to what, without the secret, and once`, async () => {
       await writeFile(path, text);
       // What is rewritten as a whole gives its last words once it has rested for a day.
-      await utimes(path, 0, 0);
+      await utimes(path, 0, new Date('2026-05-01T10:00:00Z'));
       const { code, report, sessions, events, answered } = await imported();
       assert.deepEqual([code, report.problems, report.skipped], [0, [], skipped]);
       const shown = events.map((event) => [event['type'], wordsOf(event)].filter(Boolean).join(': '));

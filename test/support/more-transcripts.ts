@@ -216,6 +216,32 @@ export function opencodeFile(id: string): string {
   return json(opencodeSession(id));
 }
 
+export function continueFile(id: string): string {
+  const { task, note, question, reply, end } = SAID;
+  const item = (role: string, content: unknown, more = {}, message = {}) => ({
+    message: { role, content, ...message },
+    contextItems: [{ content: 'NOISE' }],
+    ...more,
+  });
+  const toolCalls = [{ id: 't', type: 'function', function: { name: 'ls', arguments: 'NOISE' } }];
+  const image = { type: 'imageUrl', imageUrl: { url: 'data:NOISE' } };
+  return json({
+    sessionId: id,
+    title: 'The parser',
+    workspaceDirectory: '/home/ada/engine',
+    history: [
+      item('user', task, { editorState: 'NOISE' }),
+      item('thinking', 'NOISE'),
+      item('assistant', note, { toolCallStates: ['NOISE'], reasoning: { text: 'NOISE' } }, { toolCalls }),
+      item('tool', 'NOISE'),
+      item('assistant', question, { conversationSummary: 'NOISE' }),
+      item('user', [{ type: 'text', text: reply }, image]),
+      item('assistant', 'NOISE', { conversationSummary: 'NOISE' }),
+      item('assistant', [{ type: 'text', text: end }], { promptLogs: [{ prompt: 'NOISE' }] }),
+    ],
+  });
+}
+
 export function copilotFile(id: string): string {
   const { task, note, question, reply, end } = SAID;
   const event = (name: string, minute: number, type: string, data: object, more = {}) => ({
@@ -429,6 +455,8 @@ export const SAMPLES: Record<string, [string, string, string, string | undefined
   aider: [aiderFile(), 'aider:2026-05-01T10:00:00:', 'aider', undefined, Array(5).fill(aiderStart), 1],
   cursor: [cursorFile(), 'cursor:', 'cursor', title, Array(5).fill(iso(0)), 0],
   opencode: [opencodeFile('id'), 'opencode:id', 'opencode', folder, times, 0],
+  // Its file was written at ten o'clock.
+  continue: [continueFile('id'), 'continue:id', 'continue', folder, Array(5).fill(iso(0)), 3],
   'copilot-cli': [copilotFile('id'), 'copilot-cli:id', 'copilot-cli', folder, times, 2],
   // VS Code has a time for each question and each complete answer.
   'vscode-chat': [vscodeFile('id'), 'vscode-chat:id', 'github-copilot', title, [1, 1, 3, 4, 5].map(iso), 1],

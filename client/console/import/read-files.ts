@@ -1,4 +1,5 @@
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
+import { SESSION_LIST, startIn } from '../../../shared/transcripts/formats/continue.ts';
 import { FILE_EXTENSIONS } from '../../../shared/transcripts/formats.ts';
 import { type Line, RecordSplitter } from '../../../shared/transcripts/records.ts';
 import { FileReport, faultsIn } from '../../../shared/transcripts/report.ts';
@@ -36,10 +37,12 @@ export async function readFiles(
     excerpts: [],
   };
   const sessions = new Set<string>();
+  const list = files.find(({ name }) => name === SESSION_LIST);
   for (const [at, file] of transcripts.entries()) {
     say(at + 1, transcripts.length);
     const report = new FileReport(file.name);
-    const transcript = new Transcript(report, { now: Date.now(), modifiedMs: file.lastModified });
+    const startedMs = list && (await startIn(recordsIn(list), file.name));
+    const transcript = new Transcript(report, { now: Date.now(), modifiedMs: file.lastModified, startedMs });
     for await (const line of recordsIn(file)) {
       if (transcript.isUnknown) break;
       found.events.push(...transcript.read(line));

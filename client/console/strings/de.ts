@@ -78,7 +78,7 @@ export const de: typeof en = {
     lead: 'Forecue lernt aus dem, was Sie früher schrieben, wie Sie antworten. Drei Schritte, und es kann vorhersagen.',
     bring: '1. Ihre Sitzungen mitbringen',
     bringLead:
-      'Wählen Sie einen Ordner oder Dateien von Claude Code, Codex, Gemini CLI, Qwen Code, Cline, Roo, SpecStory, aider, Cursor, opencode oder Copilot, oder den entpackten Datenexport von ChatGPT oder Claude. Dieser Browser liest sie; Geheimnisse werden vor dem Senden maskiert, und Sie sehen, welche.',
+      'Wählen Sie einen Ordner oder Dateien von Claude Code, Codex, Gemini CLI, Qwen Code, Cline, Roo, Continue, SpecStory, aider, Cursor, opencode oder Copilot, oder den entpackten Datenexport von ChatGPT oder Claude. Dieser Browser liest sie; Geheimnisse werden vor dem Senden maskiert, und Sie sehen, welche.',
     where: 'Claude Code legt sie in ~/.claude/projects ab, Codex in ~/.codex/sessions.',
     folder: 'Ordner wählen',
     files: 'Dateien wählen',

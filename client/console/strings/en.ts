@@ -75,7 +75,7 @@ export const en = {
     lead: 'Forecue learns how you answer from what you wrote before. Three steps, and it can predict.',
     bring: '1. Bring your sessions',
     bringLead:
-      'Choose a folder or files of Claude Code, Codex, Gemini CLI, Qwen Code, Cline, Roo, SpecStory, aider, Cursor, opencode or Copilot, or the unpacked data export of ChatGPT or Claude. They are read in this browser; secrets are masked before anything is sent, and you see what will be.',
+      'Choose a folder or files of Claude Code, Codex, Gemini CLI, Qwen Code, Cline, Roo, Continue, SpecStory, aider, Cursor, opencode or Copilot, or the unpacked data export of ChatGPT or Claude. They are read in this browser; secrets are masked before anything is sent, and you see what will be.',
     where: 'Claude Code keeps them in ~/.claude/projects, Codex in ~/.codex/sessions.',
     folder: 'Choose a folder',
     files: 'Choose files',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,6 +11,7 @@ import { FileReport } from '../../../shared/transcripts/report.ts';
 import {
   aiderFile,
   chatgptConversation,
+  continueFile,
   eventsOfSample,
   opencodeFile,
   opencodeSession,
@@ -24,7 +25,15 @@ import { NOW, readTranscript } from '../../support/read-transcript.ts';
 /** A time at which the sessions of the tests are over. */
 const LATER = Date.parse('2026-05-03T20:00:00Z');
 
-const read = (text: string, now = LATER) => readTranscript(text, { now, modifiedMs: 0 });
+const read = (text: string, now = LATER) => readTranscript(text, { now, modifiedMs: Date.parse(minute(0)) });
+
+async function readPath(path: string): Promise<{ report: FileReport; events: ImportedEvent[] }> {
+  const report = new FileReport('test');
+  const events: ImportedEvent[] = [];
+  const options = { signal: new AbortController().signal, isOver: true };
+  for await (const { event } of eventsOf(path, report, options)) events.push(event);
+  return { report, events };
+}
 
 const wordsOf = ({ prompt, reply, text }: ImportedEvent) => prompt ?? reply ?? text;
 const words = (events: ImportedEvent[]) =>
@@ -56,7 +65,7 @@ describe('transcripts of other tools', () => {
     });
 
   it('JSON of any indentation gives the same events', () => {
-    for (const format of ['opencode', 'vscode-chat', 'chatgpt', 'claude']) {
+    for (const format of ['opencode', 'continue', 'vscode-chat', 'chatgpt', 'claude']) {
       const [text = ''] = SAMPLES[format] ?? [];
       for (const indent of [0, 1, 4, '\t'])
         assert.deepEqual(read(JSON.stringify(JSON.parse(text), null, indent)).events, read(text).events);
@@ -263,20 +272,33 @@ Fixed.
       database.close();
       const [found, ...others] = await findFiles([directory]);
       assert.deepEqual(others, []);
-      const report = new FileReport('test');
-      const events: ImportedEvent[] = [];
-      for await (const { event } of eventsOf(found?.path ?? '', report, {
-        signal: new AbortController().signal,
-        isOver: true,
-      }))
-        events.push(event);
+      const { events } = await readPath(found?.path ?? '');
       assert.deepEqual(events, read(opencodeFile('id')).events);
 
       const broken = new DatabaseSync(join(directory, 'opencode.db'));
       broken.exec('drop table part');
       broken.close();
-      for await (const _ of eventsOf(found?.path ?? '', report, { signal: new AbortController().signal }));
+      const { report } = await readPath(found?.path ?? '');
       assert.match(report.failed ?? '', /opencode export/);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('a session of Continue has the time at which it began by the list beside it, or at which its file changed', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'forecue-continue-'));
+    try {
+      const path = join(directory, 'id.json');
+      await writeFile(path, continueFile('id'));
+      await utimes(path, 0, new Date(minute(9)));
+      const timesOf = async () => new Set((await readPath(path)).events.map((event) => event['occurred_at']));
+      assert.deepEqual(await timesOf(), new Set([minute(9)]));
+      const listed = [
+        { sessionId: 'another', dateCreated: '1' },
+        { sessionId: 'id', dateCreated: String(Date.parse(minute(1))) },
+      ];
+      await writeFile(join(directory, 'sessions.json'), JSON.stringify(listed));
+      assert.deepEqual(await timesOf(), new Set([minute(1)]));
     } finally {
       await rm(directory, { recursive: true });
     }
@@ -294,6 +316,11 @@ Fixed.
     for (const transcript of [
       { conversation_id: 'a', current_node: 'n', mapping: { n: { message, parent: null } } },
       { uuid: 'a', chat_messages: [{ sender: 'human', content: [unknown] }] },
+      {
+        sessionId: 'a',
+        workspaceDirectory: '/',
+        history: [{ message: { role: 'user', content: [unknown] } }],
+      },
       { info: { id: 'a', directory: '/' }, messages: [{ info: { role: 'user' }, parts: [unknown] }] },
       {
         sessionId: 'a',
@@ -312,8 +339,7 @@ Fixed.
       const path = join(directory, 'chat.json');
       await writeFile(path, '{\n');
       await truncate(path, 65 * 1024 * 1024);
-      const report = new FileReport('test');
-      for await (const _ of eventsOf(path, report, { signal: new AbortController().signal }));
+      const { report } = await readPath(path);
       assert.match(report.failed ?? '', /more than 64 MiB: import an export of fewer/);
     } finally {
       await rm(directory, { recursive: true });
