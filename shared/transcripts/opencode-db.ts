@@ -18,7 +18,9 @@ const MESSAGES = `
   select id, json_set(json_remove(data, '$.summary.diffs'), '$.id', id) as data
   from message where session_id = ? order by time_created, id`;
 const SESSIONS = `
-  select id, json_object('id', id, 'parentID', parent_id, 'directory', directory, 'revert', json(revert)) as data
+  select id, json_object(
+      'id', id, 'parentID', parent_id, 'directory', directory, 'revert', json(revert), 'permission', json(permission)
+    ) as data
   from session order by time_created, id`;
 
 /**

@@ -21,6 +21,9 @@ const PART_TYPES = [
   'compaction',
 ];
 
+/** `opencode run` puts an argument with a space in quotes. */
+const QUOTED_ARGUMENT = /^"((?:[^"]|(?<=\\)")*)"$/;
+
 /** Reads the output of `opencode export <session>`. The sessions of `opencode.db` are read in the same form. */
 export const opencode: Format = {
   name: NAME,
@@ -34,7 +37,7 @@ export const opencode: Format = {
 };
 
 function sessionEntriesOf({ info, messages }: JsonObject): SessionEntries {
-  const { id, directory, parentID: parent, revert } = objectOf(info);
+  const { id, directory, parentID: parent, revert, permission } = objectOf(info);
   const all = objectsOf(messages).map((message) => ({
     info: objectOf(message['info']),
     parts: objectsOf(message['parts']),
@@ -43,14 +46,20 @@ function sessionEntriesOf({ info, messages }: JsonObject): SessionEntries {
   const { messageID: undoneId = null } = objectOf(revert);
   const undone = all.findIndex((message) => message.info['id'] === undoneId);
   const isSubagents = typeof parent === 'string';
+  // Where `opencode run` began the session, nobody is there to answer.
+  const isProgram = objectsOf(permission).some(
+    (rule) => rule['permission'] === 'question' && rule['action'] === 'deny',
+  );
   const entries = all.flatMap((message, place) =>
-    isSubagents || (undone >= 0 && place >= undone) ? [SKIPPED] : entriesOf(message.info, message.parts),
+    isSubagents || (undone >= 0 && place >= undone)
+      ? [SKIPPED]
+      : entriesOf(message.info, message.parts, isProgram),
   );
   return { session: { id: `${NAME}:${String(id)}`, agent: NAME, detail: stringOf(directory) }, entries };
 }
 
-function entriesOf(info: JsonObject, parts: JsonObject[]): Entry[] {
-  if (info['role'] === 'user') return [fromPerson(info, parts)];
+function entriesOf(info: JsonObject, parts: JsonObject[], isProgram: boolean): Entry[] {
+  if (info['role'] === 'user') return [fromPerson(info, parts, isProgram)];
   if (info['role'] !== 'assistant') return [{ kind: 'unread' }];
   // A summary takes the place of messages that no longer fit.
   if (info['summary'] === true) return [SKIPPED];
@@ -60,14 +69,17 @@ function entriesOf(info: JsonObject, parts: JsonObject[]): Entry[] {
 }
 
 /** Synthetic texts are files and notes that opencode adds. */
-function fromPerson(info: JsonObject, parts: JsonObject[]): Entry {
+function fromPerson(info: JsonObject, parts: JsonObject[], isProgram: boolean): Entry {
   const typed = parts.filter(
     ({ type, synthetic, ignored }) => type === 'text' && synthetic !== true && ignored !== true,
   );
   const text = stripToolWrappers(typed.map((part) => stringOf(part['text']) ?? '').join('\n\n'));
   if (text === '') return withoutWords(parts);
   if (parts.some(({ type }) => type === 'compaction')) return SKIPPED;
-  return { kind: 'user', id: `${NAME}:${String(info['id'])}`, at: createdAt(info), text };
+  const given = isProgram
+    ? text.replace(QUOTED_ARGUMENT, (_, argument: string) => argument.replaceAll('\\"', '"'))
+    : text;
+  return { kind: 'user', id: `${NAME}:${String(info['id'])}`, at: createdAt(info), text: given, isProgram };
 }
 
 function fromAgent(info: JsonObject, part: JsonObject): Entry[] {

@@ -249,16 +249,29 @@ Fixed.
     assert.deepEqual([subagents.events, subagents.report.skipped], [[], 5]);
   });
 
+  it("what `opencode run` is told is a program's, and without the quotes that it adds", () => {
+    const session = JSON.stringify(
+      opencodeSession('ses', { permission: [{ permission: 'question', action: 'deny', pattern: '*' }] }),
+    );
+    const quoted = session.replace(
+      'Add a test for the parser',
+      JSON.stringify(JSON.stringify('Say "hi" twice')).slice(1, -1),
+    );
+    const { events } = read(quoted);
+    assert.deepEqual(words(events).slice(0, 2), [start, 'agent.message: Say "hi" twice']);
+    assert.equal(events[1]?.['agent'], 'program');
+  });
+
   it("the sessions of opencode's database are read as their exports are", async () => {
     const directory = await mkdtemp(join(tmpdir(), 'forecue-opencode-'));
     try {
       const database = new DatabaseSync(join(directory, 'opencode.db'));
       database.exec(`
-        create table session (id text, parent_id text, directory text, revert text, time_created integer);
+        create table session (id text, parent_id text, directory text, revert text, permission text, time_created integer);
         create table message (id text, session_id text, time_created integer, data text);
         create table part (id text, message_id text, session_id text, data text);`);
       const { info, messages } = JSON.parse(opencodeFile('id'));
-      database.prepare('insert into session values (?, null, ?, null, 1)').run(info.id, info.directory);
+      database.prepare('insert into session values (?, null, ?, null, null, 1)').run(info.id, info.directory);
       for (const message of messages) {
         const { id, ...data } = message.info;
         database
