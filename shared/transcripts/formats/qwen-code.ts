@@ -28,10 +28,12 @@ function sessionEntriesOf(record: JsonObject): SessionEntries | undefined {
 }
 
 function entriesOf(record: JsonObject): Entry[] {
-  const { type, uuid, timestamp, message } = record;
+  const { type, subtype, uuid, timestamp, message } = record;
   if (type === 'tool_result') return [{ kind: 'skipped' }];
   if (type !== 'user' && type !== 'assistant') return [];
-  if (record['isSidechain'] === true || record['isMeta'] === true) return [{ kind: 'skipped' }];
+  // Otherwise it is a notification, a scheduled prompt, or what drives the agent to its goal.
+  const isSaid = subtype === undefined || subtype === 'mid_turn_user_message';
+  if (!isSaid || record['isSidechain'] === true || record['isMeta'] === true) return [{ kind: 'skipped' }];
   const parts = objectsOf(objectOf(message)['parts']);
   if (parts.length > 0 && !parts.some((part) => PART_KEYS.some((key) => key in part)))
     return [{ kind: 'unread' }];
@@ -40,7 +42,10 @@ function entriesOf(record: JsonObject): Entry[] {
   );
   const utterance = { id: `${NAME}:${String(uuid)}`, at: stringOf(timestamp) };
   if (type === 'user') {
-    const text = words.map(stripToolWrappers).filter(Boolean).join('\n\n');
+    // What the person typed, without the files and the hooks' texts that the model gets too.
+    const typed = stringOf(objectOf(record['systemPayload'])['displayText']);
+    const texts = typed === undefined ? words : [typed];
+    const text = texts.map(stripToolWrappers).filter(Boolean).join('\n\n');
     return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...utterance, text }];
   }
   const text = words.join('').trim();

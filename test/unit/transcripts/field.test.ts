@@ -185,7 +185,12 @@ const CASES: Record<string, [file: string, words: string[]]> = {
         { type: 'assistant', message: { parts: [{ text: 'I look.' }, { functionCall: {} }] } },
         { type: 'tool_result', message: { parts: [{ functionResponse: {} }] } },
         { type: 'assistant', message: { parts: [{ text: 'hm', thought: true }, { text: 'Done?' }] } },
-        { type: 'user', message: { parts: [{ text: 'yes' }] } },
+        { type: 'user', subtype: 'cron', message: { parts: [{ text: 'NOISE' }] } },
+        {
+          type: 'user',
+          systemPayload: { displayText: 'yes' },
+          message: { parts: [{ text: 'yes' }, { text: 'NOISE' }] },
+        },
       ].map((record, i) => claudeRecord('q', i + 1, record)),
     ),
     ['> Rename it', '… I look.', '? Done?', '> yes'],
