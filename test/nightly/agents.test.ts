@@ -45,8 +45,10 @@ interface Agent {
   /** Commands that make the agent use the stand-in model, before the documented ones. */
   before?: string;
   run: string;
-  /** Folder of its transcripts, in its home. */
-  transcripts?: string;
+  /** Folder or file of its transcripts, in its home. */
+  transcripts: string;
+  /** True if its transcripts show that a program drives it, as this test does. */
+  showsProgram?: boolean;
 }
 
 const AGENT_COMMANDS: Record<string, Agent> = {
@@ -55,11 +57,14 @@ const AGENT_COMMANDS: Record<string, Agent> = {
       export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
       claude -p "$TASK" --allowedTools mcp__forecue --model claude-opus-4-8`,
     transcripts: '.claude/projects',
+    showsProgram: true,
   },
   Codex: {
     run: `export KEY=k
       codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m scripted -c model_provider=own \\
         -c "model_providers.own={name='own',base_url='$API/v1',wire_api='responses',env_key='KEY'}" "$TASK"`,
+    transcripts: '.codex/sessions',
+    showsProgram: true,
   },
   'Gemini CLI': {
     before: `mkdir ~/.gemini
@@ -73,19 +78,26 @@ const AGENT_COMMANDS: Record<string, Agent> = {
       export OPENCODE_CONFIG_CONTENT='{"provider":{"own":{"npm":"@ai-sdk/openai-compatible",
         "options":{"baseURL":"'$API'/v1","apiKey":"k"},"models":{"scripted":{}}}}}'
       opencode run --auto -m own/scripted "$TASK"`,
+    transcripts: '.local/share/opencode/opencode.db',
+    showsProgram: true,
   },
   'Qwen Code': {
     // Otherwise its model finds tools by a search of its own.
     before: `mkdir ~/.qwen; echo '{"tools":{"toolSearch":{"enabled":false}}}' >~/.qwen/settings.json`,
     run: `export OPENAI_BASE_URL="$API/v1" OPENAI_API_KEY=k OPENAI_MODEL=scripted
       qwen "$TASK" --yolo --auth-type openai`,
+    transcripts: '.qwen/projects',
   },
-  Cline: { run: 'cline auth openai -k k -m scripted -b "$API/v1" && cline "$TASK"' },
+  Cline: {
+    run: 'cline auth openai -k k -m scripted -b "$API/v1" && cline "$TASK"',
+    transcripts: '.cline/data/sessions',
+  },
   Continue: {
     before: `mkdir ~/.continue
       printf 'name: own\\nversion: 1.0.0\\nschema: v1\\n' >~/.continue/config.yaml
       echo "models: [{ name: m, provider: openai, model: m, apiKey: k, apiBase: $API/v1 }]" >>~/.continue/config.yaml`,
     run: 'cn -p "$TASK" --auto --config ~/.continue/config.yaml',
+    transcripts: '.continue/sessions',
   },
 };
 
@@ -114,7 +126,7 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
   });
 
   for (const [name, agent] of Object.entries(AGENT_COMMANDS))
-    it(`${name} as documented lists the tools, calls each, and shows its model an error`, async () => {
+    it(`${name} as documented lists the tools, calls each, shows its model an error, and leaves a transcript of what was said`, async () => {
       const script = scriptFor(person.id);
       model.follow(script);
       await run(name, agent);
@@ -123,10 +135,11 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
       for (const [place, [tool, , shown]] of CALLS.entries())
         assert.match(results[place] ?? '', shown, `${tool} ${results[place]}`);
       assert.doesNotMatch(results.join(), /Structured content/i);
-      if (agent.transcripts === undefined) return;
       const said = [TASK, ...script.map(({ say }) => say)];
-      const found = await imported(agent.transcripts);
+      const events = await imported(agent.transcripts);
+      const found = events.map((event) => event['text'] ?? event['prompt'] ?? event['reply']);
       assert.deepEqual(found, said.slice(0, found.length));
+      assert.equal(events[0]?.['agent'] === 'program', agent.showsProgram ?? false);
       // The agent's last words are held back where the session may go on.
       assert.ok(found.length >= said.length - 1, found.join('\n'));
     });
@@ -161,8 +174,8 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
     assert.equal(code, 0, shown.join('\n'));
   }
 
-  /** Returns what was said according to the agent's transcript, in order. */
-  async function imported(folder: string): Promise<unknown[]> {
+  /** Returns the events with what was said according to the agent's transcript, in order. */
+  async function imported(folder: string) {
     const { stdout } = await runAdmin(['import', '--user', person.email, '--json', join(home, folder)], {
       DATABASE_URL: system.database.url,
     });
@@ -171,7 +184,7 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
     const found = body.results.find(({ session_id }) => session_id !== person.id);
     assert.ok(found, stdout);
     const { results } = (await recording.sessionEvents(person, found.session_id)).body;
-    return results.flatMap((event) => event['text'] ?? event['prompt'] ?? event['reply'] ?? []);
+    return results.filter(({ type }) => !String(type).startsWith('session.'));
   }
 });
 
