@@ -73,6 +73,13 @@ describe('transcript import', function () {
     const { files } = await result([path]);
     return files[0] ?? assert.fail('no file was reported');
   };
+  const untilImportWaits = () =>
+    until(async () => {
+      const rows = await system.sql(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
+      );
+      return rows.length > 0;
+    });
 
   it('transcripts of three formats are stored once even if imported twice, and a sync adds their events to memory', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
@@ -171,6 +178,7 @@ describe('transcript import', function () {
     const closed = once(child, 'close');
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
     // The lock keeps the import waiting during the interrupts.
+    await untilImportWaits();
     let interrupts = 0;
     await until(() => {
       child.kill('SIGINT');
@@ -253,12 +261,7 @@ describe('transcript import', function () {
     const gone = await file('b.jsonl', claudeCodeFile(newSession()));
     const locked = await lockRow(system, 'accounts', 'lower(email) = lower($1)', [ann.email]);
     const importing = result([directory]);
-    await until(async () => {
-      const rows = await system.sql(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
-      );
-      return rows.length > 0;
-    });
+    await untilImportWaits();
     await rm(gone);
     await locked.release();
     const { files } = await importing;
