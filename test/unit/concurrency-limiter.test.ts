@@ -31,25 +31,6 @@ describe('concurrency limiter', () => {
     assert.equal(started(), 'true,true,true,true');
   });
 
-  it('the concurrency limiter refuses callers at once while its queue is full, and accepts them again afterwards', async () => {
-    const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
-    const [running, waiting] = [piece(), piece()];
-    const runs = [limiter.run(running.work), limiter.run(waiting.work)];
-    await assert.rejects(limiter.run(piece().work), { code: 'overloaded', retryAfterS: 1 });
-    running.done();
-    waiting.done();
-    await Promise.all(runs);
-    assert.equal(await limiter.run(async () => 'done'), 'done');
-  });
-
-  it('the concurrency limiter runs the next piece of work after one has failed', async () => {
-    const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
-    const failing = limiter.run(() => Promise.reject(new Error('broken')));
-    const next = limiter.run(async () => 'done');
-    await assert.rejects(failing, /broken/);
-    assert.equal(await next, 'done');
-  });
-
   it('the concurrency limiter drops the work of a caller that leaves the queue, and gives its place to the next caller', async () => {
     const limiter = new ConcurrencyLimiter({ capacity: 1, maxQueued: 1 });
     const [running, left, next] = [piece(), piece(), piece()];
@@ -72,15 +53,6 @@ describe('concurrency limiter', () => {
         code: 'overloaded',
       },
     );
-  });
-
-  it('the concurrency limiter lets running work finish after its caller has left', async () => {
-    const gone = new AbortController();
-    const { work, done } = piece();
-    const run = new ConcurrencyLimiter({ capacity: 1, maxQueued: 0 }).run(work, { gone: gone.signal });
-    gone.abort();
-    done();
-    await run;
   });
 
   it('the concurrency limiter lets parties take turns', async () => {

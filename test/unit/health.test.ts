@@ -60,16 +60,6 @@ describe('process readiness', () => {
       port.close();
     }
   });
-
-  it("the operators' port of a process that listens on an IPv6 address has a valid URL", async () => {
-    const port = await openOperatorPort({ host: '::', port: 0 }, new ProcessHealth());
-    try {
-      const { status } = await fetch(`${port.url}/readyz`);
-      assert.equal(status, 503);
-    } finally {
-      port.close();
-    }
-  });
 });
 
 describe('operator port on a loopback address', () => {

@@ -182,20 +182,6 @@ describe('batcher', () => {
       assert.deepEqual(await outcomesOf([ask(1), ask(2), ask(3)]), Array(3).fill('ECONNREFUSED'));
       assert.equal(runs, 2);
     });
-
-    it('a batcher runs the next item after a failed statement', async () => {
-      let fail = true;
-      const ask = createBatcher(
-        async (items: number[]) => {
-          if (fail) throw new Error('once');
-          return items;
-        },
-        { maxItems: 10 },
-      );
-      await assert.rejects(ask(1));
-      fail = false;
-      assert.equal(await ask(2), 2);
-    });
   });
 
   describe('leaving callers', () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
 import { deleteOldHistory } from '../../../shared/db/stores/work/forget.ts';
 import { useDatabase } from '../../support/database.ts';
-import { until } from '../../support/until.ts';
 
 const WINDOW_MS = 600_000;
 
@@ -14,26 +13,6 @@ describe('rate-limit points', () => {
     return countPoints(database.pool, points, { withinMs: 5000 });
   };
   const pointsOf = (counts: { points: number }[]) => counts.map(({ points }) => points);
-
-  it('rate-limit points counted in one statement add up in their order', async () => {
-    assert.deepEqual(
-      pointsOf(await count(['a', 1], ['b', 1], ['a', 1], ['a', -1], ['b', 5])),
-      [1, 1, 2, 1, 6],
-    );
-    assert.deepEqual(pointsOf(await count(['b', 1], ['a', 1])), [7, 2]);
-  });
-
-  it('the first rate-limit point of a key starts its window, and all points of the key expire with the window', async () => {
-    const [first] = await count(['short', 3, 200]);
-    assert.ok(first && first.leftMs > 0 && first.leftMs <= 200);
-    const next = await until(async () => {
-      const [now] = await count(['short', 1, 200]);
-      return now && now.points < 4 && now;
-    });
-    assert.equal(next.points, 1);
-    const [long] = await count(['long', 1]);
-    assert.ok(long && long.leftMs > WINDOW_MS - 60_000 && long.leftMs <= WINDOW_MS);
-  });
 
   it('rate-limit points are each counted once when 60 concurrent statements name the same two keys in opposite orders', async () => {
     const batches = Array.from({ length: 60 }, (_, n) => {

@@ -26,61 +26,7 @@ function artifact(selection: string, summary: string) {
 
 const letters = (tokens: number, letter = 'a') => letter.repeat(4 * tokens);
 
-describe('envelopeSize', () => {
-  it('envelopeSize counts the code points of all texts and nothing else', () => {
-    const full = request({
-      draft: '1234',
-      messages: [messageOf('12'), messageOf('😀')],
-      artifact: artifact('報告', '12345'),
-      user_preferences: '\n\t',
-    });
-    assert.equal(envelopeSize(full), 4 + 2 + 1 + 2 + 5 + 2);
-    assert.equal(envelopeSize(request()), 0);
-  });
-
-  it('envelopeSize counts the code points of any text correctly', () => {
-    const text = fc.string({ unit: 'binary' });
-    fc.assert(
-      fc.property(text, fc.array(text), (draft, contents) => {
-        const size = [draft, ...contents].reduce((sum, each) => sum + [...each].length, 0);
-        assert.equal(envelopeSize(request({ draft, messages: contents.map(messageOf) })), size);
-      }),
-    );
-  });
-});
-
 describe('fitContext', () => {
-  it('fitContext keeps all texts of a request that fits the token budget exactly', () => {
-    const given = request({
-      draft: letters(2),
-      messages: [messageOf(letters(3)), messageOf(letters(1))],
-      artifact: artifact(letters(1), letters(2)),
-      user_preferences: letters(1),
-    });
-    const { task, truncated } = fitContext(given, 10);
-    assert.equal(truncated, false);
-    assert.deepEqual(task, {
-      mode: 'complete_draft',
-      draft: letters(2),
-      draftHead: '',
-      messages: given.messages,
-      artifact: { kind: 'slides', selection: letters(1), summary: letters(2) },
-      language: 'auto',
-      preferences: letters(1),
-      memory: null,
-    });
-    assert.equal(fitContext(given, 9).truncated, true);
-  });
-
-  it('fitContext drops the oldest messages first', () => {
-    const messages = ['a', 'b', 'c', 'd'].map((letter) => messageOf(letters(10, letter)));
-    const given = request({ draft: letters(5), messages, artifact: artifact(letters(5), letters(5)) });
-    const { task, truncated } = fitContext(given, 35);
-    assert.equal(truncated, true);
-    assert.deepEqual(task.messages, messages.slice(2));
-    assert.equal(task.artifact?.summary, letters(5));
-  });
-
   it('fitContext keeps the end of a message that fits only in part, and drops all messages before it', () => {
     const messages = [
       messageOf('gone'),
@@ -112,11 +58,6 @@ describe('fitContext', () => {
       [0, 0, 0, 5, 10],
       [0, 0, 0, 0, 5],
     ]);
-  });
-
-  it('fitContext keeps the end of a draft that is over the budget, and returns its beginning separately', () => {
-    const { task, truncated } = fitContext(request({ draft: `${letters(3, 'x')}${letters(2, 'y')}` }), 2);
-    assert.deepEqual([task.draftHead, task.draft, truncated], [letters(3, 'x'), letters(2, 'y'), true]);
   });
 
   it('fitContext counts one token per Chinese character, half a token per Greek letter and a quarter per Latin letter', () => {

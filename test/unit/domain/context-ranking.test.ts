@@ -2,17 +2,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
 import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
-import type {
-  ContextCandidates,
-  FactRow,
-  WithRelevance,
-  WithSupport,
-} from '../../../shared/domain/context-rows.ts';
+import { offerOf } from '../../support/context-offer.ts';
 import { loopTurnsDuring } from '../../support/loop-turns.ts';
 
-const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;
-const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
 
 describe('worth of a memory row', () => {
   const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
@@ -109,81 +102,13 @@ describe('choosing the best memory rows', () => {
 });
 
 describe('context bundle', () => {
-  const fact = (n: number, part: Partial<FactRow> = {}): WithRelevance<WithSupport<FactRow>> => ({
-    id: `0000000${n}-0000-7000-8000-000000000000`,
-    text: `fact ${n}`,
-    slot: null,
-    kind: null,
-    origin: 'human',
-    tags: [],
-    confidence: 1,
-    validFrom: null,
-    validTo: null,
-    recordedAt: NOW,
-    pinned: false,
-    model: null,
-    createdAt: NOW,
-    updatedAt: NOW,
-    support: 0,
-    relevance: 0,
-    ...part,
-  });
-  const makeOffer = (facts: WithRelevance<WithSupport<FactRow>>[]): ContextCandidates => ({
-    revision: 7,
-    generatedAt: NOW,
-    since: new Date(NOW.getTime() - 3_600_000),
-    profile: null,
-    facts: {
-      rows: facts,
-      matched: facts.length,
-      whole: true,
-      superseded: 1,
-      stale: 2,
-      expired: 3,
-      notYetValid: 4,
-    },
-    episodes: { rows: [], matched: 0, whole: true, stale: 5 },
-    raw: { rows: [], matched: 0, whole: true, predicted: 6 },
-    backlog: { raw: 8, episodes: 9 },
-    timedOut: false,
-  });
-
-  it('a context bundle lists pinned rows first, then the latest, in whatever order the rows are given', async () => {
-    const facts = [fact(1, { confidence: 1 }), fact(2, { confidence: 0.2 }), fact(3, { pinned: true })];
-    const bundle = await bundleOf(makeOffer(facts), LIMITS);
-    assert.deepEqual(
-      bundle.facts.map(({ text }) => text),
-      ['fact 3', 'fact 2', 'fact 1'],
-    );
-    assert.deepEqual(
-      bundle.byWorth.facts.map((id) => id.slice(0, 8)),
-      ['00000003', '00000001', '00000002'],
-    );
-    assert.equal(
-      JSON.stringify(bundle),
-      JSON.stringify(await bundleOf(makeOffer(facts.toReversed()), LIMITS)),
-    );
-  });
-
   it('a context bundle yields to other requests while it masks the secrets of long rows', async () => {
     const text = 'the build of the second region is green and nobody waits for it '.repeat(120);
-    const offer = makeOffer(Array.from({ length: 500 }, () => fact(1, { text })));
-    const { turns, result } = await loopTurnsDuring(bundleOf(offer, { ...LIMITS, maxFacts: 500 }));
+    const offer = offerOf(text);
+    const facts = { ...offer.facts, rows: Array.from({ length: 500 }, () => offer.facts.rows).flat() };
+    const limits = { recencyMinutes: 60, maxFacts: 500, maxEpisodes: 3, maxRaw: 3 };
+    const { turns, result } = await loopTurnsDuring(bundleOf({ ...offer, facts }, limits));
     assert.equal(result.facts.length, 500);
     assert.ok(turns >= 2, `${turns} turns`);
-  });
-
-  it('a context bundle reports the numbers of matched, returned and excluded rows', async () => {
-    const { meta } = await bundleOf(makeOffer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
-    assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });
-    assert.deepEqual(meta.truncated, { facts: true, episodes: false, raw: false });
-    assert.deepEqual(meta.excluded, {
-      superseded: 1,
-      stale: 7,
-      expired: 3,
-      not_yet_valid: 4,
-      predicted_origin: 6,
-    });
-    assert.deepEqual(meta.promotion_backlog, { raw: 8, episodes: 9 });
   });
 });

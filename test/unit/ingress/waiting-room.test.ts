@@ -32,17 +32,6 @@ describe('caller in the waiting room', () => {
     assert.deepEqual(await second.fate, attempt(2));
   });
 
-  it('a caller in the waiting room is not answered by a poll that began before the caller entered', async () => {
-    const first = room.enter(WORK);
-    await until(() => reads.length === 1);
-    const second = room.enter(WORK);
-    reads[0]?.(attempt(1));
-    assert.deepEqual(await first.fate, attempt(1));
-    room.wake([WORK.id]);
-    reads[1]?.(attempt(2));
-    assert.deepEqual(await second.fate, attempt(2));
-  });
-
   it('a caller that enters the waiting room while a read finds the work gone is answered by a later read', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);

@@ -5,7 +5,6 @@ import { event } from '../../support/recording.ts';
 const NOW = Date.parse('2026-11-20T10:00:00Z');
 const DATE_ERROR = 'occurred_at: Input should be a valid date and time with a zone';
 const RANGE_ERROR = 'occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead';
-const TEXT_ERROR = 'Text should hold neither NUL nor a lone surrogate';
 
 async function errorsOf(row: unknown): Promise<string[]> {
   const { invalid } = await checkBatch([row], NOW);
@@ -67,11 +66,6 @@ describe('recording event schema', () => {
   it('the recording event schema reports at most three errors of a row', async () => {
     assert.equal((await errorsOf({ type: 'agent.prompt' })).length, 3);
     assert.equal((await errorsOf(event({ id: '', source: 5 }))).length, 2);
-  });
-
-  it('the recording event schema accepts only JSON objects as rows', async () => {
-    for (const row of [null, 7, 'x', true, [], [[event()]]])
-      assert.deepEqual(await errorsOf(row), ['Input should be a valid object']);
   });
 
   it('the recording event schema limits the lengths of fields in code points', async () => {
@@ -146,27 +140,6 @@ describe('recording event schema', () => {
       occurred_at: '2026-05-01T12:00:00.000Z',
     });
     assert.doesNotMatch((await validRow(event({ text: 'a\nb\u2028c' }))).body, /\n/);
-  });
-
-  it('the recording event schema refuses text with NUL or lone surrogates, in any property or name', async () => {
-    for (const bad of ['\0', 'a\ud800', '\udc00b']) {
-      assert.deepEqual(await errorsOf(event({ prompt: bad })), [`prompt: ${TEXT_ERROR}`]);
-      for (const part of [
-        { extra: bad },
-        { [bad]: 1 },
-        { extra: [{ a: [bad] }] },
-        { extra: { a: { [bad]: 1 } } },
-      ])
-        assert.deepEqual(await errorsOf(event(part)), [TEXT_ERROR]);
-    }
-  });
-
-  it('the recording event schema refuses a property named __proto__, and infinite numbers', async () => {
-    const json = (part: string) => JSON.parse(JSON.stringify(event()).replace(/}$/, `,${part}}`));
-    for (const part of ['"__proto__":{"polluted":true}', '"extra":[{"__proto__":1}]'])
-      assert.deepEqual(await errorsOf(json(part)), ['__proto__: Extra inputs are not permitted']);
-    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
-    assert.deepEqual(await errorsOf(json('"extra":1e400')), ['Number should be finite']);
   });
 
   it('the recording event schema refuses more than 64 levels of nesting, and does not crash at two million', async () => {

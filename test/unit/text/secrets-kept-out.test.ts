@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
-import type { ContextCandidates } from '../../../shared/domain/context-rows.ts';
 import { extractiveDraft, type RawToPromote } from '../../../shared/domain/episodes.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
@@ -14,6 +13,7 @@ import { LocalProvider } from '../../../workers/providers/local.ts';
 import { replyQuestion } from '../../../workers/replies/prompt.ts';
 import { proposeLocally } from '../../../workers/replies/reply.ts';
 import { anyCharge } from '../../support/charge.ts';
+import { offerOf } from '../../support/context-offer.ts';
 
 const SMALL = 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz';
 const MIXED = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6uX9a';
@@ -178,53 +178,6 @@ const CONSUMERS: Record<string, (text: string) => unknown> = {
     return lines;
   },
 };
-
-function offerOf(text: string): ContextCandidates {
-  const [at, none] = [new Date(0), { words: [], matched: 1, whole: true }];
-  const common = {
-    id: '1',
-    origin: 'human',
-    tags: [],
-    model: null,
-    createdAt: at,
-    updatedAt: at,
-    relevance: 0,
-  };
-  const fact = { ...common, text, kind: null, slot: null, confidence: 1, recordedAt: at, support: 0 };
-  const episode = { ...common, title: text, summary: text, status: 'closed', salience: 1, support: 0 };
-  const raw = { ...common, content: text, kind: 'note', role: 'human', agent: null, source: 'x' };
-  return {
-    revision: 1,
-    generatedAt: at,
-    since: at,
-    profile: { data: { habits: [text] }, summary: text, revision: 1, createdAt: at, updatedAt: at },
-    facts: {
-      ...none,
-      rows: [{ ...fact, validFrom: null, validTo: null, pinned: false }],
-      superseded: 0,
-      stale: 0,
-      expired: 0,
-      notYetValid: 0,
-    },
-    episodes: { ...none, rows: [{ ...episode, startedAt: at, endedAt: at, promotedAt: null }], stale: 0 },
-    raw: {
-      ...none,
-      rows: [
-        {
-          ...raw,
-          sessionId: null,
-          eventId: null,
-          occurredAt: at,
-          metadata: { note: text },
-          promotedAt: null,
-        },
-      ],
-      predicted: 0,
-    },
-    backlog: { raw: 0, episodes: 0 },
-    timedOut: false,
-  };
-}
 
 describe('secrets in what people write', () => {
   for (const [consumer, consume] of Object.entries(CONSUMERS))

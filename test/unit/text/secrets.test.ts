@@ -27,18 +27,6 @@ describe('masking credentials', () => {
     ['a bearer token', random(40)],
   ];
 
-  for (const [name, secret] of credentials)
-    it(`masking credentials replaces ${name} by a mask`, () => {
-      for (const [before, after] of [
-        ['use Bearer ', ''],
-        ['use Bearer ', '\n'],
-      ]) {
-        const text = maskSecrets(`${before}${secret}${after}`);
-        assert.doesNotMatch(text, new RegExp(secret.slice(12, 30)));
-        assert.match(text, /^use Bearer \[masked [a-z ]+\]\n?$/);
-      }
-    });
-
   it('masking credentials replaces the password in a URL, and keeps the rest of the URL', () => {
     const text = maskSecrets(
       'psql postgres://ada:hunter2@db.example:5432/engine, see https://example.com/a:b@c',

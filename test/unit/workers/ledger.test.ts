@@ -23,15 +23,6 @@ describe('ledger buffer', () => {
     return { store, ledger, add };
   }
 
-  it('the ledger buffer stores 1200 rows in three statements, before it is closed', async () => {
-    const { store, ledger, add } = start();
-    const ids = add(1200);
-    await until(() => store.stored.length === ids.length);
-    assert.deepEqual(store.stored, ids);
-    assert.equal(store.statements, 3);
-    await ledger.close();
-  });
-
   it('the ledger buffer keeps rows while the store is down, and stores each once afterwards', async () => {
     const { store, ledger, add } = start();
     store.down = true;
@@ -42,17 +33,6 @@ describe('ledger buffer', () => {
     await until(() => store.stored.length >= 5);
     await ledger.close();
     assert.deepEqual(store.stored, [...before, ...after]);
-  });
-
-  it('closing the ledger buffer stores the remaining rows, even if the store recovers only during the close', async () => {
-    const { store, ledger, add } = start();
-    const ids = add(2);
-    store.down = true;
-    setTimeout(() => {
-      store.down = false;
-    }, 300);
-    await ledger.close();
-    assert.deepEqual(store.stored, ids);
   });
 
   it('the ledger buffer keeps the first 20,000 rows while its store is down, and drops later rows', async () => {

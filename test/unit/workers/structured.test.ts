@@ -200,43 +200,6 @@ describe('structured questions', () => {
     assert.deepEqual(formats().slice(3), ['json_object', undefined, undefined]);
   });
 
-  const limits = () =>
-    server.calls.map(({ body }) => [
-      body['max_tokens'],
-      body['max_completion_tokens'],
-      body['response_format'] !== undefined,
-    ]);
-
-  it('structured questions limit the tokens of every answer, with the parameter that the server accepts', async () => {
-    server.next(write('red'));
-    await ask();
-    assert.deepEqual(limits(), Array(2).fill([300, undefined, true]));
-    const refused =
-      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
-    server.next(refuseFormat(refused));
-    assert.equal((await ask()).state, 'answered');
-    assert.equal((await ask()).state, 'answered');
-    assert.deepEqual(limits().slice(2), [[300, undefined, true], ...Array(2).fill([undefined, 300, true])]);
-  });
-
-  it('structured questions fail if the server refuses both token limit parameters', async () => {
-    server.respond(refuseFormat('max_tokens and max_completion_tokens are too large'));
-    assert.equal((await faultOf(ask())).fault, 'failed');
-    assert.deepEqual(limits(), [
-      [300, undefined, true],
-      [undefined, 300, true],
-    ]);
-  });
-
-  it('structured questions keep asking for json_schema if the server has refused every other format as well', async () => {
-    server.respond(refuseFormat('you wrote: response_format'));
-    assert.equal((await faultOf(ask())).fault, 'failed');
-    assert.equal(server.calls.length, 3);
-    server.respond(right());
-    await ask();
-    assert.equal(formats().at(-1), 'json_schema');
-  });
-
   it('structured questions fail without an API key, and the built-in predictor does not support them', async () => {
     assert.equal(createProviders({ openai: undefined })('local').ask, null);
     provider = createProviders({ openai: undefined })('m');

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { isNearDuplicate, normalizeWords } from '../../../../shared/domain/facts/compare.ts';
-import { passagesOverlap, QuotedTexts } from '../../../../shared/domain/facts/passage.ts';
+import { QuotedTexts } from '../../../../shared/domain/facts/passage.ts';
 import { spokenParts } from '../../../../shared/domain/facts/source.ts';
 import { asStatement, isInstruction, type SourceRow } from '../../../../shared/domain/facts/statement.ts';
 import { detailsOf } from '../../../../shared/text/details.ts';
-import { similarity } from '../../../../shared/text/similarity.ts';
 import { type CitedEvidence, checkProposals, type ProposedFact } from '../../../../workers/memory/gate.ts';
 import { loopTurnsDuring } from '../../../support/loop-turns.ts';
 
@@ -75,11 +74,6 @@ describe('grounding gate', () => {
     assert.deepEqual(await proposed('2020-01-01', '2018-01-01'), [['2018-01-01T00:00:00.000Z', end]]);
     assert.deepEqual(await proposed('some day'), []);
     assert.deepEqual(await proposed('2020-01-01', '2021-01-01'), []);
-  });
-
-  it('a proposed fact that only repeats a request to forget earlier words is refused', async () => {
-    const text = 'Forget what I said about npm';
-    assert.deepEqual(await check(proposal([{ source: 1, quote: text }], { text }), [row(`${text}.`)]), []);
   });
 
   it("a model's quote is found in scripts without spaces", async () => {
@@ -171,14 +165,6 @@ describe('words of a person', () => {
 });
 
 describe('comparing statements', () => {
-  it('the similarity of two statements is the one that pg_trgm computes', () => {
-    assert.equal(similarity('Uses pnpm', 'uses PNPM!'), 1);
-    assert.equal(similarity('abc', 'xyz'), 0);
-    assert.equal(similarity('', ''), 0);
-    // PostgreSQL: select similarity('word', 'two words') → 0.36363637
-    assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
-  });
-
   it('nearly equal statements are duplicates, unless they differ in a meaningful word or in word order', () => {
     assert.ok(isNearDuplicate('Prefers tabs for indenting code', 'Prefers tabs for indenting the code'));
     for (const [a, b] of [
@@ -191,11 +177,6 @@ describe('comparing statements', () => {
     ] as const)
       assert.ok(!isNearDuplicate(a, b), `${a} | ${b}`);
     assert.deepEqual([...detailsOf('I don’t deploy on 2 Fridays')], ['dont', '2', 'fridays']);
-  });
-
-  it('two passages overlap if one contains the other', () => {
-    assert.ok(passagesOverlap('I use pnpm', 'Since last year I use pnpm'));
-    assert.ok(!passagesOverlap('I use pnpm', 'My editor is Zed'));
   });
 
   it('QuotedTexts finds any run of words in the spelling of the text, and no run with a word from elsewhere', () => {
