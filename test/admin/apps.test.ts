@@ -8,8 +8,6 @@ import { adminResult, runAdmin } from '../support/admin.ts';
 import { bookedCall } from '../support/booked-call.ts';
 import { predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
-import { pluck } from '../support/pluck.ts';
-import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -288,37 +286,6 @@ describe('apps and keys', () => {
       assert.deepEqual((await show(other.id)).refused, []);
       const { stdout } = await runAdmin(['app', 'show', app.id], system.env);
       assert.match(stdout, /\nRefused in the last 24 hours:\ncode +calls +last_at +means\n/);
-    });
-
-    it('`admin app show` does not count a call as refused if the caller disconnects while the prediction runs', async () => {
-      const app = await system.app();
-      system.provider.respond(hang());
-      const gone = new AbortController();
-      const body = predictionBody();
-      const call = app.predict(body, { signal: gone.signal }).catch(() => undefined);
-      await system.provider.called(1);
-      gone.abort();
-      await call;
-      await until(async () => (await rowOf(system, body)).detached_at);
-      await app.predict({});
-      const { refused } = await until(async () => {
-        const shown = await show(app.id);
-        return shown.refused.length > 0 && shown;
-      });
-      assert.deepEqual(pluck(refused, 'code'), ['validation_error']);
-    });
-
-    it('`admin app list` shows how many recent calls of each app were refused', async () => {
-      const [app, other] = [await system.app(), await system.app()];
-      for (let n = 0; n < 5; n += 1) await app.predict({});
-      await until(async () => {
-        const apps: { app_id: string; refused_lately: number }[] = await adminResult(
-          ['app', 'list'],
-          system.env,
-        );
-        const by = new Map(apps.map(({ app_id, refused_lately }) => [app_id, refused_lately]));
-        return by.get(app.id) === 5 && by.get(other.id) === 0;
-      });
     });
   });
 });

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFile, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { checkProvider } from '../../bin/admin/checks.ts';
-import { readInstallation } from '../../shared/db/stores/installation.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
-import { administer, createDatabase, databaseUrl } from '../support/database.ts';
+import { administer, databaseUrl } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { delay, status as failing, ok as suggest } from '../support/fake-provider.ts';
-import { freePort } from '../support/free-port.ts';
-import { listen, useServer } from '../support/listening.ts';
+import { useServer } from '../support/listening.ts';
 import { describeWithPgBouncer, type Pooler, startPgBouncer } from '../support/pgbouncer.ts';
 import { describeWithRedis, startRedisServer } from '../support/redis-server.ts';
-import { TestProcess, useSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 
 interface LiveFinding {
   name: string;
@@ -140,19 +136,6 @@ describe('doctor', function () {
       assert.match(fault.to_do ?? '', toDo);
     });
 
-  it('the doctor finds no fault with a scheduler in production that has no model and no API key', async () => {
-    const missing = { DEFAULT_MODEL: '', TAB_MODEL: '', OPENAI_API_KEY: '' };
-    const env = { ...bareEnvironment(), ...system.env, ...missing, NODE_ENV: 'production' };
-    const scheduler = new TestProcess(fork('workers/main.ts', ['scheduler'], { env, silent: true }));
-    try {
-      await scheduler.ready();
-      const { ok, found } = await check('processes');
-      assert.deepEqual([ok, found.split(', version')[0]], [true, '1 web, 2 worker']);
-    } finally {
-      await scheduler.stop('SIGTERM');
-    }
-  });
-
   it('the doctor detects that its QUEUE_PREFIX differs from that of the running processes', async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });
     assert.equal(ok, false);
@@ -166,26 +149,6 @@ describe('doctor', function () {
     assert.equal(ok, false);
     assert.match(found, /^3 processes open up to \d{6} of \d+ connections$/);
     assert.match(to_do ?? '', /DATABASE_POOL/);
-  });
-
-  it("the doctor counts the PostgreSQL sessions of all roles, even without the right to see other roles' sessions", async () => {
-    const { url, pool } = system.database;
-    const name = `forecue_${randomBytes(6).toString('hex')}`;
-    await pool.query(
-      `create role ${name} login password '${name}'; grant select on all tables in schema public to ${name}`,
-    );
-    const own = new pg.Pool({
-      connectionString: Object.assign(new URL(url), { username: name, password: name }).href,
-    });
-    const others = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
-    try {
-      const { sessions } = await readInstallation(own);
-      assert.ok(sessions > others.length, `${sessions} sessions`);
-    } finally {
-      for (const other of others) other.release();
-      await own.end();
-      await pool.query(`drop owned by ${name}; drop role ${name}`);
-    }
   });
 
   it('the doctor detects that the clock of its machine is a minute off', async () => {
@@ -355,18 +318,6 @@ describe('doctor', function () {
       assert.deepEqual(rows, [{ count: 0 }]);
     });
 
-    it('`doctor --live` does not send its prediction through HTTPS_PROXY, which is for the provider', async () => {
-      const asked: (string | undefined)[] = [];
-      const proxy = createServer().on('connect', ({ url }, socket) => {
-        asked.push(url);
-        setTimeout(() => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 1000);
-      });
-      await using listening = await listen(proxy);
-      const env = { HTTPS_PROXY: listening.url, OPENAI_BASE_URL: 'https://provider.invalid/v1' };
-      await runLiveDoctor(env, 'https://forecue.invalid');
-      assert.deepEqual(asked, ['provider.invalid:443']);
-    });
-
     it('`doctor --live` reports the stage `provider` if the provider is too slow or refuses the API key', async () => {
       system.provider.respond(failing(401));
       const refused = await runLiveDoctor();
@@ -395,33 +346,6 @@ describe('doctor', function () {
       } finally {
         await adminResult(['queue', 'resume'], system.env);
       }
-    });
-
-    it('`doctor --live` reports the stage `connection` if no server, or a server other than an ingress, answers', async () => {
-      const nothing = await runLiveDoctor({}, `http://127.0.0.1:${await freePort()}`);
-      assert.deepEqual(stageOf(nothing), ['connection', null, null]);
-      assert.match(nothing.found, /ECONNREFUSED/);
-      const other = await runLiveDoctor({}, system.provider.url);
-      assert.deepEqual(stageOf(other), ['connection', 404, null]);
-    });
-
-    it('`doctor --live` reports the stage `ingress` and mentions DATABASE_URL if the ingress uses another database', async () => {
-      const database = await createDatabase();
-      try {
-        const found = await runLiveDoctor({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
-        assert.deepEqual(stageOf(found), ['ingress', 401, 'invalid_app_key']);
-        assert.match(found.to_do ?? '', /DATABASE_URL/);
-      } finally {
-        await database.drop();
-      }
-    });
-
-    it('`doctor --live` says what is wrong with PUBLIC_URL if the address of the ingress is unknown or invalid', async () => {
-      const { code, stderr } = await runAdmin(['doctor', '--live'], system.env);
-      assert.equal(code, 1);
-      assert.equal(stderr, 'the address of the ingress is not known: set PUBLIC_URL\n');
-      const wrong = await runAdmin(['doctor', '--live'], { ...system.env, PUBLIC_URL: 'forecue.example' });
-      assert.equal(wrong.stderr, 'PUBLIC_URL must be the http:// or https:// address of an ingress\n');
     });
   });
 });

@@ -60,18 +60,6 @@ describe('`admin top`', function () {
     await adminResult(['queue', 'resume'], system.env);
   });
 
-  it('`admin top` shows more than 0 claims per second while predictions are made', async () => {
-    const app = await system.app();
-    system.provider.reset();
-    let isOver = false;
-    const calls = (async () => {
-      while (!isOver) await app.predict(predictionBody());
-    })();
-    await until(async () => (await predictPool()).rate_per_s > 0);
-    isOver = true;
-    await calls;
-  });
-
   it('`admin top` prints its table once when its output is not a terminal', async () => {
     const child = spawn(process.execPath, COMMAND, { env: { ...bareEnvironment(), ...system.env } });
     const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);

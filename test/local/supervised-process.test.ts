@@ -50,21 +50,6 @@ describe('supervised process', () => {
     await until(async () => (await pids()).length === 2);
   });
 
-  it('disposing of a supervised process does not hang after the operating system failed to restart it', async () => {
-    const worker = supervise();
-    await worker.ready();
-    failForks();
-    await killLatest();
-    await until(() => failures() >= 1);
-    await worker[Symbol.asyncDispose]();
-  });
-
-  it('a supervised process rejects `ready` if the operating system cannot start it the first time', async () => {
-    failForks();
-    await using worker = supervise();
-    await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);
-  });
-
   it('the log of a supervised process moves aside while the process runs, once it is larger than 20 MiB', async () => {
     const log = join(folder, 'log');
     await writeFile(join(folder, 'entry.mjs'), `setInterval(() => console.log('alive'), 20); ${ENTRY}`);

@@ -191,22 +191,6 @@ describe('tool server sessions', function () {
     await assert.rejects(client.listTools(), /401|not_authenticated/i);
   });
 
-  it('a tool server session ends a call that its client cancels, without an answer, and continues', async () => {
-    const session = await open(keys.ann);
-    const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
-    system.provider.reset();
-    system.provider.respond(fake.hang());
-    const params = { name: 'predict_reply', arguments: { agent_input: 'Later?' } };
-    const calling = post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }, headers);
-    await system.provider.called(1);
-    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
-    assert.equal((await post(cancelled, headers)).status, 202);
-    assert.equal((await calling).text, '');
-    system.provider.reset();
-    system.provider.respond(proposeReplies([{ response: 'Blue' }]));
-    assert.equal((await list(session, keys.ann)).status, 200);
-  });
-
   it('a tool server is ready only while the API behind it answers', async () => {
     const port = await freePort();
     await using proxy = await startSilentProxy(upstream.url);
@@ -277,29 +261,6 @@ describe('tool server sessions', function () {
       assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
       const hollow = await post('[null]', { ...bearer(keys.ann), 'mcp-session-id': batching });
       assert.equal(hollow.status, 400);
-    });
-
-    it('cancelling one call of a JSON-RPC batch at the tool server does not affect the other calls', async () => {
-      const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
-      const { session } = await post(older, bearer(keys.ann));
-      const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
-      const answer = Promise.withResolvers<void>();
-      system.provider.reset();
-      system.provider.respond(fake.when(answer.promise, proposeReplies([{ response: 'Blue' }])));
-      const call = (id: number) => ({
-        ...{ jsonrpc: '2.0', id, method: 'tools/call' },
-        params: { name: 'predict_reply', arguments: { agent_input: `Which colour, ${id}?` } },
-      });
-      const calling = post([call(7), call(8)], headers);
-      await system.provider.called(1);
-      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
-      assert.equal((await post(cancelled, headers)).status, 202);
-      answer.resolve();
-      const { text } = await calling;
-      const answers = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data));
-      const [first, second] = answers.sort((one, other) => one.id - other.id);
-      assert.equal(first.error.message, 'Request cancelled');
-      assert.equal(second.result.structuredContent.predicted_response, 'Blue');
     });
 
     it('the tool server answers 403 to pages of other origins, except those of this machine and of CORS_ORIGINS', async () => {

@@ -97,23 +97,6 @@ describe('the tools over standard input and output', function () {
       await client.close();
     });
 
-  it('a message to the stdio tools may contain U+2028 and U+2029 unescaped', async () => {
-    // On Node 20 this cannot fail: its `readline` ends no line at these characters; that of later versions does.
-    const child = spawn(process.execPath, [program(), 'mcp', server.url], {
-      env: { ...bareEnvironment(), FORECUE_KEY: key },
-    });
-    const params = {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'x\u2028y\u2029z', version: '1' },
-    };
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'initialize', params })}\n`);
-    const [line] = await once(createInterface({ input: child.stdout }), 'line');
-    child.stdin.end();
-    const { id, error } = JSON.parse(line);
-    assert.deepEqual([id, error], ['a', undefined]);
-  });
-
   it('the stdio tools go on after a restart of the tool server', async () => {
     const client = await connectPiped('legacy');
     await callTool(client, 'stats');

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
-import { openEmbedded, openReplaced, openTarget } from '../../bin/admin/target.ts';
+import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
 import { newId } from '../../shared/ids.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import {
@@ -28,21 +28,8 @@ import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
-import { lockTable } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
-
-const CHECKOUT = resolve(import.meta.dirname, '../..');
-
-/** Makes a checkout of the same files with its own `.data/`. */
-async function linkCheckout(folder: string): Promise<void> {
-  await mkdir(folder);
-  for (const name of await readdir(CHECKOUT))
-    if (!name.startsWith('.')) await symlink(join(CHECKOUT, name), join(folder, name));
-}
-
-const WAITING_SESSIONS = `
-  select from pg_locks l join pg_database d on d.oid = l.database where not l.granted and d.datname = current_database()`;
 
 async function idOfKey(person: UserClient, key = ''): Promise<string | undefined> {
   const { body } = await person.get<{ results: { id: string; prefix: string }[] }>('/api/auth/keys/');
@@ -359,32 +346,6 @@ describe('backup', function () {
     });
   });
 
-  it('`admin move` keeps its temporary copy in the data folder, not in TMPDIR, and deletes the copy when interrupted', async () => {
-    const [checkout, temporary] = [join(folder, 'checkout'), join(folder, 'temporary')];
-    await Promise.all([linkCheckout(checkout), mkdir(temporary)]);
-    await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
-    const locked = await lockTable({ database: elsewhere }, 'accounts');
-    const main = ['--preserve-symlinks', '--preserve-symlinks-main', join(checkout, 'bin/admin/main.ts')];
-    const env = { ...bareEnvironment(), TMPDIR: temporary, DATABASE_URL: elsewhere.url };
-    const move = spawn(process.execPath, [...main, 'move'], { env, stdio: 'ignore' });
-    const over = once(move, 'exit');
-    await until(async () => (await elsewhere.pool.query(WAITING_SESSIONS)).rowCount);
-    const data = join(checkout, '.data');
-    assert.deepEqual(await readdir(temporary), []);
-    assert.deepEqual((await readdir(data)).sort(), ['lock', 'move.backup', 'postgres']);
-    move.kill('SIGINT');
-    assert.deepEqual(await over, [null, 'SIGINT']);
-    assert.deepEqual((await readdir(data)).sort(), ['lock', 'postgres']);
-    await locked.release();
-    const unused = { database: { url: '', directUrl: '', poolSize: 1 } };
-    await assert.rejects(openReplaced({}, unused, temporary), {
-      message: /is not the folder of a database$/,
-    });
-    // Opens the database again, as one that a restore replaces, which waits until the embedded server has ended.
-    await (await openReplaced({}, unused, join(data, 'postgres')))?.[Symbol.asyncDispose]();
-    await using _ended = await openEmbedded({}, data);
-  });
-
   it('a backup interrupted by a signal leaves no files', async () => {
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
     // Adds rows that take seconds to compress.
@@ -400,11 +361,6 @@ describe('backup', function () {
     child.kill('SIGTERM');
     assert.deepEqual(await over, [null, 'SIGTERM']);
     assert.deepEqual(await filesOf(file), []);
-  });
-
-  it('`admin move` requires DATABASE_URL, the address of the target database', async () => {
-    const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
-    assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });
 
   it('a backup is not restored into a database that is not empty', async () => {
@@ -452,21 +408,5 @@ describe('backup', function () {
     const failed = await runAdmin(['backup', other], there());
     assert.equal(failed.code, 1);
     assert.deepEqual(await filesOf(other), []);
-  });
-
-  it('of two concurrent backups to the same file, one is complete and the other is refused', async () => {
-    await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
-    const locked = await lockTable({ database: elsewhere }, 'accounts');
-    const file = newFile();
-    const both = [1, 2].map(() => runAdmin(['backup', file], there()));
-    await until(async () => (await elsewhere.pool.query(WAITING_SESSIONS)).rowCount === 2);
-    await locked.release();
-    const refused = (await Promise.all(both)).filter(({ code }) => code !== 0);
-    assert.deepEqual(
-      refused.map(({ code, stderr }) => [code, stderr]),
-      [[1, `${file} exists: give another name\n`]],
-    );
-    await verifyBackup(file);
-    assert.deepEqual(await filesOf(file), [basename(file)]);
   });
 });

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { lowestIdAt } from '../../shared/ids.ts';
-import { signUp } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { predictionBody } from '../support/client.ts';
 import { addFailedSyncs, addIdleWorker } from '../support/failed-syncs.ts';
@@ -8,7 +6,6 @@ import { status } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
 const HOSTILE = '<img src=x onerror=alert(1)>‮"evil&';
 
 describe("operators' board", () => {
@@ -160,48 +157,6 @@ describe("operators' board", () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board shows how long an account has been under erasure, with its id and not its e-mail address', async () => {
-    const { email } = await signUp(system);
-    const holder = await system.database.pool.connect();
-    try {
-      // Blocks the erasure after it has begun.
-      await holder.query('begin');
-      const held = 'select id from accounts where email = $1 for key share';
-      const { rows } = await holder.query<{ id: string }>(held, [email]);
-      const id = rows[0]?.id ?? '';
-      // Makes the row look as if a process had renewed its lease on the erasure for two hours.
-      const erase = `update accounts set active = false, erasing_at = now(), updated_at = now() - interval '2 hours'
-                      where id = $1`;
-      await system.database.pool.query(erase, [id]);
-      await waitForTexts(
-        `data-head="Account"><code>${id}</code></td><td role="cell" class="number" data-head="For">2 h<`,
-      );
-      assert.ok(!(await board()).includes(email));
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
-  });
-
-  it('the board sums up a whole day of the provider call ledger', async () => {
-    await system.database.pool.query(
-      `insert into provider_calls (id, at, kind, work_id, attempt, model, input_tokens, cached_tokens, output_tokens,
-                                   cost_microcents, aborted, outcome, latency_ms)
-       select (lpad(to_hex((extract(epoch from t) * 1000)::bigint), 12, '0') || '7000' || lpad(to_hex(n), 16, '0'))::uuid,
-              t, 'predict', gen_random_uuid(), 1, 'busy-model', 1, 0, 1, 100000000, false, 'answered', 1
-         from (select n, now() - interval '5 minutes' - n * interval '2 s' as t from generate_series(1, 25000) n) x`,
-    );
-    // The first ingress has just read the ledger; a new one reads it at once.
-    const fresh = new Operator(await startBoard(system));
-    await fresh.signIn(token);
-    const model = /busy-model.*?data-head="Calls in 24 h">25,000<.*?data-head="Cost in 24 h">\$25000\.00</s;
-    await until(async () => {
-      const page = await (await fresh.get('')).text();
-      return model.test(page) && !page.includes('Earlier calls');
-    }, 30_000);
-    await system.webs.at(-1)?.stop();
-  });
-
   it('the board uses at most two database connections per ingress, even while ten event streams are open', async () => {
     const gone = new AbortController();
     const streams = await Promise.all(
@@ -306,21 +261,6 @@ describe('board without a worker', () => {
     await addIdleWorker(system);
     const [full, whySome] = await retry();
     assert.deepEqual([full, /the pool is full/.test(whySome)], ['./?did=retry-full', true]);
-  });
-
-  it('the board finds work by its id even if the work was admitted before the recovery window began', async () => {
-    const operator = await signIn();
-    for (const hours of [1.5, 2.5]) {
-      const id = lowestIdAt(Date.now() - hours * HOUR_MS).replace('-0000-0000-', '-7000-8000-');
-      await system.sql(
-        `insert into history (id, kind, party, key, fingerprint, state, code, attempt, admission, admitted_at, ended_at,
-                              expires_at, facts)
-         values ($1, 'draft', gen_random_uuid(), gen_random_uuid(), '', 'failed', 'late_code', 1, gen_random_uuid(),
-                 now(), now(), now(), '{}')`,
-        [id],
-      );
-      assert.match(await (await operator.get(`find?id=${id}`)).text(), /failed: late_code/, `${hours} hours`);
-    }
   });
 
   it('the board answers 401 to ten wrong tokens, and 429 with Retry-After to further guesses', async () => {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
 import { predictionBody } from '../support/client.ts';
-import { createDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Scrape, scrape, sumOf } from '../support/metrics.ts';
 import { lockTable } from '../support/row-lock.ts';
@@ -84,14 +82,6 @@ describe('metrics of a running system', () => {
     system.provider.reset();
   });
 
-  it('every process exposes the metrics that are read from tables', async () => {
-    for (const one of Object.values(await both())) {
-      assert.equal(sumOf(one, 'forecue_processes', { kind: 'worker' }), 1);
-      for (const name of ['forecue_work_queued', 'forecue_pool_slots', 'forecue_units_month'])
-        assert.notEqual(sumOf(one, name), undefined, name);
-    }
-  });
-
   it('metrics show the age of the housekeeping rounds even while a table cannot be read', async () => {
     const locked = await lockTable(system, 'usage');
     try {
@@ -141,26 +131,6 @@ describe('metrics of a running system', () => {
       return (rows[0]?.ahead ?? 0) > 55;
     });
     await late.stop();
-  });
-
-  it('the metrics of a process that waits for migrations report how many migrations are missing', async () => {
-    const empty = await createDatabase({ empty: true });
-    const port = await freePort();
-    const database = { DATABASE_URL: empty.serviceUrl, DATABASE_DIRECT_URL: empty.url };
-    const waiting = system.launch('web', { ...database, OPERATOR_PORT: String(port) });
-    try {
-      const missing = (await readdir('migrations')).length;
-      await until(async () => {
-        const waits = await scrape(port).catch(() => undefined);
-        return waits && sumOf(waits, 'forecue_migrations_missing') === missing;
-      });
-      assert.equal(sumOf(await scrape(port), 'forecue_ready'), 0);
-      assert.equal(sumOf(await scrape(ports.web), 'forecue_migrations_missing'), undefined);
-    } finally {
-      await waiting.stop();
-      system.webs.pop();
-      await empty.drop();
-    }
   });
 
   it('metrics have fewer than 10,000 series, and are 404 on the public port', async () => {

@@ -4,10 +4,8 @@ import { issueKey, signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { type CollectedSpan, startCollector } from '../support/collector.ts';
 import { duringSuite } from '../support/during-suite.ts';
-import { hang, json, ok, status, when } from '../support/fake-provider.ts';
+import { json, ok, status, when } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
-import { echoPrompt, inputsOf, predictBatch } from '../support/replies.ts';
-import { rowOf } from '../support/rows.ts';
 import { startProcesses, useProcesses } from '../support/system.ts';
 import { callTool, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
@@ -106,41 +104,6 @@ describe('traces of predictions', function () {
     assert.match(ofWorker?.[0] ?? '', /"msg":"provider failed"/);
   });
 
-  it('the trace of a cancelled prediction shows no failure', async () => {
-    const caller = newCaller();
-    system.provider.respond(hang());
-    const body = predictionBody();
-    const waiting = predict(caller, body);
-    await system.provider.called(1);
-    await app.cancel(body.request_id, body.user_id);
-    assert.equal((await waiting).status, 499);
-    const spans = await collector.trace(caller.traceId, 5);
-    assert.equal(outlineOf(spans), ONE_ATTEMPT);
-    assert.equal(spanNamed(spans, 'POST')?.attributes['forecue.error.code'], 'prediction_cancelled');
-    assert.equal(spanNamed(spans, 'process')?.attributes['forecue.work.end'], 'taken_away');
-    assert.equal(spanNamed(spans, 'chat')?.attributes['forecue.provider.outcome'], 'aborted');
-  });
-
-  it('the trace of a newer draft names the prediction that the draft superseded', async () => {
-    const [older, newer] = [newCaller(), newCaller()];
-    const body = predictionBody();
-    system.provider.next(hang());
-    const waiting = predict(older, body);
-    await system.provider.called(1);
-    const { id } = await rowOf(system, body);
-    const draft = { text: `${body.draft.text}the`, revision: 2 };
-    await predict(newer, { ...body, request_id: `${body.request_id}-2`, draft });
-    assert.equal((await waiting).code, 'prediction_superseded');
-    const [before, after] = [
-      await collector.trace(older.traceId, 5),
-      await collector.trace(newer.traceId, 5),
-    ];
-    assert.deepEqual([outlineOf(before), outlineOf(after)], [ONE_ATTEMPT, ONE_ATTEMPT]);
-    assert.equal(spanNamed(before, 'POST')?.attributes['forecue.error.code'], 'prediction_superseded');
-    assert.equal(spanNamed(before, 'process')?.attributes['forecue.work.end'], 'taken_away');
-    assert.deepEqual(spanNamed(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
-  });
-
   it('the trace of a repeated request links to the attempt that failed, or whose answer is replayed', async () => {
     const [first, second, third] = [newCaller(), newCaller(), newCaller()];
     const body = predictionBody();
@@ -191,25 +154,6 @@ POST /v1/predictions server failed: provider_failed
     ]);
     assert.deepEqual(attempts('process predict'), [[2, admission]]);
     assert.equal(spanNamed(spans, 'chat')?.parent, spanNamed(spans, 'process')?.id);
-  });
-
-  it("the trace of a batch has the spans of the batch's parts under the span of the batch's attempt", async () => {
-    const caller = newCaller();
-    const person = await signUp(system);
-    system.provider.respond(echoPrompt);
-    const { status } = await predictBatch(person, inputsOf(1), { headers: headersOf(caller) });
-    assert.equal(status, 200);
-    assert.equal(
-      outlineOf(await collector.trace(caller.traceId, 7)),
-      `
-POST /api/predictions/predict/batch/ server
-  admit predict_batch producer
-    process predict_batch consumer
-      process batch_reply consumer
-        chat fake-model client
-      queue batch_reply internal
-    queue predict_batch internal`,
-    );
   });
 
   for (const mode of ['legacy', 'auto'] as const)
@@ -283,27 +227,6 @@ describe('collector outage', function () {
     await web?.stop('SIGTERM');
     assert.equal(web?.child.exitCode, 0);
     assert.equal(countReports(), 1);
-  });
-});
-
-describe('process that samples no trace', function () {
-  this.timeout(120_000);
-
-  it('a process that samples no traces exports no spans, but logs trace ids and passes the trace context on', async () => {
-    await using collector = await startCollector();
-    const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
-    await using system = await startProcesses({
-      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...sampler },
-    });
-    const app = await system.app();
-    const caller = newCaller();
-    await app.predict(predictionBody(), { headers: headersOf(caller) });
-    const sent = String(system.provider.calls[0]?.headers['traceparent']);
-    assert.match(sent, new RegExp(`^00-${caller.traceId}-[0-9a-f]{16}-00$`));
-    await until(() => system.webs[0]?.log.includes(`"traceId":"${caller.traceId}"`));
-    // Stops all processes, which would export their last spans now.
-    await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
-    assert.equal(collector.received, '');
   });
 });
 
