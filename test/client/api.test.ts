@@ -178,43 +178,4 @@ describe('account client', () => {
         return rows.length === 0;
       });
     });
-
-  it("a reply prediction of the account client continues on the server after the caller's signal is aborted", async () => {
-    const answered = Promise.withResolvers<void>();
-    system.provider.respond(when(answered.promise, echoPrompt));
-    const { client } = await connect();
-    const left = new AbortController();
-    const leaving = client.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { signal: left.signal });
-    await system.provider.called(1);
-    left.abort();
-    await assert.rejects(leaving, { name: 'AbortError' });
-    answered.resolve();
-    await until(async () => {
-      const { results } = await client.listReplies();
-      return results.length === 1 && results[0]?.predicted_response === 'Re: Tabs?';
-    });
-  });
-
-  it("the account client starts no job if the call's signal is already aborted", async () => {
-    let calls = 0;
-    const { client } = await connect((url, init) => {
-      calls += 1;
-      return fetch(url, init);
-    });
-    const options = { signal: AbortSignal.abort() };
-    await assert.rejects(collect(client.stream('syncMemory', {}, options)), { name: 'AbortError' });
-    await assert.rejects(client.syncMemory({}, options), { name: 'AbortError' });
-    assert.equal(calls, 0);
-  });
-
-  it('the account client fails with not_found if it follows an unknown job, and with job_cancelled if the job is cancelled', async () => {
-    const { client } = await connect();
-    await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
-      code: 'not_found',
-    });
-    system.provider.respond(hang());
-    const { job_id } = await client.start('predictReplies', batch(1));
-    await client.cancelJob(job_id);
-    await assert.rejects(collect(client.follow(job_id)), { code: 'job_cancelled', remedy: 'new_id' });
-  });
 });

@@ -297,23 +297,6 @@ describe('completer', () => {
     assert.equal(calls.length, 2);
   });
 
-  it("setting the clock back changes neither a completer's pause after an error nor its measured latency", async () => {
-    const { completer, calls } = completerFor();
-    completer.update('a');
-    await pass(150);
-    const { now } = Date;
-    await calls[0]?.fail(new ForecueError('rate_limited', { retryAfter: 7 }));
-    const setBack = mock.method(Date, 'now', () => now() - 3_600_000);
-    completer.update('ab');
-    await pass(7000);
-    assert.equal(calls.length, 2);
-    setBack.mock.restore();
-    await calls[1]?.answer('c');
-    completer.update('ad');
-    await pass(150);
-    assert.equal(calls.length, 3);
-  });
-
   it('a completer reports an error of its `context` function, and calls the function again at the next pause', async () => {
     const contexts = [() => assert.fail('mine'), () => ({})];
     const { completer, calls, errors } = completerFor({ context: () => contexts.shift()?.() ?? {} });

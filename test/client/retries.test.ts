@@ -112,22 +112,6 @@ describe('client retries', () => {
     const client = createAppClient({ baseUrl: 'http://127.0.0.1:1', fetch: never });
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
-
-  it('the client throws errors of `onResponse` without a retry, and a TypeError for input that JSON cannot express', async () => {
-    const own = new Error('mine');
-    const onResponse = () => {
-      throw own;
-    };
-    const { error, requests } = await callScripted([ANSWER], (client) =>
-      client.predict({ ...predictionBody(), mode: 'next_prompt' }, { onResponse }),
-    );
-    assert.deepEqual([error, requests.length], [own, 1]);
-    const draft = { text: 'a', revision: 1n as never };
-    const { error: unsent } = await callScripted([ANSWER], (client) =>
-      client.predict({ ...predictionBody(), mode: 'next_prompt', draft }),
-    );
-    assert.ok(unsent instanceof TypeError, `${unsent}`);
-  });
 });
 
 describe("client's checks", () => {
@@ -180,30 +164,6 @@ it('the client generates a request_id, event_id and idempotency key if a call pa
     reply?.headers['idempotency-key'],
   ];
   for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
-});
-
-it('aborting a prediction ends its request, even if its request_id cannot be part of a path, such as `..`', async () => {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const fetch = (_: unknown, init?: RequestInit) =>
-    new Promise<Response>((_, reject) =>
-      init?.signal?.addEventListener('abort', () => {
-        reject(new Error());
-        end();
-      }),
-    );
-  const client = createAppClient({ baseUrl: 'http://127.0.0.1:1', fetch });
-  const left = new AbortController();
-  const body = { ...predictionBody(), mode: 'next_prompt' as const, request_id: '..' };
-  const predicting = client.predict(body, { signal: left.signal });
-  left.abort();
-  await assert.rejects(predicting, { name: 'AbortError' });
-  await ended;
-});
-
-it('the client percent-encodes an id in a path', async () => {
-  await using server = await startScriptedServer({ body: '{}' });
-  await createAppClient({ baseUrl: server.url }).cancelPrediction('a/b?c d:é', { user_id: 'u' });
-  assert.equal(server.requests[0]?.url, '/v1/predictions/a%2Fb%3Fc%20d%3A%C3%A9/cancel');
 });
 
 it('a validation error of the client names the fields, and contains none of the values that were sent', async () => {

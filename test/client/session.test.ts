@@ -125,18 +125,6 @@ describe("client's tokens", () => {
     assert.equal(renewals, 2);
   });
 
-  it('a closed client that keeps its tokens in storage can still log in and out', async () => {
-    const tokens = { access: 'a', refresh: 'r' };
-    const client = createAccountClient({
-      baseUrl: 'http://127.0.0.1:1',
-      storage: sharedStorage(),
-      fetch: async (url) => Response.json(String(url).includes('login') ? tokens : { status: 'logged_out' }),
-    });
-    client.close();
-    assert.deepEqual(await client.logIn({ email: 'a@example.com', password: 'p' }), tokens);
-    assert.deepEqual(await client.logOut(), { status: 'logged_out' });
-  });
-
   it("the client's signal and time limit also end a call that waits for a renewal of its tokens", async () => {
     let renewals = 0;
     const client = createAccountClient({

@@ -129,23 +129,4 @@ describe('app client', () => {
     await assert.rejects(stranger.predict(input()), { code: 'invalid_app_key', remedy: 'authenticate' });
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
-
-  it('the app client starts a connection, and rejects an early exchange and the revocation of an unknown connection', async () => {
-    const { client } = await connect();
-    const started = await client.startConnection({
-      user_id: 'u-1',
-      redirect_uri: 'https://app.example/back',
-      state: 's'.repeat(32),
-      code_challenge: 'c'.repeat(43),
-    });
-    const exchange = {
-      request_id: started.request_id,
-      user_id: 'u-1',
-      code: 'c'.repeat(43),
-      code_verifier: 'v'.repeat(43),
-      redirect_uri: 'https://app.example/back',
-    };
-    await assert.rejects(client.exchangeConnection(exchange), { code: 'authorization_pending' });
-    await assert.rejects(client.revokeConnection('unknown', { user_id: 'u-1' }), { code: 'not_found' });
-  });
 });

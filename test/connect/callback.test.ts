@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { useSystem } from '../support/system.ts';
-import { getAtHost, Visitor } from './visitor.ts';
+import { Visitor } from './visitor.ts';
 
 describe('callback page', () => {
   const system = useSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080' } });
@@ -30,12 +30,6 @@ describe('callback page', () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));
-  });
-
-  it('the callback page shows its parameters even if the Host header is malformed', async () => {
-    const { status, text } = await getAtHost(addressOf({ code: 'c0de' }), 'x:y');
-    assert.equal(status, 200);
-    assert.ok(text.includes('<pre>c0de</pre>'), text);
   });
 
   it('the callback page never contains a parameter as markup', async () => {

@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-
 export interface ReceivedPage {
   status: number;
   headers: Headers;
@@ -51,16 +47,6 @@ export class Visitor {
       csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '',
     };
   }
-}
-
-/** Fetches a page with this `Host` header, which `fetch` does not let its caller set. */
-export async function getAtHost(
-  url: string,
-  host: string,
-): Promise<{ status: number | undefined; location: string | undefined; text: string }> {
-  const [response] = (await once(get(local(url), { headers: { host } }), 'response')) as [IncomingMessage];
-  const { statusCode: status, headers } = response;
-  return { status, location: headers.location, text: await text(response) };
 }
 
 /** Replaces the host name of the public address by 127.0.0.1, the only address that the ingress listens on. */
