@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { readActivity } from '../../shared/db/stores/activity.ts';
-import { addToLedger } from '../../shared/db/stores/provider-calls.ts';
 import { ACTIVITY_ROWS_MAX, type ActivityDay, type ActivityResponse } from '../../shared/schemas/activity.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { bookedCall } from '../support/booked-call.ts';
 import { add } from '../support/memory.ts';
 import { feedback, predictSuccessfully, proposeReplies } from '../support/replies.ts';
 import { countRowsRead } from '../support/rows-read.ts';
@@ -140,12 +138,5 @@ describe('account activity', () => {
     for (const query of ['?days=0', '?days=91', '?utc_offset_minutes=900', '?utc_offset_minutes=x'])
       assert.equal((await read(ann, query)).status, 422, query);
     assert.equal((await read(ann, '?utc_offset_minutes=-480')).status, 200);
-  });
-
-  it('account activity shows a cost of null for a day with calls to a model without a price', async () => {
-    const ann = await signUp(system);
-    await addToLedger(system.em(), [bookedCall({ accountId: ann.id })]);
-    const day = await today(ann);
-    assert.deepEqual([day?.model_calls, day?.cost_cents], [1, null]);
   });
 });

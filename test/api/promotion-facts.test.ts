@@ -174,44 +174,6 @@ describe('promotion to facts', function () {
       assert.deepEqual(await holding(), [[berlin, null]]);
     });
 
-  const cities = async (...holding: [quote: string, begins?: string][]) => {
-    const slot = 'home.city';
-    system.provider.respond(
-      proposeFacts(
-        ...holding.map(([quote, begins = null]) => ({ text: quote, quote, slot, valid_from: begins })),
-      ),
-    );
-    for (const [place, [said]] of holding.entries()) {
-      await addEpisode(ann, [said], place + 1);
-      await promotionResult();
-    }
-    const facts = await factsOf(ann);
-    return holding.map(([said]) => facts.find(({ text }) => text === said) ?? assert.fail(said));
-  };
-  const [BERLIN, OSLO] = ['I live in Berlin', 'I move to Oslo'];
-  const [DECEMBER, JUNE] = ['2999-12-01T00:00:00.000Z', '2999-06-01T00:00:00.000Z'];
-  const patch = async ({ id }: { id: string }, change: object) => {
-    const { status, text } = await ann.request('PATCH', `/api/memory/facts/${id}/`, change);
-    assert.equal(status, 200, text);
-  };
-
-  it('a future fact cannot be superseded by the present fact that ends when the future fact begins', async () => {
-    const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
-    const path = `/api/memory/facts/${oslo.id}/`;
-    assert.equal((await ann.request('PATCH', path, { superseded_by: berlin.id })).status, 422);
-    await forget(ann, 'facts', berlin);
-    await forget(ann, 'facts', oslo);
-    assert.deepEqual(await factsOf(ann), []);
-  });
-
-  it('a PATCH that moves the start of a future fact also moves the end of the present fact', async () => {
-    const [berlin, oslo] = (await cities([BERLIN], [OSLO, DECEMBER])) as [FactResponse, FactResponse];
-    await patch(oslo, { valid_from: JUNE });
-    assert.equal((await readFact(berlin)).valid_to, JUNE);
-    await forget(ann, 'facts', oslo);
-    assert.equal((await readFact(berlin)).valid_to, null);
-  });
-
   it('a fact that a client stored without sources survives the deletion of a row that says the same', async () => {
     const own = await add(ann, 'facts', { text: PNPM.text });
     const { rows } = await addEpisode(ann, ['We use pnpm']);

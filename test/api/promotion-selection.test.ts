@@ -199,42 +199,6 @@ describe('rows that a promotion takes', function () {
         assert.deepEqual(await promoted('person', limit), clusters);
       }
     });
-
-    it('scheduled promotions take a settled session that comes after hundreds of small sessions of today', async () => {
-      const at = (n: number) => new Date(Date.now() - 5 * 60 * MINUTE + n * 1000).toISOString();
-      const small = Array.from({ length: 600 }, (_, n) => ({
-        kind: 'reply',
-        content: `hello ${n}`,
-        session_id: `small-${n}`,
-        occurred_at: at(n),
-      }));
-      for (const start of [0, 200, 400])
-        assert.equal((await ann.post('/api/memory/raw/', small.slice(start, start + 200))).status, 201);
-      await say(ann, THREE_TEXTS, { session_id: 'long', at: Date.now() - 20 * MINUTE });
-      assert.deepEqual(await promoted('schedule', 500), [THREE_TEXTS]);
-    });
-
-    it('a promotion takes sessions that run at the same time whole, as many as fit into `limit`', async () => {
-      const start = Date.now() - 90 * MINUTE;
-      const [z, a, b] = [
-        ['z1', 'z2'],
-        ['a0', 'a1', 'a2'],
-        ['b0', 'b1', 'b2'],
-      ];
-      for (const [limit, clusters] of [
-        [8, [z, a, b]],
-        [6, [z, a]],
-        [4, [z]],
-      ] as const) {
-        ann = await signUp(system);
-        await say(ann, z, { session_id: 'z', at: start - 60 * MINUTE });
-        for (const n of [0, 1, 2]) {
-          await say(ann, [`a${n}`], { session_id: 'a', at: start + n * MINUTE });
-          await say(ann, [`b${n}`], { session_id: 'b', at: start + n * MINUTE + 1000 });
-        }
-        assert.deepEqual(await promoted('person', limit), clusters);
-      }
-    });
   });
 });
 

@@ -4,7 +4,6 @@ import type { Completion } from '../../shared/db/stores/work/complete.ts';
 import { findOverdueWork, type StrandedWork } from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
-import { Coalescer } from '../../shared/timing/coalesce.ts';
 import { Housekeeper, type HousekeeperOptions } from '../../shared/work/housekeeper.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { useDatabase } from '../support/database.ts';
@@ -107,35 +106,6 @@ describe('repair', () => {
     } finally {
       await housekeeper.close();
     }
-  });
-
-  it('the housekeeping ends all overdue work of a party in one round, and reads no page of it twice', async () => {
-    const party = newId();
-    const pages = 4;
-    await addWork('sync', party, { deadline: '-1 second', count: (pages - 1) * MANY_PIECES });
-    let reads = 0;
-    const pool = Object.create(database.pool, {
-      query: {
-        value: (named: { name: string; text: string; values: unknown[] }) => {
-          // Not the rare search through everything.
-          if (named.name === 'casualties_v1' && named.values[3] !== null) reads += 1;
-          return database.pool.query(named);
-        },
-      },
-    });
-    const ended = new Set<string>();
-    const remove = new Coalescer(
-      () => database.pool.query('delete from work where id = any ($1)', [[...ended]]),
-      20,
-    );
-    const complete = async ({ id }: Completion) => {
-      ended.add(id);
-      await remove.run();
-      return true;
-    };
-    const housekeeper = openHousekeeper({ pool, process: newId(), complete });
-    await until(() => ended.size >= (pages - 1) * MANY_PIECES, 60_000).finally(() => housekeeper.close());
-    assert.ok(reads <= pages + 1, `${reads} reads of ${pages} pages`);
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pausePools, readHeartbeats, resumePools } from '../../shared/db/stores/work/operate.ts';
+import { pausePools } from '../../shared/db/stores/work/operate.ts';
 import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody, type Reply } from '../support/client.ts';
@@ -109,40 +109,6 @@ describe('batch', function () {
     const { status, body } = await predictBatch(ann, inputsOf(3));
     assert.deepEqual([status, body.succeeded], [200, 2]);
     assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
-  });
-
-  it('a batch that no worker starts before its deadline is 504, and can be retried with its Idempotency-Key', async () => {
-    await startWith({ BATCH_TIMEOUT_MS: '4000' });
-    const { pool } = system.database;
-    const changePools = async (change: typeof pausePools) => {
-      await change(pool, ['batch']);
-      const before = await readHeartbeats(pool, ['batch']);
-      // Waits for two heartbeats, since the first may have read the pools before the change.
-      for (let beats = 0, last = [...before.values()][0]; beats < 2; beats += 1)
-        last = await until(async () => {
-          const [now] = (await readHeartbeats(pool, ['batch'])).values();
-          return now !== last && now;
-        });
-    };
-    await changePools(pausePools);
-    const headers = { 'idempotency-key': 'k' };
-    const { status, code } = await predictBatch(ann, inputsOf(2), { headers });
-    assert.deepEqual([status, code], [504, 'job_timeout']);
-    await changePools(resumePools);
-    assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
-  });
-
-  it("after its recovery window, repeating a batch is 410, and the batch's predictions remain", async () => {
-    await startWith({ RECOVERY_WINDOW_S: '1' });
-    const headers = { 'idempotency-key': 'k' };
-    await predictBatch(ann, inputsOf(2), { headers });
-    const late = await until(async () => {
-      const again = await predictBatch(ann, inputsOf(2), { headers });
-      return again.status === 410 && again;
-    });
-    assert.equal(late.code, 'recovery_window_expired');
-    const { body } = await ann.request<{ total: number }>('GET', '/api/predictions/');
-    assert.equal(body.total, 2);
   });
 
   it('a batch holds no slot while it waits for its predictions, so four concurrent batches can share one slot #batch-turns', async () => {

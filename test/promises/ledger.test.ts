@@ -109,24 +109,6 @@ describe('provider call ledger', () => {
       assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
-  const uncounted: [outcome: string, answer: Parameters<typeof message>[0], usage: unknown][] = [
-    ['answered', { content: '{"next":"4 with care"}' }, undefined],
-    ['answered', { content: '{"next":"4 with care"}' }, null],
-    ['refused', { content: null, refusal: 'no' }, {}],
-    ['unusable', { content: { next: 'no text' } }, null],
-  ];
-  for (const [outcome, answer, usage] of uncounted)
-    it(`the provider call ledger estimates the cost of a call that is ${outcome} with the usage ${JSON.stringify(usage)}, and sets its aborted flag`, async () => {
-      const app = await system.app();
-      system.provider.respond(
-        json({ choices: [{ index: 0, message: answer, finish_reason: 'stop' }], usage }),
-      );
-      await app.predict(predictionBody());
-      const [row] = await bookedRows(app);
-      assert.deepEqual([row.outcome, row.aborted, row.output_tokens], [outcome, true, 0]);
-      assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
-    });
-
   it('the provider call ledger has a row for each call of a prediction, with estimated tokens after a timeout', async () => {
     const app = await system.app();
     system.provider.next(hang());
@@ -167,15 +149,6 @@ describe('provider call ledger', () => {
     await worker.stop();
     assert.equal((await rowsOf(app)).length, system.provider.calls.length);
     await system.startWorker();
-  });
-
-  it('the provider call ledger has no row for a prediction that abstains without calling the provider', async () => {
-    const app = await system.app();
-    await app.predict(predictionBody({ draft: { text: ' ', revision: 1 } }));
-    const marker = await system.app();
-    await marker.predict(predictionBody());
-    await bookedRows(marker);
-    assert.deepEqual(await rowsOf(app), []);
   });
 
   it('the provider call ledger keeps calls for 400 days, and then deletes them', async () => {

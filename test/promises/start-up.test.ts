@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MIGRATIONS_FOLDER } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
-import { fetchPublished, predictionBody } from '../support/client.ts';
+import { fetchPublished } from '../support/client.ts';
 import { administer, createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
@@ -119,28 +117,6 @@ describe('start-up', () => {
         assert.doesNotMatch(line, /hunter2/);
       }),
     );
-  });
-
-  it('secrets can be given as files named by *_FILE variables', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'forecue-secrets-'));
-    const secrets: Record<string, string> = { ...system.env, OPENAI_API_KEY: 'sk-from-a-file' };
-    const env: Record<string, string> = {};
-    for (const name of [
-      'DATABASE_URL',
-      'DATABASE_DIRECT_URL',
-      'JWT_SECRET',
-      'ADMIN_TOKEN',
-      'OPENAI_API_KEY',
-    ]) {
-      const file = join(folder, name);
-      await writeFile(file, `${secrets[name]}\n`, { mode: 0o400 });
-      Object.assign(env, { [name]: '', [`${name}_FILE`]: file });
-    }
-    const [web] = await Promise.all([system.startWeb(env), system.startWorker(env)]);
-    await rm(folder, { recursive: true });
-    const { status } = await (await system.app()).predict(predictionBody(), { at: web });
-    assert.equal(status, 200);
-    assert.equal(system.provider.calls[0]?.headers.authorization, 'Bearer sk-from-a-file');
   });
 
   it('a process that starts in production names every required variable that it lacks, and no others', async () => {

@@ -62,16 +62,6 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('a newer draft supersedes every older draft that is still running', async () => {
-    const app = await system.app();
-    await alterApp(system, app, 'supersede = false');
-    const older = [await predictHanging(app, 1), await predictHanging(app, 2), await predictHanging(app, 3)];
-    await alterApp(system, app, 'supersede = true');
-    assert.equal((await app.predict(requestOfRevision(4))).status, 200);
-    for (const { reply } of older) assert.deepEqual(outcome(await reply), SUPERSEDED);
-    await expectUnits(app, 1);
-  });
-
   it('a newer draft does not affect an older draft that was answered', async () => {
     const app = await system.app();
     const older = requestOfRevision(1);

@@ -3,7 +3,7 @@ import type { ReplyDetail, ReplyList } from '../../shared/schemas/replies.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { bySchema, ok, when } from '../support/fake-provider.ts';
-import { echoPrompt, inputsOf, PREDICT, predictBatch, promptIn, replyBody } from '../support/replies.ts';
+import { echoPrompt, PREDICT, replyBody } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -98,18 +98,5 @@ describe('result that cannot be stored', function () {
     const { body } = await ann.request<ReplyList>('GET', '/api/predictions/');
     const { status: state, error, candidates } = body.results[0] as ReplyDetail;
     assert.deepEqual([state, error, candidates], ['pending', 'internal_error', []]);
-  });
-
-  it('a result that cannot be stored is a failed item of its batch, and the other items succeed', async () => {
-    const ann = await signUp(system);
-    const inputs = inputsOf(CALLS_AT_ONCE).with(7, UNSTORABLE_TEXT);
-    const { status, body, tookMs } = await predictBatch(ann, inputs);
-    assert.equal(status, 200);
-    assert.deepEqual(
-      body.results.map((item) => ('error' in item ? item.error.code : item.prediction.predicted_response)),
-      inputs.map((input, n) => (n === 7 ? 'internal_error' : `Re: ${input}`)),
-    );
-    assert.ok(tookMs < PROMPT_MS, `${tookMs} ms`);
-    assert.equal(system.provider.calls.filter((call) => promptIn(call) === UNSTORABLE_TEXT).length, 1);
   });
 });

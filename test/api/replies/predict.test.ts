@@ -15,19 +15,8 @@ import {
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
-const FIELDS = [
-  'candidates',
-  'confidence',
-  'id',
-  'k',
-  'latency_ms',
-  'model',
-  'predicted_response',
-  'reasoning',
-  'status',
-  'threshold',
-  'usage',
-];
+const FIELDS =
+  'candidates confidence id k latency_ms model predicted_response reasoning status threshold usage';
 
 describe('predicting a reply', function () {
   this.timeout(60_000);
@@ -53,7 +42,7 @@ describe('predicting a reply', function () {
 
   it('a predicted reply has eleven fields, and takes response, confidence and reasoning from its first candidate', async () => {
     const reply = await predictSuccessfully(ann, { k: 2, threshold: 0.3 });
-    assert.deepEqual(Object.keys(reply).sort(), FIELDS);
+    assert.equal(Object.keys(reply).sort().join(' '), FIELDS);
     const [first, second] = reply.candidates;
     assert.deepEqual([first?.response, second?.response], ['Blue', 'Green']);
     assert.deepEqual(
