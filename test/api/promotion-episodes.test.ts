@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
 import {
   contentFilter,
-  delay,
   status as failing,
   lengthStop,
   message,
@@ -14,7 +13,6 @@ import {
 import { add, forget } from '../support/memory.ts';
 import { pluck } from '../support/pluck.ts';
 import { episodesOf, promote, rawOf, rowsIn, say, writeEpisode } from '../support/promotion.ts';
-import { event, post } from '../support/recording.ts';
 import { useSystem } from '../support/system.ts';
 
 const MINUTE = 60_000;
@@ -105,12 +103,6 @@ describe('promotion to episodes', function () {
       (await episodesOf(ann)).map(({ raw_ids }) => raw_ids.length),
       [2, 1],
     );
-  });
-
-  it('a promotion to episodes includes events that were synced a moment ago', async () => {
-    await post(ann, [event({ type: 'note', text: 'Just now', occurred_at: new Date().toISOString() })]);
-    assert.equal((await ann.post('/api/memory/sync/', {})).status, 200);
-    assert.deepEqual(await counts(), { ...NOTHING, created: 1, considered: 1 });
   });
 
   it('a promotion to episodes splits rows by session and at long pauses', async () => {
@@ -440,14 +432,6 @@ describe('promotion to episodes', function () {
       ],
     );
     assert.equal(call?.body.messages?.at(-1)?.content.split('</record>').length, 2);
-  });
-
-  it('concurrent promotions to episodes all succeed, and together make each episode once', async () => {
-    for (const n of [1, 2, 3]) await say(ann, [`row ${n}`], { session_id: `s-${n}` });
-    system.provider.respond(delay(50, writeEpisode()));
-    const results = await Promise.all(Array.from({ length: 4 }, () => promotionResult()));
-    assert.deepEqual(pluck(results, 'created').sort(), [0, 0, 0, 3]);
-    assert.equal((await episodesOf(ann)).length, 3);
   });
 
   it('a promotion with an invalid or unknown field is 422, and the validation error names the field', async () => {

@@ -312,21 +312,6 @@ describe('promotion to facts', function () {
     );
   });
 
-  it("a second fact from the same passage does not count towards the limit of three facts of a model's answer", async () => {
-    const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
-    await addEpisode(ann, said);
-    const [moved = '', pnpm = '', short = ''] = said;
-    system.provider.respond(
-      proposeFacts(
-        { text: 'Moved to Lisbon in May', quote: moved, salience: 5 },
-        { text: 'Has a dog', quote: moved, salience: 5 },
-        { text: 'Uses pnpm', quote: pnpm, salience: 4 },
-        { text: 'Wants short answers', quote: short, salience: 3 },
-      ),
-    );
-    assert.equal((await promotionResult()).created, 4);
-  });
-
   describe('when the provider fails', () => {
     const assertNothingPromoted = async () => {
       assert.deepEqual(await factsOf(ann), []);
@@ -419,7 +404,10 @@ describe('promotion to facts', function () {
     const { text, stale_at, sources } = await readFact({ id: ids[0] ?? '' });
     assert.deepEqual([text, stale_at], ['Has a sister', null]);
     assert.deepEqual(
-      sources.filter(({ tier }) => tier === 'raw').map(({ id }) => id),
+      pluck(
+        sources.filter(({ tier }) => tier === 'raw'),
+        'id',
+      ),
       [left?.id],
     );
     assert.equal((await promotionResult()).considered, 0);

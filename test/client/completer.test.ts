@@ -255,15 +255,6 @@ describe('completer', () => {
     assert.equal(other.completer.suggestion, 'ue, please');
   });
 
-  it('a completer sends the context_revision that its `context` function returns, or 0 by default', async () => {
-    for (const context_revision of ['7', undefined]) {
-      const { completer, calls } = completerFor({ context: () => ({ context_revision }) });
-      completer.update('a');
-      await pass(400);
-      assert.equal(calls[0]?.context, context_revision ?? '0');
-    }
-  });
-
   it("a completer's delay before a call grows with the latency, between `minDelayMs` and `maxDelayMs`", async () => {
     const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
     let text = '';
@@ -295,17 +286,6 @@ describe('completer', () => {
     assert.deepEqual([calls.length, errors.length], [1, 1]);
     await pass(600);
     assert.equal(calls.length, 2);
-  });
-
-  it('a completer reports an error of its `context` function, and calls the function again at the next pause', async () => {
-    const contexts = [() => assert.fail('mine'), () => ({})];
-    const { completer, calls, errors } = completerFor({ context: () => contexts.shift()?.() ?? {} });
-    completer.update('a');
-    await pass(400);
-    assert.deepEqual([calls.length, errors.map(String)], [0, ['AssertionError [ERR_ASSERTION]: mine']]);
-    completer.update('ab');
-    await pass(400);
-    assert.equal(calls.length, 1);
   });
 
   it('a completer sends only the end of a text that is too long, without splitting a character', async () => {

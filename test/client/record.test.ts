@@ -14,14 +14,11 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp, type UserClient } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
-import { listen } from '../support/listening.ts';
 import { aiderFile, chatgptFile, conversationFile, copilotFile } from '../support/more-transcripts.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
 import { countOf, recording } from '../support/recording.ts';
@@ -213,50 +210,6 @@ describe('forecue record', function () {
       /: 0 events recorded, 48 were there/,
     );
     assert.deepEqual(await countOf(system, ann), { events: 48, ids: 48 });
-  });
-
-  it('`forecue record FOLDER` exits with 1 and names the file if a file is deleted during the run', async () => {
-    await transcript(claudeCodeFile, 'a.jsonl');
-    const gone = await transcript(claudeCodeFile, 'b.jsonl');
-    const server = createServer(async (_, response) => {
-      await rm(gone.path);
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ accepted: 14, duplicates: 0, invalid: [] }));
-    });
-    await using listening = await listen(server);
-    const { code, stdout } = await record([join(home, '.claude/projects')], { FORECUE_URL: listening.url });
-    assert.equal(code, 1);
-    assert.match(stdout, /^2 transcripts: 14 events recorded/);
-    assert.match(stdout, /b\.jsonl: ENOENT/);
-  });
-
-  it('`forecue record FOLDER` that is interrupted during a request, several times, says so and exits with 1', async () => {
-    for (const name of ['a.jsonl', 'b.jsonl']) await transcript(claudeCodeFile, name);
-    let interrupt = () => {};
-    let requests = 0;
-    const server = createServer(async (_, response) => {
-      requests += 1;
-      for (let time = 0; time < 3; time += 1) {
-        interrupt();
-        await sleep(100);
-      }
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ accepted: 14, duplicates: 0, invalid: [] }));
-    });
-    await using listening = await listen(server);
-    const child = spawn(
-      join(installed.folder, 'node_modules/.bin/forecue'),
-      ['record', join(home, '.claude/projects')],
-      {
-        cwd: installed.folder,
-        env: { ...bareEnvironment(), HOME: home, FORECUE_URL: listening.url, FORECUE_KEY: key },
-      },
-    );
-    interrupt = () => child.kill('SIGINT');
-    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    assert.deepEqual([requests, code], [1, 1]);
-    assert.match(stdout, /^1 transcripts: 14 events recorded/);
-    assert.match(stdout, /interrupted; the same command continues/);
   });
 
   it("`forecue record --remove` removes Forecue's hooks and files, and keeps the person's own hooks", async () => {

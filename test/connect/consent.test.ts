@@ -235,12 +235,6 @@ describe('signing in on the consent page', () => {
     assert.ok(!seen.text.includes(email));
   });
 
-  it('a sign-in on the consent page is valid for later connection attempts in the same browser', async () => {
-    const { visitor, email } = await signUpVisitor(await app.start());
-    const next = await app.start('another user');
-    assert.ok((await visitor.get(next.url)).text.includes(email));
-  });
-
   it('a sign-in on the consent page ends at once when its account is disabled or erased, or the session expires', async () => {
     const endings = [
       'update accounts set active = false where email = $1',

@@ -105,13 +105,6 @@ describe('restart of PostgreSQL', () => {
     await untilRefused(url);
   });
 
-  it('npm start does not report a crash when it stops its PostgreSQL itself', async () => {
-    const url = await forecue.databaseUrl();
-    await forecue.stop('SIGINT');
-    assert.doesNotMatch(forecue.output, /unexpectedly/);
-    await untilRefused(url);
-  });
-
   it('npm start leaves no server running when it is killed after a PostgreSQL restart', async () => {
     const url = await forecue.databaseUrl();
     process.kill(await forecue.postmaster(), 'SIGKILL');

@@ -201,15 +201,6 @@ describe('tools', function () {
         await callTool(client, 'forget', { id });
       });
 
-      it('the stats tool returns the counts of predictions and memory rows', async () => {
-        const counted = await callTool<{ predictions: { total: number }; memory: { facts: object } }>(
-          client,
-          'stats',
-        );
-        assert.equal(typeof counted.predictions.total, 'number');
-        assert.ok(counted.memory.facts);
-      });
-
       it('the tool server offers a prompt, and the profile and recent sessions as resources', async () => {
         const { contents: blank } = await client.readResource({ uri: 'forecue://profile' });
         assert.match(JSON.stringify(blank), /\\"summary\\":null/);

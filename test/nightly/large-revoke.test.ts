@@ -82,21 +82,6 @@ describe('large revoke', function () {
     assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it("revoking a connection is 200 even while the database row of another app's prediction is locked", async () => {
-    const other = await connectingApp(system);
-    const { connection_id } = await connect(system, other, await signUp(system));
-    await queue(system, other, connection_id, 1);
-    const lock = await lockRow(system, 'work', 'connection_id = $1', [connection_id]);
-    await system.sql(
-      `insert into ending_connections (connection_id, ended_at) values ($1, clock_timestamp())`,
-      [connection_id],
-    );
-    const { status } = await revoke(app, connectionId);
-    await lock.release();
-    assert.equal(status, 200);
-    await assertAllEnded();
-  });
-
   it('revoking a connection ends thousands of queued predictions, even if the revoking ingress dies halfway', async () => {
     const [victim, survivor] = system.webs;
     const last = 'id = (select id from work where connection_id = $1 order by id desc limit 1)';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
-import { scrape, sumOf } from '../support/metrics.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -36,15 +35,6 @@ describe('scaling signal', () => {
     await system.workers[0]?.stop();
     await startWorker();
     await until(async () => (await desiredWorkers()) === 1, 30_000);
-  });
-
-  it('the scaling signal is also a metric of every process', async () => {
-    const signalOf = async (from: number) =>
-      sumOf(await scrape(from), 'forecue_pool_desired_workers', { pool: 'predict' });
-    await until(async () => {
-      const signals = await Promise.all([port, workerPort].map(signalOf));
-      return signals.every((signal) => signal === 1);
-    });
   });
 
   it('the scaling signal of an unknown pool is 404', async () => {

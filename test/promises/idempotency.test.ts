@@ -3,7 +3,6 @@ import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { delay, hang, refusal, status, when } from '../support/fake-provider.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
-import { lockRow } from '../support/row-lock.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { ageDrafts, alterApp, alterRow } from '../support/time-travel.ts';
@@ -94,18 +93,6 @@ describe('idempotency', () => {
   });
 
   describe('answered requests', () => {
-    it("repeating an answered request does not wait for a lock on the app's usage row", async () => {
-      const [app, body] = [await system.app(), predictionBody()];
-      const answer = await app.predict(body);
-      const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
-      try {
-        const replay = await app.predict(body);
-        assert.deepEqual([replay.status, replay.text, isReplay(replay)], [200, answer.text, true]);
-      } finally {
-        await lock.release();
-      }
-    });
-
     for (const state of ['suggested', 'abstained'] as const) {
       it(`repeating a request with the outcome ${state} gets the same bytes at any ingress, and costs nothing #runs-once`, async () => {
         const [app, body] = [await system.app(), predictionBody()];

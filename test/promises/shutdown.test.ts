@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
+import { pluck } from '../support/pluck.ts';
 import { rowOf } from '../support/rows.ts';
 import { type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -65,10 +66,7 @@ describe('shutdown', () => {
     await sleep(200);
     web.kill('SIGTERM');
     web.freeze(false);
-    assert.deepEqual(
-      (await asked).flat().map(({ status }) => status),
-      Array(16).fill(200),
-    );
+    assert.deepEqual(pluck((await asked).flat(), 'status'), Array(16).fill(200));
     client.close();
     assert.deepEqual(await exitCodes(web), [0]);
   });
@@ -87,10 +85,7 @@ describe('shutdown', () => {
     // Longer than a stopping ingress keeps an idle connection open.
     await sleep(1000);
     web.freeze(false);
-    assert.deepEqual(
-      (await asked).map(({ status }) => status),
-      Array(8).fill(200),
-    );
+    assert.deepEqual(pluck(await asked, 'status'), Array(8).fill(200));
     client.close();
     assert.deepEqual(await exitCodes(web), [0]);
   });

@@ -22,8 +22,7 @@ import { hashKey, looksLikeAppKey, newAppKey } from '../../shared/security/keys.
 const { key, hash } = newAppKey();
 
 export { key };
-/** A key whose look-up fails. */
-export const broken = newAppKey();
+
 const principal: AppPrincipal = {
   id: 'app-1',
   fingerprintKey: Buffer.alloc(32),
@@ -64,7 +63,6 @@ export const edge: Edge = {
 };
 async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
   edge.lookUps += 1;
-  if (wanted.equals(broken.hash)) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   return wanted.equals(hash) ? principal : undefined;
 }
 

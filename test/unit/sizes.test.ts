@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { pluck } from '../support/pluck.ts';
 
 const LINES_MAX = 250;
 /** Files that may be longer, and the reasons. */
@@ -29,10 +30,7 @@ describe('source file', () => {
     const long = files.filter(
       ({ name, lines }) => lines.length > LINES_MAX && LONGER_FILES[name] === undefined,
     );
-    assert.deepEqual(
-      long.map(({ name }) => name),
-      [],
-    );
+    assert.deepEqual(pluck(long, 'name'), []);
   });
 
   it(`a line of an SQL file has at most ${SQL_WIDTH_MAX} characters`, () => {

@@ -10,6 +10,7 @@ import {
   someEmail,
   UserClient,
 } from '../../support/account.ts';
+import { pluck } from '../../support/pluck.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
@@ -102,10 +103,7 @@ describe('log-ins of an account', () => {
         assert.deepEqual({ status, body }, { status: 200, body: { status: 'logged_out' } });
       }
       const renewals = await Promise.all([again, person, other].map(({ refresh }) => renew(refresh)));
-      assert.deepEqual(
-        renewals.map(({ status }) => status),
-        [401, 200, 200],
-      );
+      assert.deepEqual(pluck(renewals, 'status'), [401, 200, 200]);
     });
 
     it('an access token cannot be renewed with an expired or unknown refresh token, or for a disabled account', async () => {

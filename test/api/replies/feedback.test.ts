@@ -93,11 +93,6 @@ describe('feedback and statistics', function () {
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
       assert.deepEqual([accepted.status, accepted.error], ['accepted', 'provider_failed']);
     });
-
-    it('feedback with a status other than accepted, edited or rejected is refused', async () => {
-      const reply = await predictSuccessfully(ann);
-      assert.equal((await feedback(ann, reply, { status: 'auto' })).status, 422);
-    });
   });
 
   describe('statistics', () => {

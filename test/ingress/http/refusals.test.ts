@@ -6,7 +6,6 @@ import { catalogue, type ErrorCode } from '../../../shared/errors/catalogue.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   assertCode,
-  broken,
   call,
   edge,
   head,
@@ -263,14 +262,6 @@ describe('other errors', () => {
         kind,
       );
     }
-  });
-
-  it('a request is 503 service_unavailable if the look-up of its app key fails', async () => {
-    assertCode(
-      await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
-      503,
-      'service_unavailable',
-    );
   });
 
   it('a database fault is logged as an outage, a lock timeout or a conflict of transactions', async () => {

@@ -4,6 +4,7 @@ import { codePointsIn, truncate, truncateMiddle, truncateWithEllipsis } from '..
 import { similarity } from '../../../shared/text/similarity.ts';
 import { estimateTokens, TokenBudget } from '../../../shared/text/tokens.ts';
 import { normalForm, positionedWords, wordsOf } from '../../../shared/text/words.ts';
+import { pluck } from '../../support/pluck.ts';
 
 const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
 
@@ -38,10 +39,7 @@ describe('words of a text', () => {
     const sentence = 'Wé moved, to 东京!';
     const cut = positionedWords(sentence).map(({ start, end }) => sentence.slice(start, end));
     assert.deepEqual(cut, ['Wé', 'moved', 'to', '东', '京']);
-    assert.deepEqual(
-      positionedWords(sentence).map(({ word }) => word),
-      wordsOf(sentence),
-    );
+    assert.deepEqual(pluck(positionedWords(sentence), 'word'), wordsOf(sentence));
   });
 });
 

@@ -4,6 +4,7 @@ import type { Claim, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { type Kinds, kindsOfPool } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { type ClaimRequest, FairOrder } from '../../../workers/work/fair-order.ts';
+import { pluck } from '../../support/pluck.ts';
 
 const PREDICT = kindsOfPool(kinds, 'predict');
 const MEMORY = kindsOfPool(kinds, 'memory');
@@ -327,24 +328,15 @@ describe('fair order #fair-shares', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(appFlow('a'));
     const asks = order.ask();
-    assert.deepEqual(
-      asks.map(({ sinceMs }) => sinceMs),
-      [null],
-    );
+    assert.deepEqual(pluck(asks, 'sinceMs'), [null]);
     const claimed = [5000, 7000].map((queuedAtMs) => ({ ...appFlow('a'), queuedAtMs }));
     order.noteAnswer(asks, claimed, [appFlow('a')]);
     const next = order.ask();
-    assert.deepEqual(
-      next.map(({ sinceMs }) => sinceMs),
-      [6000],
-    );
+    assert.deepEqual(pluck(next, 'sinceMs'), [6000]);
     order.noteAnswer(next, [], [appFlow('a')]);
     order.refresh();
     order.noteQueued(appFlow('a'));
-    assert.deepEqual(
-      order.ask().map(({ sinceMs }) => sinceMs),
-      [null],
-    );
+    assert.deepEqual(pluck(order.ask(), 'sinceMs'), [null]);
   });
 
   it('after a refresh, the fair order searches the whole queue of an app, even if a claim was under way during the refresh', () => {
@@ -353,10 +345,7 @@ describe('fair order #fair-shares', () => {
     const asks = order.ask(1);
     order.refresh();
     order.noteAnswer(asks, [{ ...appFlow('a'), queuedAtMs: 7000 }], [appFlow('a')]);
-    assert.deepEqual(
-      order.ask(1).map(({ sinceMs }) => sinceMs),
-      [null],
-    );
+    assert.deepEqual(pluck(order.ask(1), 'sinceMs'), [null]);
   });
 
   it('the fair order ignores announced work of other pools and of unknown kinds', () => {

@@ -341,12 +341,6 @@ a server in another language | reasoning_effort | 422 {"fehler":"Ungültige Anfr
     assert.equal(server.calls.length, 4);
   });
 
-  it('the openai provider asks once for an answer whose text was cut off after a whole word', async () => {
-    server.next(fake.message({ content: '{"next":"4 with care and atten' }, 'length'));
-    assert.equal((await openai(server.url).predict(task, call())).completion, ' with care and');
-    assert.equal(server.calls.length, 1);
-  });
-
   const usages: [name: string, usage: unknown][] = [
     ['missing', undefined],
     ['null', null],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type KnownFact, reconcile } from '../../../../shared/domain/facts/reconcile.ts';
 import type { Statement } from '../../../../shared/domain/facts/statement.ts';
+import { pluck } from '../../../support/pluck.ts';
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, n));
 const quote = (rawId: string, words = 'words') => ({ rawId, words, own: true });
@@ -299,10 +300,7 @@ describe('reconciling', () => {
     for (const order of permutations(statements)) {
       const known = order.reduce<KnownFact[]>(applyStatement, []);
       const current = known.filter(({ supersededBy }) => supersededBy === null);
-      assert.deepEqual(
-        current.map(({ text }) => text),
-        ['Uses bun as package manager'],
-      );
+      assert.deepEqual(pluck(current, 'text'), ['Uses bun as package manager']);
       const ends = Object.fromEntries(
         known.map(({ text, validTo }) => [text.split(' ')[1], validTo?.getUTCDate() ?? null]),
       );

@@ -57,13 +57,6 @@ describe('long replies', () => {
     }
   });
 
-  it('a long reply is supported by its copies, but not by a reply that differs in a comma', () => {
-    const reply = 'Take the second list, sort it, and write the sum to the report. '.repeat(8);
-    const isSupported = new Precedents(repliesTo(reply, 2), []).supportFor(PROMPT);
-    assert.ok(isSupported(`\n${reply}`));
-    assert.ok(!isSupported(reply.replace(',', '')));
-  });
-
   it('the search of the history for copied words stops after the latest replies if there is too much text', () => {
     const copy = 'run the nightly import of the orders now, or wait';
     const short = Array.from({ length: REPLIES }, () => 'yes, and then show me what has changed');
