@@ -404,10 +404,7 @@ describe('promotion to facts', function () {
     const { text, stale_at, sources } = await readFact({ id: ids[0] ?? '' });
     assert.deepEqual([text, stale_at], ['Has a sister', null]);
     assert.deepEqual(
-      pluck(
-        sources.filter(({ tier }) => tier === 'raw'),
-        'id',
-      ),
+      sources.filter(({ tier }) => tier === 'raw').map(({ id }) => id),
       [left?.id],
     );
     assert.equal((await promotionResult()).considered, 0);

@@ -7,7 +7,6 @@ import { parse } from 'yaml';
 import { POOLS } from '../../shared/config/config.ts';
 import { SECRETS } from '../../shared/config/settings.ts';
 import { type KubernetesObject, OBJECTS, objectsOf } from '../support/deployments.ts';
-import { pluck } from '../support/pluck.ts';
 
 /** Modules of `kubernetes-types` by API version, where the names differ. */
 const MODULES: Record<string, string> = { v1: 'core/v1' };
@@ -153,7 +152,7 @@ describe('Kubernetes scaling', () => {
   it('Kubernetes scales each pool by its /scale signal, read from a Service that the manifests define', () => {
     const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
     assert.deepEqual(
-      pluck(urls, 'pathname'),
+      urls.map(({ pathname }) => pathname),
       POOLS.map((pool) => `/scale/${pool}`),
     );
     const services = objectsOf('Service').map(({ metadata }) => metadata.name);

@@ -3,7 +3,6 @@ import type { ReplyDetail, ReplyList } from '../../shared/schemas/replies.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { bySchema, ok, when } from '../support/fake-provider.ts';
-import { pluck } from '../support/pluck.ts';
 import { echoPrompt, PREDICT, replyBody } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -82,7 +81,7 @@ describe('result that cannot be stored', function () {
     answer();
     const answers = await Promise.all(asked);
     assert.deepEqual(
-      pluck(answers, 'status'),
+      answers.map(({ status }) => status),
       texts.map((_, n) => (n === 7 ? 500 : 200)),
     );
     assert.ok(Math.max(...answers.map(({ tookMs }) => tookMs)) < PROMPT_MS);

@@ -5,7 +5,6 @@ import { closedObject, text, withDefault } from '../../../shared/schemas/build.t
 import { type Fault, ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import { PredictionRequest } from '../../../shared/schemas/predictions.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
-import { pluck } from '../../support/pluck.ts';
 
 const check = compile(PredictionRequest);
 const checkErrorBody = compile(ValidationErrorBody);
@@ -323,10 +322,7 @@ describe('input of a validation error', () => {
   it("a validation error's input never shows a default that the client did not send", () => {
     const faults = faultsWith({ user_id: undefined, artifact: '{"id":"a"}', messages: '[{"content":5}]' });
     assert.deepEqual(
-      pluck(
-        faults.filter((fault) => 'input' in fault),
-        'input',
-      ),
+      faults.filter((fault) => 'input' in fault).map(({ input }) => input),
       [5],
     );
   });
