@@ -56,17 +56,6 @@ describe('client retries', () => {
     assert.ok(tookMs < 1000);
   });
 
-  it('the client measures a date in Retry-After from the Date header of the same answer', async () => {
-    const anHourAgo = Date.now() - 3_600_000;
-    const { error } = await callScripted([
-      refusal(503, 'overloaded', {
-        date: new Date(anHourAgo).toUTCString(),
-        'retry-after': new Date(anHourAgo + 90_000).toUTCString(),
-      }),
-    ]);
-    assert.equal(error?.retryAfter, 90);
-  });
-
   it('the client does not retry an error that a retry cannot fix, such as 401, 402, 409 or 502 provider_failed', async () => {
     for (const [status, code] of [
       [401, 'invalid_app_key'],

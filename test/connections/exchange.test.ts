@@ -99,25 +99,6 @@ describe('connecting a user', () => {
       assert.deepEqual(rows, [{ grant_revision: 1 }]);
     });
 
-    it('concurrent exchanges of one code at different ingresses get the same 200', async () => {
-      const attempt = await startConnection(app, 'queue');
-      const code = await approve(system, attempt, person);
-      const holder = await system.database.pool.connect();
-      await holder.query('begin');
-      await holder.query('select from connection_attempts where id = $1 for update', [attempt.request_id]);
-      // Sends one exchange per ingress, since an ingress makes one exchange of an app at a time.
-      const replies = Promise.all(system.webs.map((at) => exchange(app, attempt, code, {}, at)));
-      await until(async () => {
-        const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return (await system.sql(waiting)).length === system.webs.length;
-      });
-      await holder.query('commit');
-      holder.release();
-      const answers = (await replies).map(({ status, text }) => `${status} ${text}`);
-      assert.equal(new Set(answers).size, 1, answers.join('\n'));
-      assert.match(answers[0] ?? '', /^200 /);
-    });
-
     it('reconnecting a user keeps the connection id and increments the grant revision', async () => {
       const first = await connect(system, app, person, 'again');
       const second = await connect(system, app, await signUp(system), 'again');

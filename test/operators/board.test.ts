@@ -157,27 +157,6 @@ describe("operators' board", () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board uses at most two database connections per ingress, even while ten event streams are open', async () => {
-    const gone = new AbortController();
-    const streams = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        fetch(`${operator.origin}/admin/events`, {
-          headers: { cookie: operator.cookie },
-          signal: gone.signal,
-        }),
-      ),
-    );
-    assert.ok(streams.every(({ status }) => status === 200));
-    const firsts = streams.map(({ body }) => body?.getReader().read());
-    await Promise.all([...firsts, board()]);
-    const { rows } = await system.database.pool.query<{ open: number }>(
-      `select count(*)::int as open from pg_stat_activity
-        where datname = current_database() and application_name = 'forecue web board'`,
-    );
-    assert.ok((rows[0]?.open ?? 0) <= 2, `${rows[0]?.open}`);
-    gone.abort();
-  });
-
   it('the event stream of the board sends a section only when the section has changed', async () => {
     const gone = new AbortController();
     const stream = await fetch(`${operator.origin}/admin/events`, {

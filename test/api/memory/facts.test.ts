@@ -60,13 +60,6 @@ describe('facts', () => {
     assert.equal(status, 404);
   });
 
-  it('a PATCH that repeats the text and confidence of a fact stores no former wording', async () => {
-    const fact = await add(person, 'facts', { text: 'Likes tea', confidence: 0.5 });
-    await patch(fact.id, { pinned: true, tags: ['x'], text: 'Likes tea', confidence: 0.5 });
-    assert.equal((await list(`?revision_of=${fact.id}`)).length, 0);
-    assert.deepEqual([(await read(fact.id)).pinned, (await read(fact.id)).tags], [true, ['x']]);
-  });
-
   it('an empty PATCH of a fact changes nothing, not even the memory revision', async () => {
     const episode = await add(person, 'episodes', { title: 'Tea', summary: 'Tea' });
     const fact = await add(person, 'facts', { text: 'Likes tea', episode_ids: [episode.id] });

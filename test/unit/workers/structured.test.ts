@@ -199,10 +199,4 @@ describe('structured questions', () => {
     assert.equal((await ask()).state, 'answered');
     assert.deepEqual(formats().slice(3), ['json_object', undefined, undefined]);
   });
-
-  it('structured questions fail without an API key, and the built-in predictor does not support them', async () => {
-    assert.equal(createProviders({ openai: undefined })('local').ask, null);
-    provider = createProviders({ openai: undefined })('m');
-    assert.equal((await faultOf(ask())).fault, 'not_configured');
-  });
 });

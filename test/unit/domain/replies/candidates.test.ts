@@ -114,14 +114,4 @@ describe('vote', () => {
       [['Yes', 4]],
     );
   });
-
-  it('the built-in predictor proposes no reply if no similar prompt was answered, or each got a different reply', () => {
-    const none = proposeLocally('What is the budget?', createVoter(habit)('What is the budget?'), 6, 3);
-    assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
-    const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));
-    assert.deepEqual(
-      proposeLocally('Which colour?', createVoter(mixed)('Which colour?'), 8, 3).candidates,
-      [],
-    );
-  });
 });
