@@ -15,7 +15,6 @@ import {
   startConnection,
 } from '../support/connection.ts';
 import { useSystem } from '../support/system.ts';
-import { until } from '../support/until.ts';
 
 describe('connecting a user', () => {
   const system = useSystem({ webs: 3, workers: 0 });
