@@ -10,8 +10,7 @@ const ALONE = files(`
   isolation/open-snapshot isolation/slots
   promises/hand-back promises/overload`);
 /** Compare times of one run with each other, which other load on the machine changes. CI runs them a second time. */
-const SENSITIVE = files(`
-  abuse/wrong-credentials isolation/memory-reads isolation/typing isolation/uploads`);
+const SENSITIVE = files('isolation/memory-reads isolation/typing isolation/uploads');
 /** Need a browser, a build or another program, or are not what a change breaks first. The slowest begin first. */
 const WIDE = files(`
   console/* promises/batch connect/browser local/* operators/* mcp/* client/examples client/package client/tabs

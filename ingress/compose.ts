@@ -24,7 +24,7 @@ import { createKoa } from './http/koa.ts';
 import { JobService } from './jobs/service.ts';
 import { CredentialThrottle } from './limits/credential-throttle.ts';
 import { requestLimits } from './limits/request-limits.ts';
-import { OPENERS, type OpenedParts, openParts } from './open.ts';
+import { type OpenedParts, openParts } from './open.ts';
 import { publishedFiles } from './openapi/published-files.ts';
 import { frontPage } from './pages/front.ts';
 import { draftPredictor } from './predictions/drafts.ts';
@@ -36,17 +36,10 @@ import { routes } from './routes/index.ts';
 import type { Parts } from './routes/parts.ts';
 import { ANSWER_GRACE_MS } from './work/service.ts';
 
-/**
- * Starts an ingress. A start that fails closes what it has opened, and a stop closes everything in reverse order. Tests
- * replace parts by passing other `openers`.
- */
-export async function startIngress(
-  config: IngressConfig,
-  log: Log,
-  openers: Partial<typeof OPENERS> = {},
-): Promise<RunningProcess> {
+/** Starts an ingress. A start that fails closes what it has opened, and a stop closes everything in reverse order. */
+export async function startIngress(config: IngressConfig, log: Log): Promise<RunningProcess> {
   await using opening = new AsyncDisposableStack();
-  const parts = await openParts(opening, { ...OPENERS, ...openers }, config, log);
+  const parts = await openParts(opening, config, log);
   parts.server.serve(composeKoa(config, parts, log).callback());
   parts.health.serving = true;
   const opened = opening.move();

@@ -21,31 +21,20 @@ import { openUploads } from './recording/uploads.ts';
 import { compileTrust } from './request/address.ts';
 import { openWork, type Work } from './work/open.ts';
 
-const SHARED_OPENERS = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues };
-export const OPENERS = { ...SHARED_OPENERS, openUploads, openWork, listen };
-
 export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens every part that has to be closed, dependencies first. */
-export async function openParts(
-  opening: AsyncDisposableStack,
-  open: typeof OPENERS,
-  config: IngressConfig,
-  log: Log,
-) {
+export async function openParts(opening: AsyncDisposableStack, config: IngressConfig, log: Log) {
   const health = new ProcessHealth();
-  const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), closePart);
+  const database = opening.adopt(await openDatabase(config, log, 'forecue web'), closePart);
   const { pool } = database;
   // Has its own connections: a request that waits for a locked row of an account must not delay the admission of work.
-  const managementDatabase = opening.adopt(
-    await open.openDatabase(config, log, 'forecue web rows'),
-    closePart,
-  );
+  const managementDatabase = opening.adopt(await openDatabase(config, log, 'forecue web rows'), closePart);
   const limits = openLimits(pool);
-  const queues = opening.adopt(await open.openQueues(config, log), closePart);
+  const queues = opening.adopt(await openQueues(config, log), closePart);
   const board = opening.adopt(await openBoard(config, { limits, queues, log }), closePart);
   const operator = opening.adopt(
-    await open.openOperatorPort(
+    await openOperatorPort(
       config.operator,
       health,
       (name) => readDesiredWorkers(pool, kinds, name),
@@ -53,22 +42,22 @@ export async function openParts(
     ),
     closePart,
   );
-  await open.waitForDatabase(database, config, log);
+  await waitForDatabase(database, config, log);
 
   const lease = { kind: 'web', leaseMs: config.leaseMs, settings: ingressSettings(config), log };
-  const heartbeat = await open.openHeartbeat(opening, pool, lease);
+  const heartbeat = await openHeartbeat(opening, pool, lease);
   health.require(() => heartbeat.assertStored());
   health.require(() => queues.ping());
   const { em } = managementDatabase;
   const workParts = { config, database, em, queues, heartbeat, kinds, log };
-  const work = await open.openWork(opening, workParts);
+  const work = await openWork(opening, workParts);
   health.watch(heartbeat);
   const limitSockets = socketLimiter(config.connections, compileTrust(config.trustProxy), log);
-  const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), closePart);
+  const uploads = opening.adopt(await openUploads(config, () => work.isBusy, log), closePart);
   const refusals = opening.adopt(openRefusalCounter(pool, log), closePart);
   const mailer = await openMailer(config.mail, log);
   opening.defer(async () => mailer?.close());
-  const server = opening.adopt(await open.listen(config, limitSockets), (one) => drain(one, work, health));
+  const server = opening.adopt(await listen(config, limitSockets), (one) => drain(one, work, health));
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
