@@ -106,11 +106,13 @@ describe('calls that can run as jobs', function () {
     });
 
     it(`a repeated request for ${name} is 409 while the call runs, unless it has \`Prefer: wait\``, async () => {
-      const { ask } = await caller(system, call);
+      const { person, ask } = await caller(system, call);
       const headers = key();
       const { first, attached } = await whileFrozen(system.workers, async () => {
         const first = ask(headers);
-        await until(async () => (await ask(headers)).code === 'request_in_flight');
+        const live = `select from work where party = '${person.id}'`;
+        await until(async () => (await system.database.pool.query(live)).rowCount === 1);
+        assert.equal((await ask(headers)).code, 'request_in_flight');
         return { first, attached: ask({ ...headers, prefer: 'wait' }) };
       });
       assert.equal((await attached).text, (await first).text);
