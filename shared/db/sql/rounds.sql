@@ -11,10 +11,12 @@ begin
   end if;
   update rounds r set every_ms = _every_ms, process = _process, began_at = now()
    where r.step = _step
-     -- A process may begin one a little early: by its own timer a whole interval has passed. A clock that was set back by
-     -- less than a second makes none due.
+     -- A process may begin one a little early: by its own timer a whole interval has passed. A clock that was set back
+     -- by less than a second makes none due.
      and coalesce(
-       r.began_at not between now() - make_interval(secs => _every_ms * 0.8 / 1000) and now() + interval '1 second', true)
+       r.began_at not between now() - make_interval(secs => _every_ms * 0.8 / 1000)
+                          and now() + interval '1 second',
+       true)
      and not exists (
        select from processes a where a.id = r.process and a.id <> _process and is_alive(a.alive_until))
      and (_steady_ms = 0 or exists (
