@@ -13,7 +13,7 @@ import { useSystem } from '../support/system.ts';
 const COMPLETIONS: [string, string, string, string][] = JSON.parse(
   readFileSync(new URL('field/completions.json', import.meta.url), 'utf8'),
 );
-/** What people say, one person a list, whether a fact of it should be current, and why. */
+/** Sentences of one person a list, whether a fact of each should be current, and why. */
 const SAID: [text: string, expected: 'fact' | 'none', note: string][][] = JSON.parse(
   readFileSync(new URL('field/memory.json', import.meta.url), 'utf8'),
 );

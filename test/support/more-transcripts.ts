@@ -443,7 +443,7 @@ const times = [1, 2, 3, 4, 5].map(iso);
 // The zone of the machine that imports.
 const aiderStart = new Date('2026-05-01T10:00:00').toISOString();
 
-/** Of each format a transcript, the session's id, the agent, the detail, five times, and how many records are skipped. */
+/** A transcript of each format, the session's id, the agent, the detail, five times, and how many records are skipped. */
 export const SAMPLES: Record<string, [string, string, string, string | undefined, string[], number]> = {
   'claude-code': [claudeCodeFile('id'), 'claude-code:id', 'claude-code', folder, times, 1],
   codex: [codexFile('id'), 'codex:id', 'codex', folder, times, 1],
