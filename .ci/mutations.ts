@@ -153,8 +153,13 @@ function hasRun(report: Report | undefined): report is Report {
   return report !== undefined && !report.failures.some(({ title }) => /^"\w+ \w+" hook/.test(title));
 }
 
-const isNightly = (name: string) => name.startsWith('nightly/');
-const isDaily = (name: string) => !isNightly(name);
+function isNightly(name: string): boolean {
+  return name.startsWith('nightly/');
+}
+
+function isDaily(name: string): boolean {
+  return !isNightly(name);
+}
 
 /**
  * Runs those chosen of the tests of a promise and of a neighbour; all if none is chosen. Returns undefined if mocha was
