@@ -130,6 +130,10 @@ const REMARK = new RegExp(
 /** Words that name a grade before it. */
 const GRADE_LABEL =
   /^\s*(?:#|(?:grade|likelihood|score|digit|confidence|probability|rating)\s*[:=]?\s*)(?=\d)/i;
+const GRADE_AT_END = /\s*[([]([0-5])[)\]]$/;
+/** A digit that a model wrote twice, but no ordinal number. */
+const DOUBLED_DIGIT = /^\s*([0-5])\1(?=\p{L})(?!st|nd|rd|th)/u;
+const INVISIBLE = /^[\u200b\u2060\ufeff]+/;
 /** Separates a grade from its text. */
 const SEPARATOR = /^(?:\||\s*→|\s*[:：]+(?=\s|["'“\p{L}])|\s*(?:\.{3}|…)(?=\s*\p{L}))\s*/u;
 /** Separates a grade from its text, or continues the draft. */
@@ -149,15 +153,20 @@ export function splitGrade(
   const latin = text.replace(/^\s*[０-９]/, (digit) => digit.normalize('NFKC'));
   const length = lengthOfGrade(latin, draft);
   if (length === 0) {
+    const [last, digit = ''] = GRADE_AT_END.exec(text) ?? [''];
     const space = /\p{L}$/u.test(draft) && /^\d/.test(text) ? ' ' : '';
-    return { confidence: undefined, text: space + withoutQuotes(text) };
+    return {
+      confidence: confidenceOf(digit),
+      text: space + withoutQuotes(text.slice(0, text.length - last.length)),
+    };
   }
   const stated = latin.slice(0, length);
-  const following = withoutGradeWord(latin.slice(length).replace(REMARK, ''), stated);
+  const following = withoutGradeWord(latin.slice(length).replace(REMARK, ''), stated).replace(INVISIBLE, '');
+  const isSpelled = /[a-z]/i.test(stated);
   return {
     confidence: confidenceOf(stated),
     text: withoutQuotes(
-      isLabelled ? following.replace(/^[\s.,;:|–—-]*/, ' ') : withoutSeparator(following, draft),
+      isLabelled || isSpelled ? following.replace(/^[\s.,;:|–—-]*/, ' ') : withoutSeparator(following, draft),
     ),
   };
 }
@@ -174,6 +183,7 @@ function withoutGradeWord(following: string, digit: string): string {
 function lengthOfGrade(text: string, draft: string): number {
   const [found, enclosed, number, percent] = NUMBER.exec(text) ?? [];
   if (found === undefined) return WORD.exec(text)?.[0].length ?? 0;
+  if (!/\d$/.test(draft) && DOUBLED_DIGIT.test(text)) return found.length;
   if (number === undefined || enclosed !== undefined || percent !== undefined) return found.length;
   const following = text.slice(found.length);
   if (!/\d$/.test(draft) && Number(number) <= HOURS && TIME_OF_DAY.test(following)) return 0;
@@ -187,7 +197,8 @@ function lengthOfGrade(text: string, draft: string): number {
 
 const DIGIT_NAMES = ['zero', 'one', 'two', 'three', 'four', 'five'];
 
-function confidenceOf(grade: string): number | undefined {
+function confidenceOf(stated: string): number | undefined {
+  const grade = stated.trim().replace(/^([0-5])\1$/, '$1');
   const word = /[a-z]+(?:[ _][a-z]+)?/i.exec(grade)?.[0].toLowerCase().replace(' ', '_');
   const digit = GRADES[DIGIT_NAMES.indexOf(word ?? '')];
   if (digit !== undefined) return LIKELIHOOD_PROBABILITIES[digit];
