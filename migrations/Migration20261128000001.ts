@@ -182,9 +182,12 @@ const APPS = `
     granted_at timestamptz(3) not null,
     revoked_at timestamptz(3),
     account_grant int not null default 0,
+    memory text not null default 'all' constraint connections_memory_check check (memory in ('all', 'facts')),
+    ends_at timestamptz(3),
     constraint connections_app_user unique (app_id, user_id)
   );
   create index connections_account_id_index on connections (account_id);
+  create index connections_ends on connections (ends_at) where status = 'connected' and ends_at is not null;
   create table connection_attempts (
     id uuid primary key,
     app_id uuid not null constraint connection_attempts_app_id_foreign references apps (id),
@@ -204,7 +207,9 @@ const APPS = `
     connection_id uuid
       constraint connection_attempts_connection_id_foreign references connections (id) on delete set null,
     grant_revision int,
-    answer text
+    answer text,
+    memory text not null default 'all' constraint connection_attempts_memory_check check (memory in ('all', 'facts')),
+    ends_at timestamptz(3)
   );
   create index connection_attempts_account_id_index on connection_attempts (account_id);
   create index connection_attempts_expires on connection_attempts (expires_at);
@@ -329,7 +334,9 @@ const MEMORY = `
     account_id uuid not null,
     raw_id uuid not null,
     sample smallint not null,
+    line integer not null,
     written_at timestamptz(3) not null,
+    occasion integer not null,
     words text collate "C" not null,
     written text
   );

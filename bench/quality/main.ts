@@ -1,6 +1,7 @@
 /** Parts of `npm run bench quality PART -- …`; each reads its own options. */
 const PARTS: Record<string, () => Promise<unknown>> = {
   facts: () => import('./facts.ts'),
+  fishing: () => import('./fish.ts'),
   guards: () => import('./guards.ts'),
   prompts: () => import('./next-prompts.ts'),
   recall: () => import('./recall.ts'),

@@ -79,6 +79,8 @@ function presentConnection({
   createdAt,
   grantedAt,
   revokedAt,
+  memory,
+  endsAt,
 }: RowOf<'connection'>) {
   return {
     connection_id: id,
@@ -88,6 +90,8 @@ function presentConnection({
     created_at: createdAt,
     granted_at: grantedAt,
     revoked_at: revokedAt ?? null,
+    scope: { memory },
+    ends_at: endsAt ?? null,
   };
 }
 

@@ -4,11 +4,13 @@ import type { SigningKeys } from '../../shared/config/values.ts';
 import {
   type AttemptView,
   approveAttempt,
+  type Consent,
   denyAttempt,
   findAttempt,
 } from '../../shared/db/stores/connections/attempts.ts';
 import { endWebSession, issueToken, ownerOfToken } from '../../shared/db/stores/log-ins.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { CONSENT_MEMORY } from '../../shared/schemas/connections.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
 import type { AccountService } from '../accounts/service.ts';
 import { logInParty, type TakeTurn } from '../guards/account-turns.ts';
@@ -24,7 +26,7 @@ import {
   withParameters,
 } from './browser.ts';
 import { AttemptClosed, renderErrorPages } from './errors.ts';
-import { callbackPage, consentPage, signInPage, signUpPage } from './pages.ts';
+import { CONSENT_DAYS, callbackPage, consentPage, signInPage, signUpPage } from './pages.ts';
 import { setRefusal, signIn, signUp } from './sign-in.ts';
 
 export interface ConsentParts {
@@ -97,7 +99,7 @@ export class ConsentPages {
         this.#cookie.write(ctx);
         break;
       case 'approve':
-        return this.#approve(ctx, attempt, browserToken);
+        return this.#approve(ctx, attempt, browserToken, form);
       case 'deny':
         return this.#deny(ctx, attempt);
     }
@@ -133,13 +135,19 @@ export class ConsentPages {
     redirectToPage(ctx, attempt);
   }
 
-  async #approve(ctx: PageContext, attempt: AttemptView, browserToken: string): Promise<void> {
+  async #approve(
+    ctx: PageContext,
+    attempt: AttemptView,
+    browserToken: string,
+    form: URLSearchParams,
+  ): Promise<void> {
     const person = await ownerOfToken(this.#parts.em(), 'web_sessions', browserToken);
-    if (person === undefined) return redirectToPage(ctx, attempt);
+    const consent = readConsent(form);
+    if (person === undefined || consent === undefined) return redirectToPage(ctx, attempt);
     const { accountId } = person;
     ctx.state.accountId = accountId;
     const code = await this.#inTurn(ctx, accountId, () =>
-      approveAttempt(this.#parts.em(), attempt.id, accountId),
+      approveAttempt(this.#parts.em(), attempt.id, accountId, consent),
     );
     if (code === undefined) return this.#showCurrentStep(ctx);
     this.#redirectToApp(ctx, attempt, { code });
@@ -181,6 +189,13 @@ interface SubmittedSignIn {
   browserToken: string;
   form: URLSearchParams;
   view: (typeof VIEWS)[keyof typeof VIEWS];
+}
+
+/** Returns undefined for values that the page does not offer. Without fields, nothing is narrowed. */
+function readConsent(form: URLSearchParams): Consent | undefined {
+  const memory = CONSENT_MEMORY.find((one) => one === (form.get('memory') ?? 'all'));
+  const days = CONSENT_DAYS.find((one) => String(one ?? '') === (form.get('days') ?? ''));
+  return memory === undefined || days === undefined ? undefined : { memory, days };
 }
 
 /** Redirects to the current step: relative, so that it works under a path prefix. */

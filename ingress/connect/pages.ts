@@ -55,6 +55,9 @@ export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }):
   );
 }
 
+/** Numbers of days after which a consent ends; null: when it is revoked. */
+export const CONSENT_DAYS = [null, 1, 7, 30, 90, 365] as const;
+
 /** `revokeUrl` leads to the console, where the person can revoke the consent; undefined if there is no console. */
 export function consentPage(page: FormPageData & { email: string; revokeUrl: string | undefined }): Html {
   const { attempt, email, revokeUrl } = page;
@@ -80,10 +83,11 @@ export function consentPage(page: FormPageData & { email: string; revokeUrl: str
         <li class="not"><strong>It cannot read your memory as such</strong>
           <span>The app gets the suggestions, and no access to your profile, facts or texts.</span></li>
         <li class="may"><strong>It can learn from suggestions</strong>
-          <span>By trying out beginnings, the app could find phrases that you wrote more than once, and words and names that you use.
-          Forecue never uses what it recognises as a password or key, nor words of six characters or more that mix letters and
-          digits. These phrases leave out long numbers, addresses and names of accounts. Texts and facts that you tagged private are
-          left out. It does not recognise every secret.</span></li>
+          <span>By trying out beginnings, the app could find words that you use, and names are words, too. It could also find phrases
+          that you wrote in different texts and sessions, or by habit. Forecue never uses what it recognises as a password or key, as
+          an amount of money, or as about your health, beliefs or papers. The same holds for words of six characters or more that
+          mix letters and digits. Phrases leave out long numbers, addresses and names of accounts, too. Texts and facts that you tagged
+          private are left out. It does not recognise every secret.</span></li>
         <li class="not"><strong>It adds nothing to your memory</strong>
           <span>What the app sends to Forecue is not stored there.</span></li>
         <li class="may"><strong>You can ${revoke}</strong>
@@ -92,11 +96,27 @@ export function consentPage(page: FormPageData & { email: string; revokeUrl: str
     </section>
     <form method="post" class="choice">
       ${csrfField(page)}
+      <fieldset>
+        <legend>What it may use</legend>
+        <label class="check"><input type="radio" name="memory" value="all" checked>Your profile, facts and what you wrote</label>
+        <label class="check"><input type="radio" name="memory" value="facts">Only your profile and facts</label>
+      </fieldset>
+      <div class="field">
+        <label for="days">Until</label>
+        <select id="days" name="days">${CONSENT_DAYS.map(
+          (days) => html`<option value="${days ?? ''}">${dayText(days)}</option>`,
+        )}</select>
+      </div>
       <button class="primary" name="do" value="approve">Allow</button>
       <button class="secondary" name="do" value="deny">Deny</button>
     </form>
     <p class="foot small quiet">Either way you go back to <strong><bdi>${new URL(attempt.redirectUri).host}</bdi></strong>.</p>`,
   );
+}
+
+function dayText(days: (typeof CONSENT_DAYS)[number]): string {
+  if (days === null) return 'you revoke it';
+  return days === 1 ? 'tomorrow' : `${days} days from now`;
 }
 
 export function closedPage(attempt: AttemptView): Html {

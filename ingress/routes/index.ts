@@ -66,6 +66,7 @@ export const routes: readonly Route<Parts>[] = [
   api('DELETE', '/api/auth/keys/:key_id/', 'user', keys.revokeKey),
   api('GET', '/api/connections/', 'user', ownConnections.listOwnConnections),
   api('GET', '/api/connections/:id/', 'user', ownConnections.readOwnConnection),
+  api('PATCH', '/api/connections/:id/', 'user', ownConnections.changeOwnConnection),
   api('DELETE', '/api/connections/:id/', 'user', ownConnections.revokeOwnConnection),
   api('POST', '/api/recording/events/', 'user', recording.recordEvents),
   api('GET', '/api/recording/events/:id/', 'user', recording.readEvent),

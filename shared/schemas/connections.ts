@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf, text } from './build.ts';
-import { Identifier, Name, Timestamp } from './common.ts';
+import { Identifier, Name, NullableTimestamp, Timestamp } from './common.ts';
 
 const RedirectUri = text(2048, 1);
 
@@ -49,9 +49,24 @@ export type ConnectionSummary = Static<typeof ConnectionSummary>;
 export const CONNECTION_USES_MAX = 10_000;
 const UseCount = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
+export const CONSENT_MEMORY = ['all', 'facts'] as const;
+
+/** What predictions for the app may use of memory: all of it, or only the profile and the facts. */
+const ConsentScope = closedObject({ memory: oneOf(CONSENT_MEMORY) });
+export type ConsentScope = Static<typeof ConsentScope>;
+
+export const ConnectionChange = closedObject({
+  scope: Type.Optional(ConsentScope),
+  /** When the connection ends as by a revoke; null: never. */
+  ends_at: Type.Optional(NullableTimestamp),
+});
+export type ConnectionChange = Static<typeof ConnectionChange>;
+
 /** A connection. The counts cover the last 35 days, and only predictions made under the current grant. */
 export const ConnectionDetail = closedObject({
   ...summaryFields,
+  scope: ConsentScope,
+  ends_at: NullableTimestamp,
   /** Number of predictions made with the account's memory. */
   predictions: UseCount,
   /** Number of these predictions that suggested something. */

@@ -29,10 +29,15 @@ export function codesIn(value: unknown): Set<string> {
 
 /** Replaces codes in all strings of a value of JSON. */
 export function withoutCodes<Value>(value: Value, visible: ReadonlySet<string>): Value {
-  if (typeof value === 'string') return replaceCodes(value, '[masked code]', visible) as Value;
-  if (Array.isArray(value)) return value.map((part) => withoutCodes(part, visible)) as Value;
+  return changeStrings(value, (text) => replaceCodes(text, '[masked code]', visible));
+}
+
+/** Changes all strings of a value of JSON. */
+export function changeStrings<Value>(value: Value, change: (text: string) => string): Value {
+  if (typeof value === 'string') return change(value) as Value;
+  if (Array.isArray(value)) return value.map((part) => changeStrings(part, change)) as Value;
   if (typeof value !== 'object' || value === null) return value;
-  const parts = Object.entries(value).map(([name, part]) => [name, withoutCodes(part, visible)]);
+  const parts = Object.entries(value).map(([name, part]) => [name, changeStrings(part, change)]);
   return Object.fromEntries(parts) as Value;
 }
 

@@ -1,6 +1,6 @@
 import { removeUnrecallable } from './recallable.ts';
 import { maskSecrets } from './secrets.ts';
-import { normalForm, UNSPACED_SCRIPTS } from './words.ts';
+import { normalForm, UNSPACED_SCRIPTS, wordsOf } from './words.ts';
 
 /*
  * A text is split into lines. A line ends at a line break and wherever a completion must not continue, such as at a
@@ -24,6 +24,12 @@ const MASK = /\[masked [a-z ]{1,20}\]/g;
 
 export function phraseLinesOf(text: string): string {
   return linesOf(removeSecrets(text));
+}
+
+/** Returns the lines of a text of memory without what no completion may reveal. */
+export function recallableLinesOf(text: string): string {
+  // Removes secrets first: `removeUnrecallable` could remove a part of a secret and leave the rest unrecognisable.
+  return linesOf(removeUnrecallable(removeSecrets(text)));
 }
 
 /** Replaces secrets by NUL, which ends a line. Keeps the rest of a link or an address that contains a secret. */
@@ -98,6 +104,8 @@ export interface Phrase {
   words: string;
   /** The phrase as it was written; null if it was written in lower case. */
   written: string | null;
+  /** Hash of the words of its line: the same for a line that was written again. */
+  line: number;
 }
 
 /** Maximum length of a phrase in UTF-16 units: enough for the words that are looked up and for a completion. */
@@ -112,16 +120,35 @@ const PHRASES_MAX = 400;
 /** Returns the phrases that a completion may repeat, beginnings of lines first; none for a pasted text. */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_CHARS_MAX) return [];
-  // Removes secrets first: `removeUnrecallable` could remove a part of a secret and leave the rest unrecognisable.
-  const lines = `\n${linesOf(removeUnrecallable(removeSecrets(text))).trim()}`;
+  const lines = `\n${recallableLinesOf(text).trim()}`;
   const lower = lowerCaseInPlace(lines);
   const breaks = Array.from(lines.matchAll(/\n(?!$)/g), ({ index }) => index);
+  const endedLines = `${lines}\n`;
+  const lineEndAfter = (offset: number) => endedLines.indexOf('\n', offset + 1);
+  const lineHashes = new Map(
+    breaks.map((start) => [lineEndAfter(start), hashOf(lower.slice(start, lineEndAfter(start)))]),
+  );
   return [...breaks, ...wordStarts(lines)].slice(0, PHRASES_MAX).map((offset) => {
-    const lineEnd = lines.indexOf('\n', offset + 1);
-    const end = Math.min(lineEnd < 0 ? lines.length : lineEnd, offset + PHRASE_CHARS_MAX);
+    const lineEnd = lineEndAfter(offset);
+    const end = Math.min(lineEnd, offset + PHRASE_CHARS_MAX);
     const [words, written] = [lower, lines].map((line) =>
       line.slice(offset, end).replace(/[\ud800-\udbff]$/, ''),
     );
-    return { offset, words: words ?? '', written: written === words ? null : (written ?? null) };
+    return {
+      offset,
+      words: words ?? '',
+      written: written === words ? null : (written ?? null),
+      line: lineHashes.get(lineEnd) ?? 0,
+    };
   });
+}
+
+/**
+ * Returns a hash of a text's words, of 32 bits (FNV-1a). Texts that share one by chance count as the same, and so less
+ * comes out of memory.
+ */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(wordsOf(text).join(' '))) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash | 0;
 }

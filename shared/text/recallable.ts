@@ -1,4 +1,5 @@
 import { replaceCodes } from './codes.ts';
+import { replaceSensitive } from './sensitive.ts';
 
 /** Texts that no completion may reveal, whatever an app's draft says. Secrets are left to `maskSecrets`. */
 const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
@@ -26,7 +27,7 @@ const UNRECALLABLE_PATTERNS: readonly RegExp[] = [
 
 export function removeUnrecallable(text: string): string {
   const left = UNRECALLABLE_PATTERNS.reduce((rest, pattern) => rest.replace(pattern, '\n'), text);
-  return replaceCodes(left, '\n');
+  return replaceSensitive(replaceCodes(left, '\n'), '\n', '\n');
 }
 
 /** Tag of rows that no app may learn of. */

@@ -274,6 +274,10 @@ async function usePredictions(
   await person.expectOk('DELETE', '/api/connections/:id/', { names: others.slice(1) });
   await person.expectOk('GET', '/api/connections/');
   await person.expectOk('GET', '/api/connections/:id/', { names: [connection] });
+  await person.expectOk('PATCH', '/api/connections/:id/', {
+    names: [connection],
+    body: { ends_at: null },
+  });
   system.provider.respond(ok({ continuation: mine }));
   const body = markedRequest(markers, connection, 1);
   await person.expectOk('POST', '/v1/predictions', { body });

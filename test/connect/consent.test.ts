@@ -59,12 +59,20 @@ describe('consent page', () => {
     const consent = await visitor.get(attempt.url);
     assertPage(consent, 200, /Allow <strong><bdi>Quill Notes<\/bdi><\/strong> to use your memory\?/);
     assert.ok(consent.text.includes(email));
-    const back = await decide(attempt, visitor, 'approve');
-    const code = app.check(back, attempt).get('code');
+    assert.match(consent.text, /names are words, too/);
+    const unknown = await visitor.submit(attempt.url, { do: 'approve', memory: 'none' });
+    assert.equal(unknown.location, attempt.requestId);
+    const { location } = await visitor.submit(attempt.url, { do: 'approve', memory: 'facts', days: '7' });
+    const code = app.check(new URL(location ?? ''), attempt).get('code');
     assert.match(code ?? '', /^[A-Za-z0-9_-]{43}$/);
     const { status, body } = await app.exchange(attempt, code);
     assert.equal(status, 200);
     assert.deepEqual([body.status, body.grant_revision], ['connected', 1]);
+    const kept = await system.sql(
+      `select memory, extract(day from ends_at - granted_at)::int + 1 as days from connections where id = $1`,
+      [body.connection_id],
+    );
+    assert.deepEqual(kept, [{ memory: 'facts', days: 7 }]);
   });
 
   it('the consent page redirects to the app with access_denied, state and iss when the person denies', async () => {

@@ -5,7 +5,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, type ExchangeResponse, revoke } from '../support/connection.ts';
 import { delay, hang, ok } from '../support/fake-provider.ts';
-import { addFact, setProfile } from '../support/memory.ts';
+import { add, addFact, setProfile } from '../support/memory.ts';
 import { rowOf } from '../support/rows.ts';
 import { useSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
@@ -64,6 +64,46 @@ describe('predictions with a connection', () => {
     const { body } = await app.predict(predictionBody());
     assert.deepEqual([body.connection_id, body.profile_revision, body.grant_revision], [null, 'none', 0]);
     assert.equal((await system.provider.called(1)).record.known, null);
+  });
+
+  it('a person can narrow a connection to profile and facts, give it an end, and both hold from the next prediction on', async () => {
+    await addFact(system, person, { text: 'Reports to Ada' });
+    await add(person, 'raw', { content: 'I write the slides about a release', kind: 'reply' });
+    const path = `/api/connections/${connection.connection_id}/`;
+    const recalledNow = async () => {
+      system.provider.reset();
+      assert.equal((await app.predict(connectedBody())).status, 200);
+      const { known, recalled } = (await system.provider.called(1)).record;
+      return [known?.facts.length, recalled?.said.length];
+    };
+    assert.deepEqual(await recalledNow(), [1, 1]);
+    const ends_at = '2999-01-01T00:00:00.000Z';
+    const changed = await person.request('PATCH', path, { scope: { memory: 'facts' }, ends_at });
+    assert.equal(changed.status, 200, changed.text);
+    const { body: detail } = await person.get<ConnectionDetail>(path);
+    assert.deepEqual([detail.scope, detail.ends_at], [{ memory: 'facts' }, ends_at]);
+    assert.deepEqual(await recalledNow(), [1, 0]);
+    const refused = [
+      { ends_at: '2020-01-01T00:00:00Z' },
+      { scope: { memory: 'none' } },
+      { scope: {} },
+      { status: 'revoked' },
+    ];
+    for (const body of refused) assert.equal((await person.request('PATCH', path, body)).status, 422);
+    assert.equal((await (await signUp(system)).request('PATCH', path, {})).status, 404);
+
+    await system.sql('update connections set ends_at = now() where id = $1', [connection.connection_id]);
+    assert.deepEqual(statusOf(await app.predict(connectedBody())), REVOKED);
+    assert.deepEqual(statusOf(await person.request('PATCH', path, { ends_at: null })), REVOKED);
+    await until(async () => (await person.get<ConnectionDetail>(path)).body.status === 'revoked');
+  });
+
+  it('predictions that run when the end of their connection comes end as by a revoke', async () => {
+    system.provider.next(hang());
+    const running = app.predict(connectedBody());
+    await system.provider.called(1);
+    await system.sql('update connections set ends_at = now() where id = $1', [connection.connection_id]);
+    assert.deepEqual(statusOf(await running), REVOKED);
   });
 
   it("a prediction request is 404 for an unknown connection or another app's, and 403 for another user's", async () => {

@@ -223,6 +223,10 @@ describe('examples', () => {
     await tell('readUsage');
     await tell('listOwnConnections');
     await tell('readOwnConnection', { params: { id: connection_id } });
+    await tell('changeOwnConnection', {
+      params: { id: connection_id },
+      body: { scope: { memory: 'facts' }, ends_at: '2027-06-30T22:00:00Z' },
+    });
     await tell('revokeOwnConnection', { params: { id: connection_id } });
     await tell('revokeConnection', { params: { connection_id }, body: { user_id } });
 

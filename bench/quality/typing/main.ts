@@ -89,7 +89,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
   let known = 0;
   for (let n = 0; n < count; n += 1) {
     const at = later[Math.floor((n * later.length) / count)] ?? 0;
-    for (; known < at; known += 1) written.add(messages[known]?.text ?? '');
+    for (; known < at; known += 1) written.add(messages[known]?.text ?? '', messages[known]?.session ?? '');
     const { text } = messages[at] ?? { text: '' };
     const conversation = conversationBefore(messages, at);
     const judged = new Set<string>();

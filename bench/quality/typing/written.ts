@@ -1,5 +1,5 @@
 import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
-import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
+import { hashOf, type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
 
 /** Maximum number of phrases that the product recalls for one tail of a draft. Of more, it takes a sample. */
 const RECALLED_MAX = 48;
@@ -10,12 +10,14 @@ const MESSAGES_A_DAY = 10;
 
 /** A person's words, as the table `phrases` holds them, for measurements without a database. */
 export class WrittenPhrases {
-  readonly #phrases: (Phrase & { message: number })[] = [];
+  readonly #phrases: (Phrase & { message: number; occasion: number })[] = [];
   #messages = 0;
   #isSorted = true;
 
-  add(text: string): void {
-    for (const phrase of phrasesOf(text)) this.#phrases.push({ ...phrase, message: this.#messages });
+  add(text: string, session: string): void {
+    const occasion = hashOf(session);
+    for (const phrase of phrasesOf(text))
+      this.#phrases.push({ ...phrase, message: this.#messages, occasion });
     this.#messages += 1;
     this.#isSorted = false;
   }
@@ -33,6 +35,8 @@ export class WrittenPhrases {
         scale,
         days: (this.#messages - phrase.message) / MESSAGES_A_DAY,
         source: `message ${phrase.message}`,
+        line: phrase.line,
+        occasion: phrase.occasion,
       }));
     });
   }

@@ -310,6 +310,10 @@ export const de: typeof en = {
     used: (predictions, suggested, last) =>
       `Vorhersagen in 35 Tagen: ${predictions}, davon mit einem Vorschlag: ${suggested}; zuletzt ${last}.`,
     unused: 'In den letzten 35 Tagen nicht benutzt.',
+    uses: 'Darf benutzen',
+    all: 'Profil, Fakten und was Sie schrieben',
+    facts: 'Nur Profil und Fakten',
+    until: 'Bis zum Ende von (leer: bis Sie beenden)',
     revoked: 'beendet',
     connected: (since) => `verbunden seit ${since}`,
     revoke: 'Beenden',

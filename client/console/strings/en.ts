@@ -302,6 +302,10 @@ export const en = {
     used: (predictions: string, suggested: string, last: string) =>
       `Predictions in 35 days: ${predictions}, of which suggested something: ${suggested}; last ${last}.`,
     unused: 'Not used in the last 35 days.',
+    uses: 'May use',
+    all: 'Profile, facts and what you wrote',
+    facts: 'Only profile and facts',
+    until: 'Until the end of (empty: until you revoke it)',
     revoked: 'revoked',
     connected: (since: string) => `connected since ${since}`,
     revoke: 'Revoke',

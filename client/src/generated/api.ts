@@ -35,6 +35,8 @@ export interface ApiMethods {
   listOwnConnections(options?: CallOptions): Promise<schemas.ConnectionList>;
   /** A connection, and what the app used it for in the last 35 days. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readOwnConnection(id: string, options?: CallOptions): Promise<schemas.ConnectionDetail>;
+  /** Change what an app may use, and until when. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `connection_revoked`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  changeOwnConnection(id: string, body?: schemas.ConnectionChange, options?: CallOptions): Promise<schemas.ConnectionDetail>;
   /** End a connection. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   revokeOwnConnection(id: string, options?: CallOptions): Promise<void>;
   /** Record a batch of events. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -143,6 +145,7 @@ export const apiOperations = {
   revokeKey: 'DELETE /api/auth/keys/{key_id}/',
   listOwnConnections: 'GET /api/connections/',
   readOwnConnection: 'GET /api/connections/{id}/',
+  changeOwnConnection: 'PATCH /api/connections/{id}/ body',
   revokeOwnConnection: 'DELETE /api/connections/{id}/',
   recordEvents: 'POST /api/recording/events/ body',
   readEvent: 'GET /api/recording/events/{id}/',

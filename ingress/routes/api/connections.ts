@@ -1,5 +1,7 @@
+import { changeConnection } from '../../../shared/db/stores/connections/change.ts';
 import { listConnections, readConnection } from '../../../shared/db/stores/connections/list.ts';
-import { ConnectionDetail, ConnectionList } from '../../../shared/schemas/connections.ts';
+import { ConnectionChange, ConnectionDetail, ConnectionList } from '../../../shared/schemas/connections.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
 
@@ -22,6 +24,25 @@ export const readOwnConnection = endpoint('user', {
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: await readConnection(em(), user.id, params.id),
 }));
+
+export const changeOwnConnection = endpoint('user', {
+  operationId: 'changeOwnConnection',
+  tag: 'Own connections',
+  scopes: [],
+  summary: 'Change what an app may use, and until when',
+  description:
+    'Holds from the next prediction on. With the memory `facts`, predictions use the profile and the facts only. At ' +
+    '`ends_at` the connection is revoked. A connection that is revoked or has ended is 403 `connection_revoked`.',
+  inTurn: 'account',
+  params: { id: 'uuid' },
+  body: ConnectionChange,
+  bodyLimit: SMALL_BODY_BYTES_MAX,
+  errors: ['connection_revoked'],
+  response: ConnectionDetail,
+}).handle(async ({ user, params, body }, { em }: Parts) => {
+  await changeConnection(em(), user.id, params.id, body);
+  return { body: await readConnection(em(), user.id, params.id) };
+});
 
 export const revokeOwnConnection = endpoint('user', {
   operationId: 'revokeOwnConnection',

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { CONSENT_MEMORY } from '../../schemas/connections.ts';
 import { Account } from './account.ts';
 import { App } from './app.ts';
 import { expressionIndexes } from './expression-indexes.ts';
@@ -24,8 +25,15 @@ export const Connection = defineEntity({
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
     revokedAt: p.datetime(3).nullable(),
+    /** What the app's predictions may use: all of memory, or only the profile and the facts. */
+    memory: p.enum([...CONSENT_MEMORY]).default('all'),
+    /** When the grant ends as by a revoke. */
+    endsAt: p.datetime(3).nullable(),
   },
   uniques: [{ name: 'connections_app_user', properties: ['app', 'userId'] }],
+  indexes: expressionIndexes('connections', {
+    ends: `("ends_at") where status = 'connected' and ends_at is not null`,
+  }),
 });
 export type Connection = InferEntity<typeof Connection>;
 
@@ -55,6 +63,9 @@ export const ConnectionAttempt = defineEntity({
     grantRevision: p.integer().nullable(),
     /** Response to the exchange of the code, returned again if the exchange is repeated. */
     answer: p.text().nullable(),
+    /** What the person allowed: the same columns of the connection get it. */
+    memory: p.enum([...CONSENT_MEMORY]).default('all'),
+    endsAt: p.datetime(3).nullable(),
   },
   indexes: [
     { name: 'connection_attempts_expires', properties: ['expiresAt'] },

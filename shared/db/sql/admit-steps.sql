@@ -76,7 +76,7 @@ begin
              when c.id is null then 'not_found'
              when not c.id = any (_held) then 'service_unavailable'
              when c.user_id <> i.user_id then 'access_denied'
-             when c.status <> 'connected' then 'connection_revoked'
+             when c.status <> 'connected' or c.ends_at <= now() then 'connection_revoked'
            end as refusal,
            w.id as live_id, w.attempt as live_attempt, w.admission as live_admission,
            w.attachment as live_attachment, w.fingerprint as live_fingerprint, w.waiters as live_waiters,
@@ -92,7 +92,7 @@ begin
       -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large
       -- one.
       left join lateral (
-        select n.id, n.user_id, n.status, n.account_grant from connections n
+        select n.id, n.user_id, n.status, n.ends_at, n.account_grant from connections n
          where n.id = i.connection_id and n.app_id = _party offset 0) c on true
       left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
       -- Orders by id and attempt, not by time: if the clock was set back, an earlier end may have the later time.

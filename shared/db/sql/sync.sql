@@ -16,7 +16,8 @@
 -- up to its end, for which the next page waits.
 create or replace function sync_page_v1(
   _work uuid, _attempt int, _worker uuid, _account uuid, _progress json, _session text, _synced_to bigint, _ids uuid[],
-  _times timestamptz[], _rows json, _places int[], _samples int[], _words text[], _written text[])
+  _times timestamptz[], _rows json, _places int[], _samples int[], _words text[], _written text[],
+  _lines int[], _occasions int[])
 returns table (created int)
 language plpgsql set lock_timeout = '2s' set enable_seqscan = off set jit = off as $$
 declare
@@ -41,9 +42,10 @@ begin
   )
   select array_agg(a.id) into _added from added a;
 
-  insert into phrases (account_id, raw_id, sample, written_at, words, written)
-  select _account, _ids[p.place], p.sample, _times[p.place], p.words, p.written
-    from unnest(_places, _samples, _words, _written) p (place, sample, words, written)
+  insert into phrases (account_id, raw_id, sample, line, written_at, occasion, words, written)
+  select _account, _ids[p.place], p.sample, p.line, _times[p.place], p.occasion, p.words, p.written
+    from unnest(_places, _samples, _words, _written, _lines, _occasions)
+         p (place, sample, words, written, line, occasion)
    where cardinality(_added) = cardinality(_ids) or _ids[p.place] = any (_added);
 
   perform pg_advisory_xact_lock(hashtextextended(_work::text, (_progress ->> 'from')::bigint));

@@ -6,7 +6,7 @@ import { TokenUsage } from '../entities/provider.ts';
 import { transaction } from '../statement.ts';
 import { takeSteps } from '../steps.ts';
 import { endSessions } from './accounts.ts';
-import { endRevokedWork, revokeConnectionsOf } from './connections/revoke.ts';
+import { endRevokedWork, revokeConnectionsOf, revokeEnded } from './connections/revoke.ts';
 import {
   anonymizeProviderCalls,
   eraseMemory,
@@ -149,8 +149,8 @@ async function* renewingLease(
 }
 
 /**
- * Finishes what other processes left unfinished when they died or ran out of time: ends work under revoked connections,
- * and erases accounts. Takes about `withinMs` for each of the two. Any number of processes may call it.
+ * Revokes connections whose end has come, and finishes what other processes left unfinished when they died or ran out
+ * of time: ends work under revoked connections, and erases accounts. Takes about `withinMs` for each of the two. Any number of processes may call it.
  */
 export async function finishEndings(
   em: EntityManager,
@@ -159,6 +159,7 @@ export async function finishEndings(
   stopping: AbortSignal,
 ): Promise<void> {
   try {
+    await takeSteps(revokeEnded(em, options), withinMs, stopping);
     await takeSteps(endRevokedWork(em, options), withinMs, stopping);
   } finally {
     await finishErasures(em, options, withinMs, stopping);

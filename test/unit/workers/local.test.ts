@@ -47,8 +47,12 @@ async function completionOf(draft: string, ...contents: string[]): Promise<strin
   ).completion;
 }
 
-/** Predicts for a person who wrote these texts 100 days ago. */
-function predictFromMemory(draft: string, texts: readonly string[], dismissed = 0): Promise<Guess> {
+/** Predicts for a person who wrote these texts 100 days ago, each in a session of its own unless `sessions` says so. */
+function predictFromMemory(
+  draft: string,
+  texts: readonly string[],
+  { dismissed = 0, sessions = [...texts.keys()] } = {},
+): Promise<Guess> {
   const phrases = draftEndOf(draft).tails.flatMap((tail, words) =>
     texts.flatMap((text, row) =>
       phrasesOf(text)
@@ -59,6 +63,8 @@ function predictFromMemory(draft: string, texts: readonly string[], dismissed = 
           scale: 1,
           days: 100,
           source: `row ${row}`,
+          line: phrase.line,
+          occasion: sessions[row] ?? row,
         })),
     ),
   );
@@ -197,21 +203,30 @@ describe('built-in predictor: drafts', () => {
 describe('built-in predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('the built-in predictor completes a partial word from one sentence, but whole words only from repeated sentences', async () => {
-    assert.equal((await predictFromMemory('The invoice', [sentence])).completion, '');
+  it('the built-in predictor completes a partial word from one text, but whole words only from two lines in two sessions, or one in three', async () => {
     assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
-    const often = await predictFromMemory(
-      'The invoice',
-      Array.from({ length: 9 }, () => sentence),
+    const other = `Again: ${sentence}`;
+    const cases: [texts: string[], sessions: number[], completion: RegExp][] = [
+      [[sentence], [1], /^$/],
+      [[sentence, sentence, other], [1, 1, 1], /^$/],
+      [[sentence, sentence.toUpperCase()], [1, 2], /^$/],
+      [[sentence, other], [1, 2], /^ goes/],
+      [[sentence, sentence, sentence], [1, 2, 3], /^ goes/],
+    ];
+    for (const [texts, sessions, completion] of cases)
+      assert.match((await predictFromMemory('The invoice', texts, { sessions })).completion, completion);
+    const recalled = { facts: [sentence], episodes: [], said: [] };
+    assert.equal(
+      (await predict('The invoice', [], { memory: { profile: null, facts: [other], recalled } })).completion,
+      '',
     );
-    assert.match(often.completion, /^ goes to my accountant/);
   });
 
   it('the built-in predictor is less sure for a person who dismissed 50 suggestions and accepted none', async () => {
     const texts = [sentence, sentence];
     const [usual, wary] = [
       await predictFromMemory('The inv', texts),
-      await predictFromMemory('The inv', texts, 50),
+      await predictFromMemory('The inv', texts, { dismissed: 50 }),
     ];
     assert.ok(wary.confidence < usual.confidence / 1.5, `${wary.confidence}, ${usual.confidence}`);
   });
@@ -221,6 +236,10 @@ describe('built-in predictor: recall', () => {
     ['a secret', 'sk-proj-Ab12Cd34Ef56Gh78Ij90'],
     ['an e-mail address', 'ada.lovelace@example.org'],
     ['a number of six digits', '482913'],
+    ['an amount of money', '€83400'],
+    ['an amount in words', 'achthundert€'],
+    ['an illness', 'Ann, diagnosed with Crohn'],
+    ['a paper of identity', 'my passport name Quandt'],
     ['a telephone number', '+49 421 55 19 37'],
     ['an English address', '12 Baker Street'],
     ['a German address', 'Hauptstraße 5 in 28195 Bremen'],

@@ -56,10 +56,9 @@ export function* continuations(
     const next = likeliestNextWord(places, begun && words === 1);
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
-    // If the words occur in only one text of memory, suggests them only to complete an unfinished word. Otherwise an
-    // app could read that text word by word.
-    const isFromOneRememberedText = support === 1 && next.places.every(({ remembered }) => remembered);
-    if (isFromOneRememberedText && !(begun && words === 1 && IN_WORD.test(next.word))) return;
+    // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
+    // that text word by word.
+    if (!isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     probability *= next.probability;
     text += next.word;
     const { depth, share } = next;
@@ -71,6 +70,17 @@ export function* continuations(
       maxWords: maxWords + 1,
     }));
   }
+}
+
+/** Number of sessions in which the same line is a habit, and no message that was sent again. */
+const HABIT_SESSIONS = 3;
+
+/** Reports whether the request has the words, or the person wrote them in two lines and two sessions, or by habit. */
+function isWrittenTwice(places: readonly ContinuationEvidence[]): boolean {
+  if (places.some(({ remembered }) => remembered === null)) return true;
+  const written = places.flatMap(({ remembered }) => remembered ?? []);
+  const sessions = new Set(written.map(({ occasion }) => occasion)).size;
+  return sessions >= HABIT_SESSIONS || (sessions > 1 && new Set(written.map(({ line }) => line)).size > 1);
 }
 
 interface Follower {

@@ -1,4 +1,4 @@
-import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
+import type { PredictionTask, RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import {
   type DraftEnd,
@@ -6,6 +6,7 @@ import {
   isWordStart,
   lowerCaseInPlace,
   phraseLinesOf,
+  recallableLinesOf,
 } from '../../../shared/text/phrases.ts';
 
 /** A place in a text where the draft's last words occur, and the text that follows them. */
@@ -19,7 +20,8 @@ export interface ContinuationEvidence {
   weight: number;
   /** Identifies the text: the id of a raw row, or the index of another text. */
   source: string;
-  remembered: boolean;
+  /** Where the person wrote it; undefined for a fact, which repeats what a row says, and null for a text of the request. */
+  remembered: Pick<RecalledPhrase, 'line' | 'occasion'> | undefined | null;
 }
 
 /** Maximum total length of the searched texts, in UTF-16 units. It limits the time for a prediction. */
@@ -44,26 +46,29 @@ export function isWrittenByPerson(message: Message): boolean {
 }
 
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
-  const evidence = (task.local?.phrases ?? []).map(({ following, words, scale, days, source }) => ({
-    ...cutFollowing(following, isCutPhrase((end.tails[words]?.length ?? 0) + following.length)),
-    minWords: words,
-    maxWords: words,
-    weight: scale * (OLD_PHRASE_WEIGHT + (1 - OLD_PHRASE_WEIGHT) * 0.5 ** (days / HALF_LIFE_DAYS)),
-    source,
-    remembered: true,
-  }));
+  const evidence: ContinuationEvidence[] = (task.local?.phrases ?? []).map(
+    ({ following, words, scale, days, source, ...remembered }) => ({
+      ...cutFollowing(following, isCutPhrase((end.tails[words]?.length ?? 0) + following.length)),
+      minWords: words,
+      maxWords: words,
+      weight: scale * (OLD_PHRASE_WEIGHT + (1 - OLD_PHRASE_WEIGHT) * 0.5 ** (days / HALF_LIFE_DAYS)),
+      source,
+      remembered,
+    }),
+  );
   const minWords = end.tails[0] === '' ? 1 : 0;
   const nearest = end.tails[minWords] ?? '';
   let left = SEARCHED_CHARS_MAX;
-  for (const [place, { text, weight, remembered }] of textsOf(task, nearest).entries()) {
+  for (const [place, { text, weight, isFact }] of textsOf(task, nearest).entries()) {
     if (left <= 0) break;
     const searchedText = text.slice(-left);
     left -= searchedText.length;
+    const lines = isFact ? recallableLinesOf(searchedText) : phraseLinesOf(searchedText);
     evidence.push(
-      ...findContinuations(searchedText, end.tails, minWords, {
+      ...findContinuations(`\n${lines.trim()}\n`, end.tails, minWords, {
         weight,
         source: String(place),
-        remembered: remembered ?? false,
+        remembered: isFact ? undefined : null,
       }),
     );
   }
@@ -80,7 +85,8 @@ function cutFollowing(following: string, isCut: boolean): Pick<ContinuationEvide
 interface WeightedText {
   text: string;
   weight: number;
-  remembered?: boolean;
+  /** True for a fact, and for the profile's summary. */
+  isFact?: boolean;
 }
 
 /**
@@ -105,7 +111,7 @@ function textsOf(
   ].map((text) => ({
     text,
     weight: PERSON_TEXT_WEIGHT,
-    remembered: true,
+    isFact: true,
   }));
   const typedText = { text: (draftHead + draft).slice(0, -nearest.length), weight: PERSON_TEXT_WEIGHT };
   return [
@@ -124,12 +130,11 @@ function weightOf(message: Message, isLatest: boolean): number {
 
 /** Finds the places where the draft's end `tails[minWords]` occurs: see `DraftEnd`. */
 function findContinuations(
-  text: string,
+  lines: string,
   tails: readonly string[],
   minWords: number,
   origin: Pick<ContinuationEvidence, 'weight' | 'source' | 'remembered'>,
 ): ContinuationEvidence[] {
-  const lines = `\n${phraseLinesOf(text).trim()}\n`;
   const lower = lowerCaseInPlace(lines);
   const nearest = tails[minWords] ?? '';
   const places: ContinuationEvidence[] = [];

@@ -1,6 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId } from '../../../ids.ts';
+import type { ConsentScope } from '../../../schemas/connections.ts';
 import { CODE_TTL_S } from '../../../schemas/limits.ts';
 import { newToken } from '../../../security/keys.ts';
 import { ConnectionAttempt } from '../../entities/connection.ts';
@@ -75,6 +76,11 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
   return found;
 }
 
+/** What the person allows: of memory, and for how many days; null: until it is revoked. */
+export interface Consent extends ConsentScope {
+  days: number | null;
+}
+
 /**
  * Returns the code for the app to exchange, which is stored only as a hash; undefined if the attempt was decided before
  * or has expired, or the account is gone or disabled. Locks the account, so that disabling it waits.
@@ -83,6 +89,7 @@ export async function approveAttempt(
   em: EntityManager,
   id: string,
   accountId: string,
+  { memory, days }: Consent = { memory: 'all', days: null },
 ): Promise<string | undefined> {
   const { token, hash } = newToken();
   const approvedRows = await em.execute<object[]>(
@@ -90,10 +97,11 @@ export async function approveAttempt(
        select a.id from accounts a where a.id = ? and a.active for share
      )
      update connection_attempts t
-        set status = 'approved', account_id = a.id, code_hash = ?, code_expires_at = now() + make_interval(secs => ?)
+        set status = 'approved', account_id = a.id, code_hash = ?, code_expires_at = now() + make_interval(secs => ?),
+            memory = ?, ends_at = now() + make_interval(days => ?)
        from approver a where t.id = ? and t.status = 'pending' and t.expires_at > now()
      returning t.id`,
-    [accountId, hash, CODE_TTL_S, id],
+    [accountId, hash, CODE_TTL_S, memory, days, id],
   );
   return approvedRows.length === 1 ? token : undefined;
 }

@@ -8,6 +8,7 @@ import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
 import { Connection, ConnectionAttempt } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
+import { inForce } from './change.ts';
 import { endPredictionsOf } from './revoke.ts';
 
 export interface ExchangeResult {
@@ -58,11 +59,7 @@ async function isGranted(
   tx: EntityManager,
   { connection, grantRevision }: ConnectionAttempt,
 ): Promise<boolean> {
-  const grant = {
-    id: connection?.id ?? null,
-    status: 'connected',
-    grantRevision: grantRevision ?? null,
-  } as const;
+  const grant = { id: connection?.id ?? null, grantRevision: grantRevision ?? null, ...inForce() };
   return (await tx.count(Connection, grant)) > 0;
 }
 
@@ -99,11 +96,15 @@ async function firstExchange(
   attempt: ConnectionAttempt,
   windowS: number,
 ): Promise<ExchangeResult> {
-  const { app, userId, account } = attempt;
+  const { app, userId, account, memory, endsAt = null } = attempt;
   if (account == null) throw new Error('an approved attempt has an account');
   // An account that was disabled or erased since its approval counts as not having approved.
   if (!(await lockActiveAccount(tx, account.id))) throw new AppError('access_denied');
-  const grant = await makeGrant(tx, { appId: app.id, userId, accountId: account.id }, windowS);
+  const grant = await makeGrant(
+    tx,
+    { appId: app.id, userId, accountId: account.id, memory, endsAt },
+    windowS,
+  );
   const answer: ConnectionExchangeResponse = {
     connection_id: grant.connectionId,
     profile_revision: grant.profileRevision,
@@ -130,6 +131,12 @@ async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean
   return lockedAccounts.length > 0;
 }
 
+interface Granted extends Pick<Connection, 'memory' | 'endsAt'> {
+  appId: string;
+  userId: string;
+  accountId: string;
+}
+
 interface Grant {
   connectionId: string;
   grantRevision: number;
@@ -144,7 +151,7 @@ interface Grant {
  */
 async function makeGrant(
   tx: EntityManager,
-  { appId, userId, accountId }: { appId: string; userId: string; accountId: string },
+  { appId, userId, accountId, memory, endsAt }: Granted,
   windowS: number,
 ): Promise<Grant> {
   // Creates a row to lock, so that two concurrent first grants of a user are serialized.
@@ -172,11 +179,11 @@ async function makeGrant(
   const [granted] = await tx.execute<{ grantRevision: number; profileRevision: string }[]>(
     `update connections c
         set account_id = a.id, status = 'connected', grant_revision = c.grant_revision + 1, granted_at = now(),
-            revoked_at = null,
+            revoked_at = null, memory = ?, ends_at = ?,
             account_grant = case when c.account_id = a.id then c.account_grant else c.grant_revision + 1 end
        from accounts a where a.id = ? and c.id = ?
      returning c.grant_revision as "grantRevision", profile_revision(a.id, a.memory_revision) as "profileRevision"`,
-    [accountId, before.id],
+    [memory, endsAt, accountId, before.id],
   );
   if (granted === undefined) throw new Error('an attempt outlived its account');
   const endedIds = isSameAccount ? [] : await endPredictionsOf(tx, [before.id], windowS);

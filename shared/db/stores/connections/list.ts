@@ -30,9 +30,13 @@ export async function readConnection(
   id: string,
 ): Promise<ConnectionDetail> {
   const where = { id, account: accountId };
-  const { app, status, createdAt, grantRevision } = await em.findOneOrFail(Connection, where, {
-    populate: ['app'],
-  });
+  const { app, status, createdAt, grantRevision, memory, endsAt } = await em.findOneOrFail(
+    Connection,
+    where,
+    {
+      populate: ['app'],
+    },
+  );
   const [used] = await em.execute<{ predictions: number; suggested: number; lastMs: number | null }[]>(
     `select count(*)::int as predictions, (count(*) filter (where state = 'suggested'))::int as suggested,
             (extract(epoch from max(admitted_at)) * 1000)::float8 as "lastMs"
@@ -48,6 +52,8 @@ export async function readConnection(
     app_name: app.name,
     status,
     created_at: createdAt.toISOString(),
+    scope: { memory },
+    ends_at: endsAt?.toISOString() ?? null,
     predictions,
     suggested,
     last_used_at: lastMs === null ? null : new Date(lastMs).toISOString(),

@@ -111,6 +111,24 @@ export function endRevokedWork(
   }, 1);
 }
 
+/** Revokes the connections whose end has come. Any number of processes may call it. */
+export function revokeEnded(
+  em: EntityManager,
+  { windowS, announceEnded }: { windowS: number; announceEnded(ids: readonly string[]): void },
+): AsyncGenerator<void> {
+  const due = { status: 'connected', endsAt: { $lte: raw('now()') } } as const;
+  const options = { limit: ROWS_AT_ONCE, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE } as const;
+  return repeatStep(async () => {
+    const { found, ended } = await transaction(em, async (tx) => {
+      const connections = await tx.find(Connection, due, options);
+      const ids = connections.map(({ id }) => id);
+      return { found: ids.length, ended: ids.length === 0 ? [] : await revoke(tx, ids, windowS) };
+    });
+    announceEnded(ended);
+    return found;
+  });
+}
+
 /**
  * Ends predictions that were admitted under ended grants, at most `ROWS_AT_ONCE` in a call. `grants` is a query of
  * `connection_id` and `ended_at`. Ends only the attempts that it has read: a request that has ended may run again under

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { bundleOf, type ContextBundle } from '../../../domain/context-bundle.ts';
 import type { ContextCandidates, ContextQuery } from '../../../domain/context-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
+import type { ConsentScope } from '../../../schemas/connections.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { isCancelled } from '../../faults.ts';
@@ -58,11 +59,11 @@ export async function assembleContext(
 }
 
 const OFFER_OF_CONNECTION = `
-  select c.grant_revision as "grantRevision",
+  select c.grant_revision as "grantRevision", c.memory,
          coalesce(profile_revision(a.id, a.memory_revision), 'none') as "profileRevision",
          ${OFFER}
     from connections c left join accounts a on a.id = c.account_id
-   where c.id = ?::uuid and c.status = 'connected'`;
+   where c.id = ?::uuid and c.status = 'connected' and (c.ends_at is null or c.ends_at > now())`;
 
 export interface ConnectedContext {
   /** Null if the account was erased or the connection revoked. */
@@ -72,24 +73,28 @@ export interface ConnectedContext {
 }
 
 /**
- * Reads memory for an app, without rows tagged private, and revisions in one snapshot. Reads no memory under a
- * connection that was revoked meanwhile.
+ * Reads the memory that a person allowed an app, without rows tagged private, and revisions in one snapshot. Reads no memory under a
+ * connection that was revoked meanwhile, or has ended.
  */
 export async function assembleConnectedContext(
   em: EntityManager,
   connectionId: string,
   query: ContextQuery,
 ): Promise<ConnectedContext> {
-  const row = await readCandidateRows<Omit<ConnectedContext, 'bundle'> & { offer: StoredCandidates | null }>(
-    em,
-    OFFER_OF_CONNECTION,
-    query,
-    { room: TIER_BYTES.usual, id: connectionId },
-  );
+  const row = await readCandidateRows<ConnectedRow>(em, OFFER_OF_CONNECTION, query, {
+    room: TIER_BYTES.usual,
+    id: connectionId,
+  });
   if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
-  const { offer, ...revisions } = row;
-  return { bundle: offer && (await bundleOf(withoutPrivateRows(parseTimes(offer)), query)), ...revisions };
+  const { offer, memory, ...revisions } = row;
+  if (offer === null) return { bundle: null, ...revisions };
+  const shared = withoutPrivateRows(parseTimes(offer));
+  const allowed =
+    memory === 'facts' ? { ...shared, episodes: WITHOUT_ROWS.episodes, raw: WITHOUT_ROWS.raw } : shared;
+  return { bundle: await bundleOf(allowed, query), ...revisions };
 }
+
+type ConnectedRow = Omit<ConnectedContext, 'bundle'> & ConsentScope & { offer: StoredCandidates | null };
 
 function withoutPrivateRows({ facts, episodes, raw, ...rest }: ContextCandidates): ContextCandidates {
   const isShared = ({ tags }: { tags: readonly string[] }) => !tags.includes(PRIVATE_TAG);

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
 import { isEvidence } from '../../../domain/facts/statement.ts';
 import type { RawValues } from '../../../domain/memory-rows.ts';
-import { type Phrase, phrasesOf } from '../../../text/phrases.ts';
+import { hashOf, type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
@@ -15,21 +15,32 @@ const PHRASES_PER_TAIL_MAX = 48;
  */
 const TAIL_LENGTH_MAX = 48;
 
-type NewRawRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
+type NewRawRow = { id: string } & Pick<
+  RawValues,
+  'content' | 'role' | 'origin' | 'sessionId' | 'occurredAt' | 'tags'
+>;
 
-/** `row` is the index of the phrase's raw row, `sample` its sampling level. */
-type RowPhrase = { row: number; sample: number } & Pick<Phrase, 'words' | 'written'>;
+/** `row` is the index of the phrase's raw row, `sample` its sampling level, `occasion` a hash of the row's session. */
+type RowPhrase = { row: number; sample: number; occasion: number } & Omit<Phrase, 'offset'>;
 
 /** Only rows that the person wrote in their own words, and that are not tagged `private`, have phrases. */
 export function phrasesOfRows(rows: readonly NewRawRow[]): RowPhrase[] {
-  return rows.flatMap(({ id, content, tags, ...by }, row) =>
-    isEvidence(by) && !tags.includes(PRIVATE_TAG)
-      ? phrasesOf(content).map(({ offset, ...phrase }) => ({
-          row,
-          sample: samplingLevel(id, offset),
-          ...phrase,
-        }))
-      : [],
+  return rows.flatMap(({ id, content, tags, sessionId, occurredAt, ...by }, row) => {
+    if (!isEvidence(by) || tags.includes(PRIVATE_TAG)) return [];
+    const occasion = occasionOf(sessionId, occurredAt);
+    return phrasesOf(content).map(({ offset, ...phrase }) => ({
+      row,
+      sample: samplingLevel(id, offset),
+      occasion,
+      ...phrase,
+    }));
+  });
+}
+
+/** Rows without a session count as one session a day: what is sent again after an error comes soon. */
+function occasionOf(sessionId: string | null, occurredAt: Date): number {
+  return hashOf(
+    sessionId === null ? occurredAt.toISOString().slice(0, 'YYYY-MM-DD'.length) : `session ${sessionId}`,
   );
 }
 
@@ -45,9 +56,10 @@ export async function storePhrases(
 }
 
 const STORE_PHRASES = `
-  insert into phrases (account_id, raw_id, sample, written_at, words, written)
-  select ?::uuid, p.id, p.sample, p.at, p.words, p.written
-    from json_to_recordset(?::json) p (id uuid, at timestamptz, sample int, words text, written text)`;
+  insert into phrases (account_id, raw_id, sample, line, written_at, occasion, words, written)
+  select ?::uuid, p.id, p.sample, p.line, p.at, p.occasion, p.words, p.written
+    from json_to_recordset(?::json) p (
+      id uuid, at timestamptz, sample int, line int, occasion int, words text, written text)`;
 
 /** Returns a level from 0 to 4, always the same for a phrase. From each level, one phrase in eight goes on. */
 function samplingLevel(id: string, place: number): number {

@@ -173,6 +173,8 @@ export function preparePage(page: SyncPage): PreparedPage {
     phrases.map(({ sample }) => sample),
     phrases.map(({ words }) => words),
     phrases.map(({ written }) => written),
+    phrases.map(({ line }) => line),
+    phrases.map(({ occasion }) => occasion),
   ];
   return { page, parameters };
 }
@@ -181,7 +183,7 @@ const STORE_SYNC_PAGE = {
   name: 'sync_page_v1',
   text: `select created from sync_page_v1($1::uuid, $2::int, $3::uuid, $4::uuid, $5::json, $6::text, $7::bigint,
                                           $8::uuid[], $9::timestamptz[], $10::json, $11::int[], $12::int[], $13::text[],
-                                          $14::text[])`,
+                                          $14::text[], $15::int[], $16::int[])`,
 };
 
 /**

@@ -1,0 +1,42 @@
+import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import { Faults } from '../../../domain/faults.ts';
+import { parseTimestamp } from '../../../domain/moment.ts';
+import { AppError } from '../../../errors/app-error.ts';
+import type { ConnectionChange } from '../../../schemas/connections.ts';
+import { Connection } from '../../entities/connection.ts';
+
+/** Selects connections that are neither revoked nor ended. */
+export const inForce = () => ({
+  status: 'connected' as const,
+  $or: [{ endsAt: null }, { endsAt: { $gt: raw('now()') } }],
+});
+
+/**
+ * Changes what an app may use, and until when, from its next prediction on. Throws `not_found`, `connection_revoked`, or
+ * a `ValidationError` for an end that is no time or not in the future.
+ */
+export async function changeConnection(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  { scope, ends_at }: ConnectionChange,
+): Promise<void> {
+  const where = { id, account: accountId };
+  const change = { ...scope, ...(ends_at !== undefined && { endsAt: parseEnd(ends_at) }) };
+  const isChanged =
+    Object.keys(change).length === 0 ||
+    (await em.nativeUpdate(Connection, { ...where, ...inForce() }, change)) > 0;
+  if (isChanged) return;
+  await em.findOneOrFail(Connection, where);
+  throw new AppError('connection_revoked');
+}
+
+function parseEnd(timestamp: string | null): Date | null {
+  if (timestamp === null) return null;
+  const moment = parseTimestamp(timestamp);
+  const faults = new Faults();
+  if (moment === undefined) faults.add('ends_at', 'Input should be a valid datetime', 'datetime_parsing');
+  else if (moment <= Date.now()) faults.add('ends_at', 'Input should be in the future');
+  faults.throwIfAny();
+  return new Date(moment ?? 0);
+}
