@@ -278,6 +278,8 @@ const RECORDINGS = `
     occurred_at timestamptz(3) not null,
     received_at timestamptz(3) not null,
     body text not null,
+    witness text,
+    reported boolean not null default false,
     primary key (account_id, id)
   );
   create index recording_events_arrival on recording_events (session_id, arrival);
@@ -302,6 +304,7 @@ const MEMORY = `
     kind text not null,
     role text,
     origin text not null,
+    witness text,
     agent text,
     session_id text,
     source text not null,
@@ -352,6 +355,7 @@ const MEMORY = `
     ended_at timestamptz(3) not null,
     status text not null default 'draft',
     origin text not null,
+    witness text,
     tags text[] not null,
     salience float8 not null default 0.5,
     model text,
@@ -385,6 +389,7 @@ const MEMORY = `
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
     origin text not null default 'human',
+    witness text,
     recorded_at timestamptz(3) not null default now(),
     invalidated_at timestamptz(3),
     revision_of uuid,
@@ -454,6 +459,8 @@ const REPLIES = `
     acted_at timestamptz(3),
     actual_response text,
     feedback_at timestamptz(3),
+    feedback_witness text,
+    feedback_reported boolean not null default false,
     label boolean,
     created_at timestamptz(3) not null
   );

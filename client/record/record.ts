@@ -13,6 +13,7 @@ export async function record(paths: string[], yes: boolean): Promise<void> {
     throw new TypeError(
       'set FORECUE_URL to the address of Forecue, and FORECUE_KEY to a key of your account (service_…)',
     );
+  await requireRecordScope(connection);
   if (paths.length === 0) return recordFromNowOn(connection, yes);
   const { text, failed } = await sendAll(connection, paths);
   print(text);
@@ -46,6 +47,21 @@ Earlier sessions: forecue record ${TRANSCRIPTS}
 function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
+}
+
+/** Throws a `TypeError` if the key is known to lack the scope. A key without `read` cannot look at itself. */
+async function requireRecordScope({ url: baseUrl, key }: Connection): Promise<void> {
+  const listed = await createAccountClient({ baseUrl, credential: key })
+    .listKeys()
+    .catch((error) => {
+      if (error instanceof ForecueError && error.status === 403) return { results: [] };
+      throw error;
+    });
+  const scopes = listed.results.find(({ prefix }) => key.startsWith(prefix))?.scopes;
+  if (scopes !== undefined && !scopes.includes('record'))
+    throw new TypeError(
+      'FORECUE_KEY: this key lacks the scope `record`, so that your words would not count as yours',
+    );
 }
 
 async function ownerOf({ url: baseUrl, key: credential }: Connection): Promise<string> {

@@ -54,9 +54,9 @@ const PRESENTERS: { [Type in PageType]: (row: RowOf<Type>) => object } = {
   connection: presentConnection,
   session: presentSession,
   profile: presentProfile,
-  raw: presentRaw,
-  episode: (row) => withoutLinks(presentEpisode({ row, sources: [] }), 'raw_ids'),
-  fact: (row) => withoutLinks(presentFact({ row, sources: [] }), 'episode_ids'),
+  raw: (row) => withWitness(row, presentRaw(row)),
+  episode: (row) => withWitness(row, withoutLinks(presentEpisode({ row, sources: [] }), 'raw_ids')),
+  fact: (row) => withWitness(row, withoutLinks(presentFact({ row, sources: [] }), 'episode_ids')),
   link: presentLink,
   provider_call: presentCall,
   prediction: presentReply,
@@ -93,6 +93,10 @@ function presentConnection({
     scope: { memory },
     ends_at: endsAt ?? null,
   };
+}
+
+function withWitness({ witness }: { witness?: string | null }, row: object): object {
+  return { ...row, witness: witness ?? null };
 }
 
 /** Omits the ids of a row's sources, because the export lists sources in lines of type `link`. */

@@ -14,7 +14,7 @@ import { present } from '../../shared/schemas/present.ts';
 /** A row without the columns that no answer contains. */
 type PublicRow<Row extends RawMemory | Episode | Fact> = Omit<
   Row,
-  'account' | 'failures' | 'retryAt' | 'endedBy'
+  'account' | 'failures' | 'retryAt' | 'endedBy' | 'witness'
 >;
 
 export function presentRaw(row: PublicRow<RawMemory>): RawMemoryResponse {

@@ -35,7 +35,7 @@ const SECURITY_SCHEMES = {
     in: 'header',
     name: 'X-Service-API-Key',
     description:
-      'A key of an account, `service_…`. Valid until it is revoked. A key with scopes needs one of the scopes that the operation names: `read`, `predict`, `write` or `forget`; else, and where it names none, 403 `access_denied`.',
+      'A key of an account, `service_…`. Valid until it is revoked. A key with scopes needs one of the scopes that the operation names: `read`, `predict`, `write`, `forget`, `decide` or `record`; else, and where it names none, 403 `access_denied`.',
   },
 };
 

@@ -16,10 +16,11 @@ import { present } from '../../shared/schemas/present.ts';
 import { type RecordingReceipt, Session, type SessionEventsQuery } from '../../shared/schemas/recording.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import { type ReserveAnswerMemory, UNCOUNTED_BYTES } from '../guards/budgets.ts';
+import type { Sender } from './uploads.ts';
 
 interface RecordingParts {
   em: () => EntityManager;
-  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
+  recordBatch(accountId: string, events: readonly RecordedEvent[], sender: Sender): Promise<RecordResult>;
 }
 
 interface Reader {
@@ -48,17 +49,13 @@ export class RecordingService {
    * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then no row is stored), or
    * `not_authenticated` when the account is gone.
    */
-  async record(
-    accountId: string,
-    rows: Box<readonly unknown[]>,
-    gone: AbortSignal,
-  ): Promise<RecordingReceipt> {
+  async record(accountId: string, rows: Box<readonly unknown[]>, sender: Sender): Promise<RecordingReceipt> {
     const check = () => checkBatch(rows.take(), Date.now());
-    const batch = await this.#checkLimiter.run(check, { party: accountId, gone });
+    const batch = await this.#checkLimiter.run(check, { party: accountId, gone: sender.gone });
     const { events } = batch;
     const result =
       events.length > 0
-        ? await this.#parts.recordBatch(accountId, events, gone)
+        ? await this.#parts.recordBatch(accountId, events, sender)
         : { accepted: 0, foreign: [] };
     return receiptOf(batch, result);
   }

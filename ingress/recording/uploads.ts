@@ -2,6 +2,7 @@ import type { IngressConfig } from '../../shared/config/config.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { type RecordResult, recordBatch } from '../../shared/db/stores/recording/record.ts';
 import type { RecordedEvent } from '../../shared/domain/recording.ts';
+import type { Witness } from '../../shared/domain/witness.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter, type LimitedWork } from '../../shared/timing/concurrency-limiter.ts';
 
@@ -9,12 +10,18 @@ const UPLOAD_LIMITS = { capacity: 3, maxPerParty: 1, maxQueued: 100 };
 /** Pause after a paced upload, as a multiple of the time that the upload took. */
 const PAUSE_RATIO = 1;
 
+export interface Sender {
+  witness: Witness;
+  /** Aborted when the caller disconnects. */
+  gone: AbortSignal;
+}
+
 export interface UploadStore {
   /**
    * Throws `overloaded` when too many uploads of the account wait, or the caller is gone before its turn;
    * `quota_exceeded`; and `not_authenticated` when the account is gone or disabled.
    */
-  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<RecordResult>;
+  recordBatch(accountId: string, events: readonly RecordedEvent[], sender: Sender): Promise<RecordResult>;
   close(): Promise<void>;
 }
 
@@ -42,8 +49,8 @@ export async function openUploads(
     }
   };
   return {
-    recordBatch: (accountId, events, gone) => {
-      const store = () => recordBatch(database.pool, accountId, events, config.quotas);
+    recordBatch: (accountId, events, { witness, gone }) => {
+      const store = () => recordBatch(database.pool, accountId, events, { witness, quotas: config.quotas });
       const piece = { party: accountId, gone };
       return limiter.run(() => (isBusy() ? storePaced(store, piece) : store()), piece);
     },

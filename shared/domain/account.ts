@@ -13,6 +13,8 @@ export interface UserPrincipal {
   readonly id: string;
   /** Absent if the request was made with a key. */
   readonly login?: Login;
+  /** Id of the key, if the request was made with one alone. */
+  readonly keyId?: string;
   /** Absent if the caller has all scopes. */
   readonly scopes?: readonly Scope[];
 }

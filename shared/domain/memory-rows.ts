@@ -1,4 +1,4 @@
-import type { MESSAGE_ORIGINS } from '../schemas/limits.ts';
+import type { RAW_ORIGINS } from '../schemas/limits.ts';
 import type {
   EpisodeChange,
   EpisodeRequest,
@@ -24,7 +24,7 @@ export interface RawValues {
   content: string;
   kind: RawKind;
   role: RawRole;
-  origin: (typeof MESSAGE_ORIGINS)[number];
+  origin: (typeof RAW_ORIGINS)[number];
   agent: string | null;
   sessionId: string | null;
   source: string;

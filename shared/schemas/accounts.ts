@@ -67,8 +67,11 @@ export const InviteResponse = closedObject({ valid: Type.Boolean() });
 
 export const WaitlistResponse = closedObject({ status: Type.Literal('added') });
 
-/** Permissions that a key may have. `write` adds and changes; `forget` deletes. */
-export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
+/**
+ * Permissions that a key may have. `write` adds and changes; `forget` deletes. The key vouches for the person's
+ * decisions with `decide`, for their own words with `record`.
+ */
+export const SCOPES = ['read', 'predict', 'write', 'forget', 'decide', 'record'] as const;
 export type Scope = (typeof SCOPES)[number];
 /** If absent, the key has all scopes. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));

@@ -43,6 +43,8 @@ export const MESSAGE_ORIGINS = [
   'edited_prediction',
   'unknown',
 ] as const;
+/** Possible authors of a raw row. `reported`: brought by a key that vouches for nobody's words. */
+export const RAW_ORIGINS = [...MESSAGE_ORIGINS, 'reported'] as const;
 /** Possible authors of an episode or a fact. `extractive`: Forecue itself, without a model. */
 export const DERIVED_ORIGINS = ['human', 'agent', 'model', 'extractive'] as const;
 export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;

@@ -11,7 +11,7 @@ import {
   TimeOrDate,
   Timestamp,
 } from './common.ts';
-import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
+import { DERIVED_ORIGINS, MESSAGE_ORIGINS, RAW_ORIGINS } from './limits.ts';
 
 const POSTED_ROWS_MAX = 200;
 const SOURCES_MAX = 500;
@@ -60,7 +60,7 @@ export const RawMemoryResponse = closedObject({
   content: Type.String(),
   kind: oneOf(RAW_KINDS),
   role: nullableOneOf(RAW_ROLES),
-  origin: oneOf(MESSAGE_ORIGINS),
+  origin: oneOf(RAW_ORIGINS),
   agent: NullableText,
   session_id: NullableText,
   source: Type.String(),

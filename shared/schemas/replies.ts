@@ -105,6 +105,10 @@ const storedFields = {
   acted_at: NullableTimestamp,
   actual_response: NullableText,
   feedback_at: NullableTimestamp,
+  /** Who gave the feedback: `login` or the id of a key. */
+  feedback_witness: NullableText,
+  /** True if that key does not vouch for the person's decisions: the feedback teaches nothing. */
+  feedback_reported: Type.Boolean(),
   /** Error code with which the prediction failed; null if it did not fail. */
   error: NullableText,
 };

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { signUp, type UserClient } from '../support/account.ts';
+import { issueKey, signUp, type UserClient } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { aiderFile, chatgptFile, conversationFile, copilotFile } from '../support/more-transcripts.ts';
 import { installClient, type PackedClient } from '../support/packed-client.ts';
@@ -111,6 +111,22 @@ describe('forecue record', function () {
     assert.ok(!stdout.includes(SECRET));
     await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
     await assert.rejects(settings(), { code: 'ENOENT' });
+  });
+
+  it("`forecue record` refuses an agent's key, and records the person's own words with one of the scope `record`", async () => {
+    const { path } = await transcript(claudeCodeFile);
+    const refused = await record(['--yes'], {
+      FORECUE_KEY: await issueKey(ann, ['read', 'predict', 'write']),
+    });
+    assert.ok(refused.code !== 0 && refused.stderr.includes('lacks the scope `record`'), refused.stderr);
+    await assert.rejects(settings(), { code: 'ENOENT' });
+    const { code, stdout } = await record([path], { FORECUE_KEY: await issueKey(ann, ['record']) });
+    assert.equal(code, 0, stdout);
+    const { rows } = await system.database.pool.query(
+      'select distinct reported from recording_events where account_id = $1',
+      [ann.id],
+    );
+    assert.deepEqual(rows, [{ reported: false }]);
   });
 
   it("`forecue record --yes` records each turn once, without secrets, and keeps the person's own hooks", async () => {

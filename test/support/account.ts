@@ -68,6 +68,30 @@ export function renew(system: Pick<System, 'webs'>, refresh: string): Promise<Re
   return anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh });
 }
 
+/** Calls with a key of the account alone. */
+export class KeyClient extends UserClient {
+  readonly #key: string;
+
+  constructor(person: UserClient, key: string) {
+    super(person, { webs: [{ url: person.url }] } as unknown as Pick<System, 'webs'>);
+    this.#key = key;
+  }
+
+  override request<Body>(
+    method: string,
+    path: string,
+    body?: object | string,
+    { headers, at = this, signal }: Options = {},
+  ): Promise<Reply<Body>> {
+    const all = { 'x-service-api-key': this.#key, ...headers };
+    return call(method, at.url + path, body, { headers: all, signal });
+  }
+}
+
+export async function clientWithKey(person: UserClient, scopes: readonly string[]): Promise<KeyClient> {
+  return new KeyClient(person, await issueKey(person, scopes));
+}
+
 export async function issueKey(person: UserClient, scopes?: readonly string[]): Promise<string> {
   const body = { label: 'agent', ...(scopes && { scopes }) };
   return (await person.post<{ key: string }>('/api/auth/keys/', body)).body.key;

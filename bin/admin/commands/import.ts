@@ -2,6 +2,7 @@ import { isLockTimeout } from '../../../shared/db/faults.ts';
 import { findByEmail } from '../../../shared/db/stores/accounts.ts';
 import { recordBatch } from '../../../shared/db/stores/recording/record.ts';
 import { checkBatch, receiptOf } from '../../../shared/domain/recording.ts';
+import { IMPORTER } from '../../../shared/domain/witness.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { print } from '../../../shared/text/visible.ts';
 import { retry } from '../../../shared/timing/retry.ts';
@@ -51,10 +52,13 @@ function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: s
   return async (events) => {
     const batch = await checkBatch(events, Date.now());
     if (batch.events.length === 0) return receiptOf(batch, { accepted: 0, foreign: [] });
-    const result = await retry(() => recordBatch(pool, accountId, batch.events, quotas), {
-      ...LOCKED_ACCOUNT_RETRY,
-      when: (error, tries) => isLockTimeout(error) && tries < LOCKED_ACCOUNT_RETRY.tries,
-    });
+    const result = await retry(
+      () => recordBatch(pool, accountId, batch.events, { witness: IMPORTER, quotas }),
+      {
+        ...LOCKED_ACCOUNT_RETRY,
+        when: (error, tries) => isLockTimeout(error) && tries < LOCKED_ACCOUNT_RETRY.tries,
+      },
+    );
     return receiptOf(batch, result);
   };
 }

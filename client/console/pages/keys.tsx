@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { KeyResponse, NewKeyResponse } from '../../src/api.ts';
+import type { KeyRequest, KeyResponse, NewKeyResponse } from '../../src/api.ts';
+import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
 import {
@@ -14,6 +15,14 @@ import {
   Title,
 } from '../parts/ui.tsx';
 import { moment, t } from '../strings/index.ts';
+
+/** Scopes by the purpose of a key. An agent's key cannot speak for the person, nor erase. */
+const PURPOSES = {
+  agent: { scopes: ['read', 'predict', 'write'] },
+  recorder: { scopes: ['record'] },
+  everything: {},
+} satisfies Record<string, Pick<KeyRequest, 'scopes'>>;
+type Purpose = keyof typeof PURPOSES;
 
 export function Keys() {
   const { client } = useSignedIn();
@@ -34,7 +43,8 @@ export function Keys() {
               </h2>
               <p class="quiet small">
                 {t.keys.created(moment(key.created_at))} ·{' '}
-                {key.last_used_at === null ? t.keys.never : t.keys.used(moment(key.last_used_at))}
+                {key.last_used_at === null ? t.keys.never : t.keys.used(moment(key.last_used_at))} ·{' '}
+                {key.scopes?.join(', ') ?? t.keys.purposes.everything}
               </p>
             </div>
             <RevokeKey of={key} onDone={again} />
@@ -48,9 +58,10 @@ export function Keys() {
 function IssueKey({ onIssued }: { onIssued(): void }) {
   const { client } = useSignedIn();
   const [label, setLabel] = useState('');
+  const [purpose, setPurpose] = useState<Purpose>('agent');
   const [newKey, setNewKey] = useState<NewKeyResponse>();
   const issuing = useAction(async () => {
-    setNewKey(await client.issueKey({ label: label.trim() }));
+    setNewKey(await client.issueKey({ label: label.trim(), ...PURPOSES[purpose] }));
     setLabel('');
     onIssued();
   });
@@ -58,6 +69,16 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
     <Card>
       <form onSubmit={submitHandler(issuing.run)}>
         <Field label={t.keys.label} value={label} onInput={setLabel} autocomplete="off" required />
+        <Choices
+          label={t.keys.purpose}
+          options={(Object.keys(PURPOSES) as Purpose[]).map((value) => ({
+            value,
+            name: t.keys.purposes[value],
+          }))}
+          chosen={purpose}
+          onChoose={setPurpose}
+        />
+        <p class="quiet small">{t.keys.mayDo[purpose]}</p>
         <Button kind="primary" isBusy={issuing.isBusy}>
           {t.keys.issue}
         </Button>

@@ -23,8 +23,8 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const deciding = useAction(onDecide);
   const key = (name: string) => (hasKeys ? name : undefined);
   const decide = deciding.run;
-  const { candidates, status, error } = reply;
-  const decidedText = t.try.decided[status as keyof typeof t.try.decided];
+  const { candidates, status, error, feedback_reported: isReported } = reply;
+  const decidedText = isReported ? undefined : t.try.decided[status as keyof typeof t.try.decided];
   const hasAbstained = candidates.length === 0;
   if (status === 'pending') return <p>{error === null ? t.try.running : sentenceOf(error)}</p>;
   return (
@@ -34,6 +34,8 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
           {decidedText}
           {t.try.thanks}
         </SuccessNote>
+      ) : isReported ? (
+        <p>{t.try.reported}</p>
       ) : hasAbstained ? (
         <p>{t.try.abstained}</p>
       ) : (

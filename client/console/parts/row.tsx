@@ -53,8 +53,9 @@ export function tierOf(client: AccountClient, tier: Tier) {
     raw: {
       async list(query: Query) {
         const { results, next } = await client.listRawMemory(query);
-        const rows = results.map(({ id, content, occurred_at, kind, agent, source }): ShownRow => {
-          const marks = [kind, agent, source].filter((one) => one !== null);
+        const rows = results.map(({ id, content, occurred_at, kind, agent, source, origin }): ShownRow => {
+          const reported = origin === 'reported' ? t.memory.reported : null;
+          const marks = [kind, agent, source, reported].filter((one) => one !== null);
           return { id, text: content, at: occurred_at, marks };
         });
         return { rows, next };

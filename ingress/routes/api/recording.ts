@@ -1,4 +1,5 @@
 import { latestSessions } from '../../../shared/db/stores/recording/read.ts';
+import { witnessOf } from '../../../shared/domain/witness.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   RecordingBatch,
@@ -18,10 +19,12 @@ const SESSIONS_LISTED = 50;
 export const recordEvents = endpoint('user', {
   operationId: 'recordEvents',
   tag: 'Recording',
+  scopes: ['write', 'record'],
   summary: 'Record a batch of events',
   description:
     'Each row is checked on its own: one that is invalid does not fail the batch. 201 when at least one was new. ' +
-    'When the new rows do not all fit into the quotas of the account, none is stored (403 `quota_exceeded`).',
+    'When the new rows do not all fit into the quotas of the account, none is stored (403 `quota_exceeded`). ' +
+    'What a key without the scope `record` brings is only reported, until who vouches brings an event of the same id.',
   body: RecordingBatch,
   rows: RecordingEvent,
   bodyLimit: 16 * MIB,
@@ -34,7 +37,7 @@ export const recordEvents = endpoint('user', {
   otherStatus: 200,
   response: RecordingReceipt,
 }).handle(async ({ body, user, signal }, { recording }: Parts) => {
-  const receipt = await recording.record(user.id, body, signal);
+  const receipt = await recording.record(user.id, body, { witness: witnessOf(user, 'record'), gone: signal });
   return { body: receipt, status: receipt.accepted > 0 ? 201 : 200 };
 });
 

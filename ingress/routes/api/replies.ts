@@ -8,6 +8,7 @@ import {
 } from '../../../shared/db/stores/replies/rows.ts';
 import { reliabilityOf } from '../../../shared/domain/replies/reliability.ts';
 import type { BatchReport } from '../../../shared/domain/replies/work.ts';
+import { witnessOf } from '../../../shared/domain/witness.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   BatchRequest,
@@ -117,19 +118,20 @@ export const listPredictedReplies = endpoint('user', {
 
 export const giveFeedback = endpoint('user', {
   operationId: 'giveFeedback',
-  scopes: ['predict', 'write'],
+  scopes: ['predict', 'write', 'decide'],
   showsStored: true,
   tag: 'Replies',
   summary: 'Say what the person did with a prediction',
   inTurn: 'memory',
   description: `The last decision counts; later confidences are calibrated from it. \`edited\` needs \`actual_response\`, and
-so does \`accepted\` on a prediction that failed.`,
+so does \`accepted\` on a prediction that failed. From a key without the scope \`decide\` it is only reported: it teaches
+nothing, and does not replace what the person decided.`,
   params: { id: 'uuid' },
   body: FeedbackRequest,
   errors: ['request_in_flight'],
   response: ReplyDetail,
 }).handle(async ({ user, params, body }, { em }: Parts) => ({
-  body: presentReply(await recordFeedback(em(), user.id, params.id, body)),
+  body: presentReply(await recordFeedback(em(), user.id, params.id, body, witnessOf(user, 'decide'))),
 }));
 
 export const readReplyStats = endpoint('user', {

@@ -13,8 +13,10 @@ export const RawMemory = defineEntity({
     content: p.text(),
     kind: p.text(),
     role: p.text().nullable(),
-    /** The author of the words: `MESSAGE_ORIGINS`. Only `human` is evidence for a fact. */
+    /** The author of the words: `RAW_ORIGINS`. Only `human` is evidence for a fact. */
     origin: p.text(),
+    /** Who brought the row: `login`, `import` or the id of a key. */
+    witness: p.text().nullable(),
     agent: p.text().nullable(),
     sessionId: p.text().nullable(),
     source: p.text(),
@@ -64,6 +66,8 @@ export const Episode = defineEntity({
     status: p.text().default('draft'),
     /** The author of the summary: `DERIVED_ORIGINS`. */
     origin: p.text(),
+    /** Who brought the text, as of a raw row; null if Forecue derived it. */
+    witness: p.text().nullable(),
     tags: p.type(TextArray).$type<string[]>(),
     /** Importance, from 0 to 1. */
     salience: p.double().$type<number>().default(0.5),
@@ -110,6 +114,8 @@ export const Fact = defineEntity({
     slot: p.text().nullable(),
     /** The author: `DERIVED_ORIGINS`. */
     origin: p.text().default('human'),
+    /** Who brought the text, as of a raw row; null if Forecue derived it. */
+    witness: p.text().nullable(),
     tags: p.type(TextArray).$type<string[]>(),
     confidence: p.double().$type<number>().default(1),
     validFrom: p.datetime(3).nullable(),

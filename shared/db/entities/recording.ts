@@ -51,6 +51,10 @@ export const RecordingEvent = defineEntity({
      * `received_at`.
      */
     body: p.text(),
+    /** Who brought the event: `login`, `import` or the id of a key. */
+    witness: p.text().nullable(),
+    /** True if that key vouches for nobody's words. */
+    reported: p.boolean().default(false),
   },
   indexes: [
     // Both indexes start with the session, which belongs to one account. With an index that starts with the account,

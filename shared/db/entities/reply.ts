@@ -40,6 +40,10 @@ export const Reply = defineEntity({
     actedAt: p.datetime(3).nullable(),
     actualResponse: p.text().nullable(),
     feedbackAt: p.datetime(3).nullable(),
+    /** Who gave the feedback: `login` or the id of a key. */
+    feedbackWitness: p.text().nullable(),
+    /** True if that key does not vouch for the person's decisions. Then there is no label. */
+    feedbackReported: p.boolean().default(false),
     /** True if the first candidate was right; null if that is unknown or must not be learned from. */
     label: p.boolean().nullable(),
     createdAt: p.datetime(3),

@@ -8,8 +8,9 @@ end $$;
 -- Stores a batch of an account's events, and updates their sessions. Takes the batch as columns: `_bodies` has a line
 -- for each event, `_sizes` the bytes of each line. Returns the number of events stored, and the places (from 0) of
 -- those refused because their session is another account's; the rest repeat an id that is stored, was deleted, or is
--- earlier in the batch. If the new events do not fit into the quotas, it stores nothing and says in `excess` why.
--- Returns no row when the account is gone or disabled.
+-- earlier in the batch. An event that was only reported (`_reported`) gives way to one of the same id whose witness
+-- vouches for it: the event is replaced, and its raw row is made anew. If the new events do not fit into the quotas, it
+-- stores nothing and says in `excess` why. Returns no row when the account is gone or disabled.
 --
 -- Lock order: the account, its usage, then sessions by id. Batches of one account run one after the other. Otherwise it
 -- would be uncertain which events are new, and `arrival` would not grow in the order in which an account's events
@@ -19,15 +20,19 @@ end $$;
 -- and read all events of a large one.
 create or replace function record_v1(
   _account uuid, _ids text[], _session_ids text[], _types text[], _times timestamptz[], _sources text[],
-  _source_details text[], _bodies text, _sizes int[], _quotas json)
+  _source_details text[], _bodies text, _sizes int[], _quotas json, _witness text, _reported boolean)
 returns table (accepted int, foreign_places int[], excess json)
 language plpgsql set lock_timeout = '2s' set enable_seqscan = off set jit = off as $$
 declare
   used account_usage%rowtype;
+  -- For each row: true if its event is stored, false if that one gives way, null if there is none.
+  stored_before boolean[];
   known text[];
   foreign_sessions text[];
   -- Rows to store: for each new id, the first row whose session is not another account's.
   fresh recording_row_v1[];
+  -- Ids of stored events that give way.
+  reports text[];
   fresh_sessions text[];
   new_sessions bigint;
   new_bytes bigint;
@@ -37,9 +42,10 @@ begin
     return;
   end if;
   used := lock_account_usage_v1(_account);
-  known := array(
-    select b.id from unnest(_ids) b (id)
-     where (select true from recording_events e where e.account_id = _account and e.id = b.id));
+  stored_before := array(
+    select (select _reported or not e.reported from recording_events e where e.account_id = _account and e.id = b.id)
+      from unnest(_ids) with ordinality b (id, place) order by b.place);
+  known := array(select b.id from unnest(_ids, stored_before) b (id, stays) where b.stays);
   -- An event that was deleted with its raw row stays deleted when it is posted again.
   if exists (select from memory_tombstones t where t.account_id = _account) then
     known := known || array(
@@ -85,6 +91,18 @@ begin
     raise serialization_failure using message = 'a session is another account''s by now';
   end if;
 
+  reports := array(select f.id from unnest(fresh) f where not stored_before[f.place]);
+  if cardinality(reports) > 0 then
+    with replaced as (
+      delete from recording_events e where e.account_id = _account and e.id = any (reports)
+      returning octet_length(e.body) as bytes
+    ) select used.events - count(*), used.bytes - sum(r.bytes) into used.events, used.bytes from replaced r;
+    with remade as (
+      delete from raw_memories r where r.account_id = _account and r.event_id = any (reports) returning r.id
+    ) delete from memory_links l where l.account_id = _account and l.to_id in (select r.id from remade r);
+    update accounts a set memory_revision = a.memory_revision + 1 where a.id = _account;
+  end if;
+
   foreign_places := array(
     select b.place - 1 from unnest(_ids, _session_ids) with ordinality b (id, session_id, place)
      where exists (select from unnest(foreign_sessions) f (id) where f.id = b.session_id)
@@ -93,8 +111,9 @@ begin
      order by b.place);
 
   with stored as (
-    insert into recording_events (account_id, id, session_id, type, occurred_at, received_at, body)
-    select _account, f.id, f.session_id, f.type, f.occurred_at, now(), t.body
+    insert into recording_events (
+      account_id, id, session_id, type, occurred_at, received_at, body, witness, reported)
+    select _account, f.id, f.session_id, f.type, f.occurred_at, now(), t.body, _witness, _reported
       from unnest(fresh) f
       join string_to_table(_bodies, E'\n') with ordinality t (body, place) on t.place = f.place
      order by f.place

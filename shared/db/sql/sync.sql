@@ -30,12 +30,12 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(_work::text, (_progress ->> 'scanned')::bigint));
   with added as (
     insert into raw_memories (
-      id, account_id, content, kind, role, origin, agent, session_id, source, event_id, occurred_at, tags, metadata,
-      created_at)
-    select r.id, _account, r.content, r.kind, r.role, r.origin, r.agent, _session, r.source, r.event_id, r."occurredAt",
-           '{}', r.metadata, now()
+      id, account_id, content, kind, role, origin, witness, agent, session_id, source, event_id, occurred_at, tags,
+      metadata, created_at)
+    select r.id, _account, r.content, r.kind, r.role, r.origin, r.witness, r.agent, _session, r.source, r.event_id,
+           r."occurredAt", '{}', r.metadata, now()
       from json_to_recordset(_rows) r (
-        id uuid, content text, kind text, role text, origin text, agent text, source text, event_id text,
+        id uuid, content text, kind text, role text, origin text, witness text, agent text, source text, event_id text,
         "occurredAt" timestamptz, metadata jsonb)
     on conflict (account_id, event_id) where event_id is not null do nothing
     returning id

@@ -11,20 +11,27 @@ import { query, transaction } from '../statement.ts';
 
 const ACCOUNTS_BY_KEY = {
   name: 'accounts_by_key_v1',
-  text: `select encode(k.hash, 'hex') as hash, a.id, k.scopes
+  text: `select encode(k.hash, 'hex') as hash, a.id, k.id as "keyId", k.scopes
            from service_keys k join accounts a on a.id = k.account_id
           where k.hash = any ($1::bytea[]) and a.active`,
 };
+
+interface KeyRow {
+  hash: string;
+  id: string;
+  keyId: string;
+  scopes: Scope[] | null;
+}
 
 /** Finds active accounts by the SHA-256 hashes of their keys, in the same order; undefined for an unknown hash. */
 export async function findAccountsByKey(
   pool: Pool,
   hashes: Buffer[],
 ): Promise<(UserPrincipal | undefined)[]> {
-  const rows = await query<{ hash: string; id: string; scopes: Scope[] | null }>(pool, ACCOUNTS_BY_KEY, [
-    hashes,
-  ]);
-  const byHash = new Map(rows.map(({ hash, id, scopes }) => [hash, { id, ...(scopes && { scopes }) }]));
+  const rows = await query<KeyRow>(pool, ACCOUNTS_BY_KEY, [hashes]);
+  const byHash = new Map(
+    rows.map(({ hash, scopes, ...user }) => [hash, { ...user, ...(scopes && { scopes }) }]),
+  );
   return hashes.map((hash) => byHash.get(hash.toString('hex')));
 }
 

@@ -22,7 +22,9 @@ const EXCEPTIONS: Record<string, readonly Scope[]> = {
   predictReply: ['predict'],
   predictReplies: ['predict'],
   predictDraft: ['predict'],
-  giveFeedback: ['predict', 'write'],
+  giveFeedback: ['predict', 'write', 'decide'],
+  recordEvents: ['write', 'record'],
+  addRawMemory: ['write', 'record'],
   readJob: ['read', 'write'],
   cancelJob: ['write'],
 };
@@ -31,7 +33,14 @@ const BY_METHOD = { GET: 'read', POST: 'write', PUT: 'write', PATCH: 'write', DE
 const EMPTY_CHANGES = ['changeEpisode', 'changeFact', 'writeProfile'];
 
 /** `forget` is last, because it deletes what the others read. */
-const SETS: readonly (readonly Scope[])[] = [['read'], ['predict'], ['write'], SCOPES, ['forget']];
+const SETS: readonly (readonly Scope[])[] = [
+  ['read'],
+  ['predict'],
+  ['write'],
+  ['decide', 'record'],
+  SCOPES,
+  ['forget'],
+];
 
 describe('scopes of keys', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'], env: { RATE_LIMIT_RPS: '1000' } });

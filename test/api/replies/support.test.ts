@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import type { ReplyResponse } from '../../../shared/schemas/replies.ts';
-import { signUp, type UserClient } from '../../support/account.ts';
+import { clientWithKey, type KeyClient, signUp, type UserClient } from '../../support/account.ts';
 import { INJECTIONS } from '../../support/injections.ts';
 import { add, forget } from '../../support/memory.ts';
+import { pluck } from '../../support/pluck.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../support/questions.ts';
 import { event, post } from '../../support/recording.ts';
 import {
@@ -13,11 +14,17 @@ import {
   predictSuccessfully,
   proposeReplies,
 } from '../../support/replies.ts';
+import { SCALE } from '../../support/scale.ts';
 import { useSystem } from '../../support/system.ts';
 
 /** Highest confidence in a reply that the person's own replies do not support. */
 const CONFIDENCE_WITHOUT_SUPPORT = 0.49;
 const PROMPT = 'Shall I run the tests for the parser?';
+/** Questions that an agent would like to answer itself. */
+const GRASPED = [PROMPT, 'Shall I drop the production database now?'];
+/** Times that an agent approves in each way. A trial by hand of all three together has 1,000: `SCALE=14`. */
+const APPROVALS = 24 * SCALE;
+const AGENT_SCOPES = ['read', 'predict', 'write'];
 
 describe('overconfident model', function () {
   this.timeout(120_000);
@@ -153,5 +160,84 @@ describe('overconfident model', function () {
     for (const [place, text] of texts.entries())
       if (place % 8 === 0) for (let n = 0; n < 2; n += 1) await addReply(ann, text, 'yes', 2 * place + n);
     assertNoneIsSure(await askAll(texts));
+  });
+
+  let exchanges = 0;
+  /** Builds a question and the person's yes to it, in a session and at a time of their own. */
+  const exchange = (prompt: string) => {
+    exchanges += 1;
+    const occurred_at = new Date(Date.UTC(2026, 4, 1, 12, 10 * exchanges)).toISOString();
+    const asked = event({ prompt, occurred_at });
+    const { session_id } = asked;
+    const { prompt: _, ...said } = event({ session_id, occurred_at, type: 'user.reply' });
+    return [asked, { ...said, reply: 'yes', in_reply_to: asked.id }];
+  };
+  const acceptOwn = async (agent: UserClient): Promise<ReplyResponse[]> => {
+    const prompts = Array.from({ length: APPROVALS }, (_, n) => GRASPED[n % GRASPED.length] ?? '');
+    const { body } = await predictBatch(agent, prompts.slice(0, 100));
+    const predictions = body.results.flatMap((item) => ('prediction' in item ? item.prediction : []));
+    for (const prediction of predictions) await feedback(agent, prediction, { status: 'accepted' });
+    return predictions;
+  };
+  const forgeReplies = async (agent: UserClient) => {
+    for (let n = 0; n < APPROVALS; n += GRASPED.length) {
+      const events = GRASPED.flatMap(exchange);
+      assert.equal((await post(agent, events)).body.accepted, events.length);
+    }
+    for (const [at, prompt] of GRASPED.entries())
+      for (let n = 0; n < 5; n += 1) await addReply(agent, prompt, 'yes', 10 * at + n);
+    await ann.request('POST', '/api/memory/sync/', {});
+  };
+  const WAYS: Record<string, [scopes: string[], approve: (agent: KeyClient) => Promise<unknown>]> = {
+    'accepts its own predictions with `predict`': [['read', 'predict'], acceptOwn],
+    'forges replies with `write`': [AGENT_SCOPES, forgeReplies],
+    'does both': [AGENT_SCOPES, async (agent) => [await forgeReplies(agent), await acceptOwn(agent)]],
+  };
+  for (const [way, [scopes, approve]] of Object.entries(WAYS))
+    it(`no prediction becomes \`auto\` for an agent that ${way}`, async () => {
+      const agent = await clientWithKey(ann, scopes);
+      await approve(agent);
+      assertNoneIsSure(await askAll(GRASPED));
+    });
+
+  it('a reply recorded by a key with `record` counts as one of the person, to the prompt that this key recorded', async () => {
+    const agent = await clientWithKey(ann, AGENT_SCOPES);
+    const recorder = await clientWithKey(ann, ['record']);
+    for (let n = 0; n < 2; n += 1) {
+      const real = exchange(PROMPT);
+      // The agent knows the ids of its transcript, and records other words under them first.
+      const forged = real.map((one, place) => ({ ...one, ...(place === 0 && { prompt: GRASPED[1] }) }));
+      assert.equal((await post(agent, forged)).body.accepted, 2);
+      await ann.request('POST', '/api/memory/sync/', {});
+      assert.equal((await post(recorder, real)).body.accepted, 2);
+      assert.equal((await post(agent, forged)).body.duplicates, 2);
+    }
+    await ann.request('POST', '/api/memory/sync/', {});
+    assertNoneIsSure(await askAll(GRASPED.slice(1)));
+    assert.equal((await ask(PROMPT)).status, 'auto');
+    const { rows } = await system.database.pool.query(
+      `select u.events::int, u.bytes::int, count(*)::int as stored, sum(octet_length(e.body))::int as size
+         from account_usage u join recording_events e using (account_id) where account_id = $1 group by 1, 2`,
+      [ann.id],
+    );
+    const [{ events, bytes, stored, size }] = rows;
+    assert.deepEqual([events, bytes], [stored, size]);
+    const { body } = await ann.get<{ results: RawMemoryResponse[] }>('/api/memory/raw/');
+    assert.deepEqual(pluck(body.results, 'origin').sort(), ['agent', 'agent', 'human', 'human']);
+  });
+
+  it("an agent's report of a decision teaches once the person confirms it, and never replaces what they decided", async () => {
+    const agent = await clientWithKey(ann, AGENT_SCOPES);
+    for (let n = 0; n < 2; n += 1) {
+      const prediction = await ask(PROMPT);
+      const reported = await feedback(agent, prediction, { status: 'accepted' });
+      assert.equal(reported.body.feedback_reported, true);
+      assertNoneIsSure([await ask(PROMPT)]);
+      const confirmed = await feedback(ann, prediction, { status: 'accepted' });
+      assert.deepEqual([confirmed.body.feedback_reported, confirmed.body.feedback_witness], [false, 'login']);
+      const denied = await feedback(agent, prediction, { status: 'rejected' });
+      assert.deepEqual([denied.status, denied.body.status], [200, 'accepted']);
+    }
+    assert.equal((await ask(PROMPT)).status, 'auto');
   });
 });

@@ -3,6 +3,7 @@ import { type ListOptions, listEpisodes } from '../../../../shared/db/stores/mem
 import { addEpisodes, changeEpisode, readEpisode } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
+import { witnessOf } from '../../../../shared/domain/witness.ts';
 import {
   EpisodeChange,
   EpisodePage,
@@ -43,7 +44,7 @@ export const addMemoryEpisodes = endpoint('user', {
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => newEpisode(row, now, faults));
-  const addedRows = await addEpisodes(em(), user.id, rows);
+  const addedRows = await addEpisodes(em(), user.id, rows, witnessOf(user, 'record'));
   return { body: shapeAsPosted(body, addedRows.map(presentEpisode)) };
 });
 
@@ -68,7 +69,8 @@ export const changeMemoryEpisode = endpoint('user', {
   response: EpisodeResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => {
   const [values] = checkRows(body, (row, faults) => episodeValues(row, Date.now(), faults));
-  return { body: presentEpisode(await changeEpisode(em(), user.id, params.id, values)) };
+  const witness = witnessOf(user, 'record');
+  return { body: presentEpisode(await changeEpisode(em(), user.id, params.id, values, witness)) };
 });
 
 export const deleteMemoryEpisode = endpoint('user', {

@@ -3,6 +3,7 @@ import { addFacts, changeFact, readFactDetail } from '../../../../shared/db/stor
 import { type ListOptions, listFacts } from '../../../../shared/db/stores/memory/list.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { factValues, newFact } from '../../../../shared/domain/memory-rows.ts';
+import { witnessOf } from '../../../../shared/domain/witness.ts';
 import {
   FactChange,
   FactDetail,
@@ -45,7 +46,7 @@ export const addMemoryFacts = endpoint('user', {
   body: FactRequests,
   response: FactPostResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
-  const addedRows = await addFacts(em(), user.id, checkRows(body, newFact));
+  const addedRows = await addFacts(em(), user.id, checkRows(body, newFact), witnessOf(user, 'record'));
   return { body: shapeAsPosted(body, addedRows.map(presentFact)) };
 });
 
@@ -71,7 +72,8 @@ export const changeMemoryFact = endpoint('user', {
   response: FactResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => {
   const [values] = checkRows(body, factValues);
-  return { body: presentFact(await changeFact(em(), user.id, params.id, values)) };
+  const witness = witnessOf(user, 'record');
+  return { body: presentFact(await changeFact(em(), user.id, params.id, values, witness)) };
 });
 
 export const deleteMemoryFact = endpoint('user', {

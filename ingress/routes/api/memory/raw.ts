@@ -4,6 +4,7 @@ import { type ListOptions, listRaw } from '../../../../shared/db/stores/memory/l
 import { addRawRows } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { rawValues } from '../../../../shared/domain/memory-rows.ts';
+import { witnessOf } from '../../../../shared/domain/witness.ts';
 import {
   ListQuery,
   RawDeletionQuery,
@@ -38,13 +39,16 @@ export const listRawMemory = endpoint('user', {
 export const addRawMemory = endpoint('user', {
   ...additionDefaults,
   operationId: 'addRawMemory',
+  scopes: ['write', 'record'],
   summary: 'Add a raw row, or up to 200 of them',
+  description:
+    'From a key without the scope `record` its `origin` is `reported`: it is no evidence of what the person said.',
   body: RawMemoryRequests,
   response: RawMemoryPostResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
   const now = Date.now();
   const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));
-  const addedRows = await addRawRows(em(), user.id, rows);
+  const addedRows = await addRawRows(em(), user.id, rows, witnessOf(user, 'record'));
   return { body: shapeAsPosted(body, addedRows.map(presentRaw)) };
 });
 

@@ -10,6 +10,7 @@ import {
   type FactValues,
   type NewFact,
 } from '../../../domain/memory-rows.ts';
+import { authorOf, type Witness } from '../../../domain/witness.ts';
 import { newId, newIds } from '../../../ids.ts';
 import { Fact, MemoryLink } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
@@ -30,6 +31,7 @@ export function addFacts(
   em: EntityManager,
   accountId: string,
   facts: NewFact[],
+  witness: Witness,
 ): Promise<RowWithSources<Fact>[]> {
   const now = new Date();
   const ids = newIds(facts.length);
@@ -42,6 +44,7 @@ export function addFacts(
       const invalidatedAt = values.supersededBy ? now : null;
       const columns = {
         ...values,
+        ...authorOf(witness, values.origin),
         id: ids[place] ?? '',
         account: accountId,
         invalidatedAt,
@@ -74,6 +77,7 @@ export function changeFact(
   accountId: string,
   id: string,
   { sources, ...values }: FactValues,
+  witness: Witness,
 ): Promise<RowWithSources<Fact>> {
   if (sources === undefined && Object.keys(values).length === 0) return readFact(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
@@ -94,7 +98,7 @@ export function changeFact(
     if (values.text !== undefined) {
       // The slot names the topic of the text.
       if (values.text !== row.text) row.slot = slotOf(values.text);
-      Object.assign(row, { origin: 'human', staleAt: null });
+      Object.assign(row, { ...authorOf(witness), staleAt: null });
     }
     if (isNewSuccessor) row.invalidatedAt = values.supersededBy === null ? null : now;
     const beganAt = row.validFrom;

@@ -7,6 +7,7 @@ import {
   type NewEpisode,
   type RawValues,
 } from '../../../domain/memory-rows.ts';
+import { authorOf, originFrom, type Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
@@ -15,12 +16,18 @@ import { changeMemory } from './change.ts';
 import { checkSources, type RowWithSources, setSources, withSources } from './links.ts';
 import { storePhrases } from './phrases.ts';
 
-export function addRawRows(em: EntityManager, accountId: string, rows: RawValues[]): Promise<RawMemory[]> {
+export function addRawRows(
+  em: EntityManager,
+  accountId: string,
+  posted: RawValues[],
+  witness: Witness,
+): Promise<RawMemory[]> {
+  const rows = posted.map((row) => ({ ...row, origin: originFrom(row.origin, witness) }));
   const createdAt = new Date();
   const ids = newIds(rows.length);
   return changeMemory(em, accountId, async (tx) => {
     const newRows = rows.map((row, place) =>
-      tx.create(RawMemory, { ...row, id: ids[place], account: accountId, createdAt }),
+      tx.create(RawMemory, { ...row, witness: witness.name, id: ids[place], account: accountId, createdAt }),
     );
     await tx.flush();
     await storePhrases(
@@ -39,6 +46,7 @@ export function addEpisodes(
   em: EntityManager,
   accountId: string,
   episodes: NewEpisode[],
+  witness: Witness,
 ): Promise<RowWithSources<Episode>[]> {
   const now = new Date();
   const ids = newIds(episodes.length);
@@ -47,10 +55,8 @@ export function addEpisodes(
     for (const { faults } of episodes) faults.throwIfAny();
     const newEpisodes = episodes.map(({ values, sources }, place) => {
       const dates = { createdAt: now, updatedAt: now };
-      return {
-        row: tx.create(Episode, { ...values, id: ids[place] ?? '', account: accountId, ...dates }),
-        sources,
-      };
+      const columns = { ...values, ...authorOf(witness, values.origin), account: accountId, ...dates };
+      return { row: tx.create(Episode, { ...columns, id: ids[place] ?? '' }), sources };
     });
     await tx.flush();
     await setSources(tx, accountId, EPISODE_LINK, newEpisodes);
@@ -77,6 +83,7 @@ export function changeEpisode(
   accountId: string,
   id: string,
   { sources, ...values }: EpisodeValues,
+  witness: Witness,
 ): Promise<RowWithSources<Episode>> {
   if (sources === undefined && Object.keys(values).length === 0) return readEpisode(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
@@ -87,7 +94,7 @@ export function changeEpisode(
     await checkSources(tx, accountId, EPISODE_LINK.to, [{ sources, faults }]);
     // The person has written the whole text, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
-      Object.assign(row, { origin: 'human', staleAt: null });
+      Object.assign(row, { ...authorOf(witness), staleAt: null });
     // Without rows, promotion would find the stale episode forever, and have nothing to write it from.
     if (row.staleAt !== null && sources?.length === 0)
       faults.add('raw_ids', 'Input should name a row, or come with title and summary');

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { rawRowOf, type StoredEvent } from '../../../domain/event-rows.ts';
+import { originFrom } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import type { SyncRequest } from '../../../schemas/jobs.ts';
@@ -18,7 +19,7 @@ const PAGE_BYTES_MAX = 8 * MIB;
 
 export interface SyncPage {
   session: string;
-  events: { arrival: number; occurredMs: number; body: string }[];
+  events: { arrival: number; occurredMs: number; body: string; witness: string | null; reported: boolean }[];
   /** True if the session has no further events to sync. */
   last: boolean;
   /** Arrival number of the session's latest event; undefined if the request names a session or a time. */
@@ -130,9 +131,10 @@ async function readPage(
   since?: string,
 ): Promise<SyncPage> {
   const eventRows = await em.execute<(SyncPage['events'][number] & { found: number })[]>(
-    `select arrival, "occurredMs", body, found
+    `select arrival, "occurredMs", body, witness, reported, found
        from (select e.*, count(*) over ()::int as found, sum(e.size) over (order by e.arrival) - e.size as before
                from (select arrival::float8 as arrival, (extract(epoch from occurred_at) * 1000)::float8 as "occurredMs", body,
+                            witness, reported,
                             octet_length(body) as size
                        from recording_events
                       where session_id = ? and arrival > ? and account_id is not distinct from ?
@@ -154,10 +156,12 @@ export interface PreparedPage {
 /** Makes the raw rows of a page, one for each event that contains text, and their phrases. */
 export function preparePage(page: SyncPage): PreparedPage {
   const ids = newIds(page.events.length);
-  const rows = page.events.flatMap(({ body }, place) => {
+  const rows = page.events.flatMap(({ body, witness, reported }, place) => {
     const event = JSON.parse(body) as StoredEvent;
     const raw = rawRowOf(event);
-    return raw === undefined ? [] : { ...raw, id: ids[place] ?? '', event_id: event.id };
+    if (raw === undefined) return [];
+    const origin = originFrom(raw.origin, { vouches: !reported });
+    return { ...raw, origin, witness, id: ids[place] ?? '', event_id: event.id };
   });
   // Sorted like the index on phrases, which makes the inserts faster.
   const phrases = phrasesOfRows(rows).sort(

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Quotas } from '../../../config/quotas.ts';
 import { type ExceededQuota, quotaError } from '../../../domain/account.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
+import type { Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { query } from '../../statement.ts';
 
@@ -9,7 +10,7 @@ const RECORD_BATCH = {
   name: 'record_v1',
   text: `select accepted, foreign_places as foreign, excess
            from record_v1($1::uuid, $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
-                          $8::text, $9::int[], $10::json)`,
+                          $8::text, $9::int[], $10::json, $11::text, $12::boolean)`,
 };
 
 /** Longer than the server's `statement_timeout`, so that the server ends the statement first. */
@@ -33,7 +34,7 @@ export async function recordBatch(
   pool: Pool,
   accountId: string,
   events: readonly RecordedEvent[],
-  quotas: Quotas,
+  { witness, quotas }: { witness: Witness; quotas: Quotas },
 ): Promise<RecordResult> {
   const [recorded] = await query<RecordResult & { excess: ExceededQuota[] | null }>(
     pool,
@@ -50,6 +51,8 @@ export async function recordBatch(
       events.map(({ body }) => body).join('\n'),
       events.map(({ body }) => Buffer.byteLength(body)),
       JSON.stringify(quotas),
+      witness.name,
+      !witness.vouches,
     ],
     { withinMs: ANSWER_TIMEOUT_MS },
   );

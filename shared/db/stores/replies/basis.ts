@@ -63,33 +63,44 @@ const PROMPT_SEARCH_ROWS = 100;
  */
 export async function readPromptReplies(em: EntityManager, accountId: string): Promise<PromptReply[]> {
   const rows = await em.execute<RecordedReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
-  return withoutRecordedTwice(rows).map(({ sessionId, at, ...pair }) => pair);
+  return withoutRecordedTwice(rows).map(({ sessionId, source, at, ...pair }) => pair);
 }
 
 /** `at` is in milliseconds. */
-type RecordedReply = PromptReply & { sessionId: string | null; at: number };
+type RecordedReply = PromptReply & { sessionId: string | null; source: string; at: number };
 
-/** Two recorders of one conversation use sessions of their own, and clocks that differ a little. */
+/** Two recorders of one conversation have clocks that differ a little. */
 const RECORDED_TWICE_MS = 5 * 60_000;
 
-/** Leaves out a reply if another session has the same one to the same prompt within `RECORDED_TWICE_MS`. */
+/** Leaves out a reply if another recorder, or another session, has the same one within `RECORDED_TWICE_MS`. */
 function withoutRecordedTwice(latestFirst: readonly RecordedReply[]): RecordedReply[] {
-  const kept = new Map<string, RecordedReply>();
+  const kept = new Map<string, RecordedReply[]>();
   return latestFirst.filter((one) => {
-    const key = JSON.stringify([one.prompt.trim(), one.reply.trim()]);
-    const later = kept.get(key);
-    if (later && later.sessionId !== one.sessionId && later.at - one.at <= RECORDED_TWICE_MS) return false;
-    kept.set(key, one);
+    const words = one.reply.trim();
+    const sameWords = kept.get(words) ?? [];
+    if (sameWords.some((later) => later.at - one.at <= RECORDED_TWICE_MS && isTwin(later, one))) return false;
+    sameWords.push(one);
+    kept.set(words, sameWords);
     return true;
   });
 }
+
+/** A tool may record only the question of a prompt that a hook records whole. */
+function isTwin(one: RecordedReply, other: RecordedReply): boolean {
+  if (one.sessionId === other.sessionId && one.source === other.source) return false;
+  const [prompt, otherPrompt] = [one.prompt.trim(), other.prompt.trim()];
+  return prompt.includes(otherPrompt) || otherPrompt.includes(prompt);
+}
+
+/** A prompt that no recorder vouches for may have been made up for the reply. */
+const IS_ASKED = `q.origin not in ('reported', 'accepted_prediction', 'edited_prediction')`;
 
 /**
  * A reply answers the prompt that it names, or none if that one was deleted or has not arrived. A reply that names none
  * answers the last prompt of the same agent in its session.
  */
 const READ_PROMPT_REPLIES = `
-  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, r.session_id as "sessionId",
+  select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, r.session_id as "sessionId", r.source,
          extract(epoch from r.occurred_at)::float8 * 1000 as at,
          to_char(r.occurred_at at time zone 'UTC', 'YYYY-MM-DD') as "on", right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
@@ -97,7 +108,8 @@ const READ_PROMPT_REPLIES = `
        where account_id = ? and kind = 'reply' and origin = 'human' order by occurred_at desc, id desc limit ?) r
     left join lateral (
       select q.id, q.content from raw_memories q
-       where q.account_id = r.account_id and q.event_id = r.metadata ->> 'in_reply_to' and q.kind = 'prompt') named on true
+       where q.account_id = r.account_id and q.event_id = r.metadata ->> 'in_reply_to' and q.kind = 'prompt'
+         and ${IS_ASKED}) named on true
     left join lateral (
       select q.id, q.content
         from (
@@ -105,7 +117,7 @@ const READ_PROMPT_REPLIES = `
            where r.metadata ->> 'in_reply_to' is null and s.account_id = r.account_id and s.session_id = r.session_id
              and s.occurred_at <= r.occurred_at
            order by s.occurred_at desc, s.id desc limit ${PROMPT_SEARCH_ROWS}) q
-       where q.kind = 'prompt' and q.agent is not distinct from r.agent
+       where q.kind = 'prompt' and q.agent is not distinct from r.agent and ${IS_ASKED}
        order by q.occurred_at desc, q.id desc limit 1) latest on true
    where coalesce(named.content, latest.content) is not null
    order by r.occurred_at desc, r.id desc`;

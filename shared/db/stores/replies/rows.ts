@@ -1,6 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { ConfidenceOutcome } from '../../../domain/replies/reliability.ts';
 import { feedbackOf } from '../../../domain/replies/reliability.ts';
+import type { Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
 import { type ListedReply, Reply, ReplyCalibrator } from '../../entities/reply.ts';
@@ -123,14 +124,16 @@ function conditionsOf(
 }
 
 /**
- * Stores the person's decision on a prediction. A later decision replaces an earlier one. Throws `not_found`,
- * `request_in_flight` while the prediction runs, or a `ValidationError` if the person's reply is missing.
+ * Stores the person's decision on a prediction. A later decision replaces an earlier one, but a reported one never
+ * replaces the person's own. Throws `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError`
+ * if the person's reply is missing.
  */
 export function recordFeedback(
   em: EntityManager,
   accountId: string,
   id: string,
   feedback: FeedbackRequest,
+  witness: Witness,
 ): Promise<Reply> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<{ nowMs: number }[]>(
@@ -142,10 +145,20 @@ export function recordFeedback(
     if (!reply) throw new AppError('not_found');
     if (reply.status === 'pending' && reply.error == null) throw new AppError('request_in_flight');
     const { actualResponse, label } = feedbackOf(reply, feedback);
-    if (reply.status === feedback.status && reply.actualResponse === actualResponse) return reply;
-    tx.assign(reply, { status: feedback.status, actualResponse, label, feedbackAt: new Date(found.nowMs) });
+    const isReport = !witness.vouches;
+    const isDecided = reply.feedbackAt != null && !reply.feedbackReported;
+    const isSame = reply.status === feedback.status && reply.actualResponse === actualResponse;
+    if (isReport ? isDecided || isSame : isDecided && isSame) return reply;
+    tx.assign(reply, {
+      status: feedback.status,
+      actualResponse,
+      label: isReport ? null : label,
+      feedbackAt: new Date(found.nowMs),
+      feedbackWitness: witness.name,
+      feedbackReported: isReport,
+    });
     await tx.flush();
-    if (label !== null)
+    if (!isReport && label !== null)
       await tx
         .createQueryBuilder(ReplyCalibrator)
         .insert({ accountId, revision: 1 })
