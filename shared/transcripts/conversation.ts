@@ -10,6 +10,11 @@ export type ImportedEvent = Readonly<Record<string, string | undefined>> & { id:
 /** Time without an event after which a session counts as stopped. */
 const IDLE_MS = 24 * 60 * 60 * 1000;
 
+/** A person who pastes a text of at least this length, in UTF-16 units, hardly repeats it by chance. */
+const PASTED_LENGTH_MIN = 100;
+/** Number of the agent's latest texts in which a pasted one is looked for. */
+const AGENT_TEXTS_MAX = 50;
+
 /** The `agent` of a program's words, which no person wrote. */
 const PROGRAM = 'program';
 
@@ -30,6 +35,8 @@ export class Conversation {
   #undecided: Utterance | undefined;
   /** Id of the prompt that waits for the person's answer. */
   #promptId: string | undefined;
+  /** The agent's latest texts, as `foldSpace` returns them. */
+  readonly #agentTexts: string[] = [];
   /** Ids of all prompts: the conversation may go back to one of them. */
   readonly #promptIds = new Set<string>();
 
@@ -44,7 +51,11 @@ export class Conversation {
     switch (entry.kind) {
       case 'user':
         return this.#fromPerson(entry);
+      case 'delegated':
+        this.#keepAgentText(entry.prompt);
+        return [];
       case 'agent': {
+        this.#keepAgentText(entry.text);
         const events = this.#emitUndecided('agent.message');
         this.#undecided = { ...entry, at: this.#timeOf(entry) };
         return events;
@@ -91,11 +102,27 @@ export class Conversation {
     const promptId = entry.answers ?? this.#promptId;
     this.#promptId = undefined;
     if (entry.isProgram) return [...events, ...this.#event('agent.message', entry, { agent: PROGRAM })];
+    const author = this.#isPasted(entry.text) ? { origin: 'agent' } : {};
     const said =
       promptId === undefined
-        ? this.#event('user.message', entry)
-        : this.#event('user.reply', entry, { agent: this.#session.agent, in_reply_to: promptId });
+        ? this.#event('user.message', entry, author)
+        : this.#event('user.reply', entry, {
+            agent: this.#session.agent,
+            in_reply_to: promptId,
+            ...author,
+          });
     return [...events, ...said];
+  }
+
+  #keepAgentText(text: string): void {
+    this.#agentTexts.push(foldSpace(text));
+    if (this.#agentTexts.length > AGENT_TEXTS_MAX) this.#agentTexts.shift();
+  }
+
+  /** Reports whether the person sent what the agent wrote, such as a prompt for another agent. */
+  #isPasted(text: string): boolean {
+    const folded = foldSpace(text);
+    return folded.length >= PASTED_LENGTH_MIN && this.#agentTexts.some((one) => one.includes(folded));
   }
 
   /** Goes on after an earlier utterance. What was said since is taken back: none of it awaits an answer. */
@@ -123,7 +150,7 @@ export class Conversation {
   #event(
     type: keyof typeof TEXT_FIELDS,
     utterance: Utterance,
-    more: { agent?: string; in_reply_to?: string } = type === 'user.message'
+    more: { agent?: string; in_reply_to?: string; origin?: string } = type === 'user.message'
       ? {}
       : { agent: this.#session.agent },
   ): ImportedEvent[] {
@@ -172,6 +199,8 @@ const TEXT_FIELDS = {
   'user.reply': 'reply',
   'user.message': 'text',
 } as const;
+
+const foldSpace = (text: string) => text.replace(/\s+/gu, ' ').trim();
 
 function storableText(text: string): string {
   return truncateMiddle(maskSecrets(text).replaceAll('\0', '').toWellFormed(), EVENT_TEXT_MAX);

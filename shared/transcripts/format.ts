@@ -29,6 +29,8 @@ export type Entry =
   | ({ kind: 'agent' } & Utterance)
   /** A question that the agent asks with a tool. The agent waits for the answer. */
   | ({ kind: 'question' } & Utterance)
+  /** A prompt that the agent wrote for another agent. */
+  | { kind: 'delegated'; prompt: string }
   /** The agent continues by itself, or was interrupted: its last words do not wait for an answer. */
   | { kind: 'working' }
   /** The agent waits for the person. */

@@ -135,10 +135,12 @@ function personsWords(record: JsonObject, text: string, suffix = ''): Entry {
   return { kind: 'user', id: `${id}${suffix}`, at, text, isProgram: isProgram(record) };
 }
 
-function isProgram({ entrypoint }: JsonObject): boolean {
-  return PROGRAM_ENTRYPOINT.test(stringOf(entrypoint) ?? '');
+function isProgram({ entrypoint, promptSource }: JsonObject): boolean {
+  return promptSource === 'sdk' || PROGRAM_ENTRYPOINT.test(stringOf(entrypoint) ?? '');
 }
 
+/** Tools by which the agent writes a prompt for another agent. */
+const DELEGATING_TOOL = /^(Task|Agent)$/;
 const INTERRUPTION_START = '[Request interrupted by user';
 const REJECTION_START = "The user doesn't want to proceed with this tool use.";
 const REASON_LABEL = 'the user said:';
@@ -157,7 +159,10 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
     return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked, isProgram: isProgram(record) }];
   });
   if (replies.length > 0) return replies;
-  const reason = reasonOf(textsIn(result['content']).join('\n'));
+  // Since 2.1.332 the record says who decided: a hook, a rule or nobody may refuse in the same words.
+  const { source = 'user' } = objectOf(record['permissionDecision']);
+  const isPersons = String(source).startsWith('user');
+  const reason = isPersons ? reasonOf(textsIn(result['content']).join('\n')) : '';
   return [reason === '' ? SKIPPED : personsWords(record, reason)];
 }
 
@@ -178,6 +183,8 @@ function fromAgent(record: JsonObject): Entry[] {
   const calls = blocks.filter(({ type }) => type === 'tool_use');
   const entries: Entry[] = text === '' ? [] : [{ kind: 'agent', id, at, text }];
   if (calls.length > 0) entries.push({ kind: 'working' });
+  for (const { input } of calls.filter(({ name }) => DELEGATING_TOOL.test(String(name))))
+    entries.push({ kind: 'delegated', prompt: stringOf(objectOf(input)['prompt']) ?? '' });
   for (const call of calls.filter(({ name }) => name === 'AskUserQuestion')) {
     const questions = objectsOf(objectOf(call['input'])['questions']);
     entries.push(

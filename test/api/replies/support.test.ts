@@ -27,7 +27,7 @@ const APPROVALS = 24 * SCALE;
 const AGENT_SCOPES = ['read', 'predict', 'write'];
 
 describe('overconfident model', function () {
-  this.timeout(120_000);
+  this.timeout(120_000 * SCALE);
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let ann: UserClient;
   before(async () => {
@@ -172,12 +172,12 @@ describe('overconfident model', function () {
     const { prompt: _, ...said } = event({ session_id, occurred_at, type: 'user.reply' });
     return [asked, { ...said, reply: 'yes', in_reply_to: asked.id }];
   };
-  const acceptOwn = async (agent: UserClient): Promise<ReplyResponse[]> => {
-    const prompts = Array.from({ length: APPROVALS }, (_, n) => GRASPED[n % GRASPED.length] ?? '');
-    const { body } = await predictBatch(agent, prompts.slice(0, 100));
-    const predictions = body.results.flatMap((item) => ('prediction' in item ? item.prediction : []));
-    for (const prediction of predictions) await feedback(agent, prediction, { status: 'accepted' });
-    return predictions;
+  const acceptOwn = async (agent: UserClient) => {
+    for (let n = 0; n < APPROVALS; n += 12 * GRASPED.length) {
+      const { body } = await predictBatch(agent, Array.from({ length: 12 }, () => GRASPED).flat());
+      for (const item of body.results)
+        if ('prediction' in item) await feedback(agent, item.prediction, { status: 'accepted' });
+    }
   };
   const forgeReplies = async (agent: UserClient) => {
     for (let n = 0; n < APPROVALS; n += GRASPED.length) {

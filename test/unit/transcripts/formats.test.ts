@@ -155,6 +155,36 @@ describe('transcript reader', () => {
     assert.equal(report.format, 'cline');
   });
 
+  it("what an agent or a program wrote is nobody's own words: a pasted prompt, a headless run, a hook's refusal", () => {
+    const brief = `Check each page of the console for its labels. ${'Report what is missing, by page. '.repeat(4)}`;
+    const message = (role: string, content: unknown) => ({ type: role, message: { role, content } });
+    const refusal = "The user doesn't want to proceed with this tool use. … the user said:\nnever force push";
+    const result = [{ type: 'tool_result', tool_use_id: 't2', is_error: true, content: refusal }];
+    const records = [
+      message('assistant', [{ type: 'tool_use', id: 't1', name: 'Task', input: { prompt: brief } }]),
+      message('user', brief.replaceAll('. ', '.\n')),
+      message('user', `${brief} And by test.`),
+      message('assistant', [{ type: 'text', text: `Paste this: ${brief}` }]),
+      message('user', brief),
+      { ...message('user', 'go on'), promptSource: 'sdk' },
+      { ...message('user', result), permissionDecision: { decision: 'reject', source: 'hook' } },
+    ];
+    const { events } = read(
+      records.map((record, i) => JSON.stringify(claudeRecord('s2', i + 1, record))).join('\n'),
+    );
+    assert.deepEqual(
+      events.map(({ type, agent, origin }) => [type, agent, origin].filter(Boolean).join(' ')),
+      [
+        'session.started',
+        'user.message agent',
+        'user.message',
+        'agent.prompt claude-code',
+        'user.reply claude-code agent',
+        'agent.message program',
+      ],
+    );
+  });
+
   it('the transcript reader links each reply to the prompt before it', () => {
     for (const file of [claudeCodeFile('s1'), codexFile('c1'), specStoryFile('p1'), geminiFile('g1')]) {
       const { events } = read(file);

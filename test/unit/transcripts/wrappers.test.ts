@@ -34,6 +34,7 @@ describe("person's words in a message", () => {
       '[Request interrupted by user for tool use]',
       'This session is being continued from a previous conversation that ran out of context.',
       '# AGENTS.md instructions for /home/ada',
+      'TaskCompleted hook feedback:\nrun the linter',
       '[Image: source: /tmp/x.png]',
     ])
       assert.equal(stripToolWrappers(message), '');
