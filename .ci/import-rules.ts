@@ -107,6 +107,10 @@ export const RULES: Record<string, Rule> = {
   },
   'shared/transcripts/': { rooms: ['shared/domain/moment.ts', 'shared/text/', ...LEAF_ROOMS] },
   'shared/domain/': { rooms: ['shared/text/', 'shared/timing/', ...LEAF_ROOMS] },
+  'shared/domain/permissions/': {
+    rooms: ['shared/domain/replies/', 'shared/text/', ...LEAF_ROOMS],
+    packages: ['unbash'],
+  },
   'shared/security/': { rooms: LEAF_ROOMS },
   'shared/config/': { rooms: LEAF_ROOMS },
   'shared/config/recurrence.ts': { rooms: [], packages: ['bullmq: getNextMillis'] },

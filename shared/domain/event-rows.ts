@@ -45,6 +45,7 @@ function rawTextOf({ type, ...event }: StoredEvent): RawText | undefined {
       return { kind: 'note', role: 'human', agent: null, content: String(event['text']) };
     case 'session.started':
     case 'session.stopped':
+    case 'agent.permission':
       return undefined;
     default:
       return { kind: 'other', role: null, agent: null, content: JSON.stringify(event['payload']) };

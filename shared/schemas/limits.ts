@@ -17,6 +17,9 @@ export const COMPLETION_MAX = 2000;
 export const EVENT_BATCH_MAX = 1000;
 export const EVENT_TEXT_MAX = 64_000;
 export const SOURCE_DETAIL_MAX = 2000;
+/** Maximum length of what an agent asks permission for. A longer one is left to the person. */
+export const PERMISSION_TARGET_MAX = 8000;
+export const FOLDER_MAX = 1000;
 export const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 export const VALIDATION_ITEMS_MAX = 100;
 

@@ -2,6 +2,7 @@ import Type, { type Static, type TProperties } from 'typebox';
 import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
 import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './limits.ts';
+import { PERMISSION } from './permissions.ts';
 
 /** A posted batch. Each event is checked on its own, against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
@@ -36,6 +37,12 @@ export const EVENTS = {
   }),
   'user.message': eventSchema({ type: oneOf(['user.message']), text: EventText }),
   note: eventSchema({ type: oneOf(['note']), text: EventText }),
+  /** The person's own decision: not what a rule, a mode, a hook or a program decided. */
+  'agent.permission': eventSchema({
+    type: oneOf(['agent.permission']),
+    ...PERMISSION,
+    outcome: oneOf(['allowed', 'refused']),
+  }),
 };
 
 export const CUSTOM_PREFIX = 'custom.';

@@ -67,6 +67,8 @@ export class Conversation {
       }
       case 'rewind':
         return this.#rewind(entry.after);
+      case 'permission':
+        return this.#permission(entry);
       case 'working':
         return this.#emitUndecided('agent.message');
       case 'turn-end':
@@ -125,6 +127,21 @@ export class Conversation {
     return folded.length >= PASTED_LENGTH_MIN && this.#agentTexts.some((one) => one.includes(folded));
   }
 
+  #permission({
+    id,
+    at,
+    cwd,
+    tool,
+    action,
+    target,
+    isAllowed,
+  }: Extract<Entry, { kind: 'permission' }>): ImportedEvent[] {
+    const project = this.#session.detail ?? cwd;
+    const what = { agent: this.#session.agent, tool, action, target: storableText(target), cwd, project };
+    const event = this.#envelope(id, 'agent.permission', this.#timeOf({ at }));
+    return this.#begun({ ...event, ...what, outcome: isAllowed ? 'allowed' : 'refused' });
+  }
+
   /** Goes on after an earlier utterance. What was said since is taken back: none of it awaits an answer. */
   #rewind(after: string | undefined): ImportedEvent[] {
     const events = this.#undecided === undefined ? [] : this.#emitUndecided('agent.prompt');
@@ -154,16 +171,19 @@ export class Conversation {
       ? {}
       : { agent: this.#session.agent },
   ): ImportedEvent[] {
-    const at = this.#timeOf(utterance);
-    const event = {
-      ...this.#envelope(utterance.id, type, at),
+    return this.#begun({
+      ...this.#envelope(utterance.id, type, this.#timeOf(utterance)),
       ...more,
       [TEXT_FIELDS[type]]: storableText(utterance.text),
-    };
-    const moment = this.#validTimeMs(at);
+    });
+  }
+
+  /** Returns the event, after that of the session's start if it is the first. */
+  #begun(event: ImportedEvent & { occurred_at: string | undefined }): ImportedEvent[] {
+    const moment = this.#validTimeMs(event.occurred_at);
     if (moment === undefined) return [event];
     this.#lastTimeMs = Math.max(this.#lastTimeMs, moment);
-    return this.#hasStarted ? [event] : [...this.#start(at), event];
+    return this.#hasStarted ? [event] : [...this.#start(event.occurred_at), event];
   }
 
   /** `at` is the first valid time in the session. */
@@ -179,7 +199,7 @@ export class Conversation {
   }
 
   /** Returns the session's last valid time if the utterance has no time. */
-  #timeOf({ at }: Utterance): string | undefined {
+  #timeOf({ at }: Pick<Utterance, 'at'>): string | undefined {
     if (this.#validTimeMs(at) !== undefined) this.#at = at;
     return at ?? this.#at;
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../text/secrets.ts';
 import { objectsOf, stringOf } from './json.ts';
+import type { AskedPermission } from './permission.ts';
 
 export interface Session {
   /** Id of the recorded session. */
@@ -35,6 +36,14 @@ export type Entry =
   | { kind: 'working' }
   /** The agent waits for the person. */
   | { kind: 'turn-end' }
+  /** What the person allowed or refused by hand. */
+  | ({
+      kind: 'permission';
+      id: string;
+      at: string | undefined;
+      cwd: string;
+      isAllowed: boolean;
+    } & AskedPermission)
   /** Takes back what was said after the utterance with this id; everything, if undefined. */
   | { kind: 'rewind'; after: string | undefined }
   /** A message without words of the person or the agent, such as a tool's output. It is only counted. */

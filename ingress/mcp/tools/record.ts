@@ -12,7 +12,8 @@ const { reply, in_reply_to } = EVENTS['user.reply'].properties;
 
 /** Properties of events of all types but `custom`. `/api` checks which of them a type needs. */
 const Event = Type.Object({
-  type: oneOf(Object.keys(EVENTS)),
+  // What the person allowed is not an agent's to report.
+  type: oneOf(Object.keys(EVENTS).filter((type) => type !== 'agent.permission')),
   id: withDescription(id, 'Yours; a repeated one changes nothing'),
   session_id,
   occurred_at: Type.Optional(withDescription(occurred_at, 'RFC 3339; now')),

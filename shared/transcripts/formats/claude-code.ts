@@ -9,6 +9,7 @@ import {
   tryParseObject,
 } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
+import { ClaudePermissions, isProgram } from './claude-permissions.ts';
 
 const NAME = 'claude-code';
 
@@ -29,9 +30,6 @@ export const claudeCode: Format = {
   open: () => new ClaudeReader(),
 };
 
-/** Values of `entrypoint` in sessions that programs drive: `claude -p`, the SDKs, the action and the tool server. */
-const PROGRAM_ENTRYPOINT = /^(sdk-|mcp|.*github-action)/;
-
 /**
  * Records are a tree: each names its parent. When the person goes back, new records branch off an earlier one, and what
  * came after that is taken back.
@@ -41,12 +39,13 @@ class ClaudeReader implements Reader {
   readonly #utteranceBefore = new Map<string, string | undefined>();
   /** Id of the last utterance in the file. */
   #latest: string | undefined;
+  readonly #permissions = new ClaudePermissions();
 
   read(line: string): SessionEntries | undefined {
     const record = parseObject(line);
     const sessionId = stringOf(record['sessionId']);
     if (sessionId === undefined) return undefined;
-    const entries = this.#withRewind(record, entriesOf(record));
+    const entries = [...this.#withRewind(record, entriesOf(record)), ...this.#permissions.read(record)];
     if (entries.length === 0) return undefined;
     const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: stringOf(record['cwd']) };
     return { session, entries };
@@ -133,10 +132,6 @@ function fromTextBeside(record: JsonObject): Entry[] {
 function personsWords(record: JsonObject, text: string, suffix = ''): Entry {
   const { id, at } = idAndTime(record);
   return { kind: 'user', id: `${id}${suffix}`, at, text, isProgram: isProgram(record) };
-}
-
-function isProgram({ entrypoint, promptSource }: JsonObject): boolean {
-  return promptSource === 'sdk' || PROGRAM_ENTRYPOINT.test(stringOf(entrypoint) ?? '');
 }
 
 /** Tools by which the agent writes a prompt for another agent. */

@@ -18,6 +18,7 @@ import {
   tryParseObject,
 } from '../json.ts';
 import { type Form, formOf, personsText, textsIn } from './codex-messages.ts';
+import { CodexPermissions } from './codex-permissions.ts';
 
 const NAME = 'codex';
 const ASK_TOOL = 'request_user_input';
@@ -39,6 +40,7 @@ export const codex: Format = {
 class CodexReader implements Reader {
   readonly #ids = new UtteranceIds();
   readonly #path = new Path();
+  readonly #permissions = new CodexPermissions();
   /** Ids of the non-secret questions, by the id of the tool call that asked them. */
   readonly #questionIds = new Map<string, string[]>();
   #session: Session | undefined;
@@ -64,7 +66,10 @@ class CodexReader implements Reader {
     const form = formOf(record, payload);
     if (form === 'event' || form === 'item') this.#hasEvents = true;
     if (form === 'response' && this.#hasEvents) return undefined;
-    this.#held.push({ form, read: () => this.#entriesOf(record, payload) });
+    this.#held.push({
+      form,
+      read: () => [...this.#entriesOf(record, payload), ...this.#permissionsIn(payload, record)],
+    });
     // The person's words are in an event before the model's answer, if at all.
     const isHeld = !this.#hasEvents && this.#held[0]?.form === 'response' && payload['role'] !== 'assistant';
     return isHeld ? undefined : this.#release();
@@ -102,6 +107,11 @@ class CodexReader implements Reader {
     if (kind === 'function_call' && payload['name'] === ASK_TOOL) return this.#questions(payload, at);
     if (kind === 'function_call_output') return this.#answers(payload, at);
     return CALL_TYPES.includes(kind) ? [{ kind: 'working' }] : [];
+  }
+
+  #permissionsIn(payload: JsonObject, { timestamp }: JsonObject): Entry[] {
+    if (this.#isProgram) return [];
+    return this.#permissions.read(payload, stringOf(timestamp), this.#session?.detail, this.#idPrefix);
   }
 
   #fromEvent(payload: JsonObject, at: string | undefined): Entry[] {

@@ -1,0 +1,166 @@
+import { posix } from 'node:path';
+import {
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+} from 'unbash';
+import { type Called, partOfCall, type Word, wordOf } from './calls.ts';
+import { partOfPath } from './files.ts';
+import { type Part, partOf } from './permission.ts';
+import { placeOf, type Where } from './places.ts';
+import { HARMLESS_VARIABLES } from './programs.ts';
+
+/** Shells that call shells are read this deep. */
+const DEPTH_MAX = 4;
+
+/** Returns the parts of a shell command; a text that cannot be parsed is one part that is never like anything. */
+export function partsOfCommand(text: string, where: Where, depth = 0): Part[] {
+  if (depth > DEPTH_MAX) return [partOf('never', ['shells in shells'])];
+  const reader = new CommandReader(depth);
+  reader.script(parse(text), text, where);
+  return reader.parts;
+}
+
+class CommandReader {
+  readonly parts: Part[] = [];
+  readonly #depth: number;
+
+  constructor(depth: number) {
+    this.#depth = depth;
+  }
+
+  script(script: ParsedScript | undefined, text: string, where: Where): void {
+    if (script === undefined || (script.errors?.length ?? 0) > 0 || script.shebang !== undefined)
+      this.parts.push(partOf('never', ['cannot be parsed', text]));
+    else this.#statements(script.commands, script.source ?? text, { ...where });
+  }
+
+  /** A `cd` that is no condition of what follows may fail, and then the rest runs elsewhere. */
+  #statements(statements: readonly Statement[], source: string, where: Where): void {
+    for (const { command } of statements) {
+      const { cwd } = where;
+      this.#node(command, source, where);
+      if (where.cwd !== cwd) where.cwd = undefined;
+    }
+  }
+
+  #node(node: SyntaxNode, source: string, where: Where, isFed = false): void {
+    switch (node.type) {
+      case 'Command':
+        this.#command(node, source, where, isFed);
+        return;
+      case 'AndOr': {
+        const { cwd } = where;
+        for (const [at, command] of node.commands.entries()) {
+          if (node.operators[at - 1] === '||' && where.cwd !== cwd) where.cwd = undefined;
+          this.#node(command, source, where);
+        }
+        return;
+      }
+      case 'Pipeline':
+        // Each member is a process of its own.
+        for (const [at, command] of node.commands.entries())
+          this.#node(command, source, { ...where }, isFed || at > 0);
+        return;
+      case 'Subshell':
+      case 'BraceGroup':
+        this.#statements(node.body.commands, source, { ...where });
+        return;
+      case 'Redirected':
+        this.#node(node.command, source, where, isFed);
+        for (const redirect of node.redirects) this.#redirect(redirect, source, where);
+        return;
+      default: {
+        // Loops, conditions and functions: what runs in them is known, but not how often, or with which words.
+        this.parts.push(partOf('strict', ['script', source.slice(node.pos, node.end)]));
+        const inside = { ...where, cwd: undefined };
+        this.#within(node, source, inside);
+      }
+    }
+  }
+
+  /** Reads what is run within a node: in substitutions, and in the bodies of loops and functions. */
+  #within(node: SyntaxNode, source: string, where: Where): void {
+    if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') {
+      this.script(node.script, source, where);
+      return;
+    }
+    forEachChild(node, (child) => {
+      if (child.type === 'Redirect') this.#redirect(child, source, where);
+      else if (RUN.has(child.type)) this.#node(child, source, { ...where });
+      else this.#within(child, source, where);
+    });
+  }
+
+  #command(node: Command, source: string, where: Where, isFed: boolean): void {
+    const { name, redirects } = node;
+    const given = [...node.prefix, ...node.suffix];
+    const assignments = given.filter((one) => one.type === 'Assignment');
+    const words = given.filter((one) => one.type === 'Word');
+    for (const one of [...(name === undefined ? [] : [name]), ...assignments, ...words])
+      this.#within(one, source, where);
+    for (const redirect of redirects) this.#redirect(redirect, source, where);
+    const variables = assignments.map(({ text }) => text);
+    if (name === undefined || assignments.some(({ name: variable }) => !HARMLESS_VARIABLES.test(variable))) {
+      const parts = [name?.text ?? '', ...words.map(({ text }) => text)];
+      if (variables.length > 0) this.parts.push(partOf('strict', ['variables', ...variables, ...parts]));
+      if (name === undefined) return;
+    }
+    const texts = redirects.filter(({ type }) => type !== 'Redirect');
+    const input = texts.map(({ pos, end }) => source.slice(pos, end));
+    const isGiven = redirects.some(({ operator }) => operator === '<');
+    this.#call(
+      { program: wordOf(name), words: words.map(wordOf), variables, input, isFed: isFed || isGiven },
+      where,
+    );
+  }
+
+  #call(called: Called, where: Where): void {
+    const { program, words } = called;
+    if (/^(cd|pushd|popd)$/.test(program.text)) {
+      const [to] = words;
+      where.cwd =
+        program.text === 'cd' && words.length === 1 && to?.isKnown ? folderAt(to.text, where) : undefined;
+      return;
+    }
+    const { part, inner } = partOfCall(called, where);
+    this.parts.push(part);
+    if (inner === undefined) return;
+    if ('script' in inner) this.parts.push(...partsOfCommand(inner.script, where, this.#depth + 1));
+    else this.#call(inner.call, where);
+  }
+
+  #redirect(redirect: Redirection, source: string, where: Where): void {
+    this.#within(redirect, source, where);
+    if (redirect.type !== 'Redirect') return;
+    const { operator, target } = redirect;
+    const word = target === undefined ? { text: '', isKnown: false } : wordOf(target);
+    if (operator.endsWith('&') && /^(\d+|-)$/.test(word.text)) return;
+    this.parts.push(partOfFile(operator === '<' ? 'read' : 'write', word, where));
+  }
+}
+
+/** Commands, in lists and alone. */
+const RUN = new Set<string>(
+  'Command AndOr Pipeline Subshell BraceGroup Redirected If For ArithmeticFor Select While Case Function Coproc TestCommand ArithmeticCommand'.split(
+    ' ',
+  ),
+);
+
+/** Returns undefined for a folder that is not certain. */
+function folderAt(to: string, { cwd }: Where): string | undefined {
+  if (/^[~-]|[*?[]/.test(to) || (!to.startsWith('/') && cwd === undefined)) return undefined;
+  return posix.resolve('/', cwd ?? '', to);
+}
+
+const SINKS = /^\/dev\/(null|stdout|stderr|tty)$/;
+
+function partOfFile(verb: 'read' | 'write', { text, isKnown }: Word, where: Where): Part {
+  if (!isKnown) return partOf('never', ['redirection', text]);
+  if (SINKS.test(text)) return partOf('ordinary', ['redirection', '/dev/null']);
+  return partOfPath(verb, placeOf(text, where));
+}

@@ -1,0 +1,39 @@
+import { partsOfCommand } from './command.ts';
+import { partOfPath, partOfUrl } from './files.ts';
+import { highest, type Part, type Permission, partOf, type Shape } from './permission.ts';
+import { placeOf } from './places.ts';
+import { NEVER_WORDS } from './programs.ts';
+
+/** Marks of direction, zero-width and control characters hide what a text says. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** Returns what a permission means, so that it can be compared with others. */
+export function shapeOf(permission: Permission): Shape {
+  const parts = partsOf(permission);
+  const exact = JSON.stringify([permission.project, ...parts.map((part) => part.exact)]);
+  return { level: parts.length === 0 ? 'never' : highest(parts.map(({ level }) => level)), parts, exact };
+}
+
+function partsOf({ tool, action, target, cwd, project }: Permission): Part[] {
+  const where = { project, cwd };
+  if (INVISIBLE.test(target.replaceAll(/[\n\t]/g, '')) || !project.startsWith('/') || !cwd.startsWith('/'))
+    return [partOf('never', ['unclear', target])];
+  switch (action) {
+    case 'run':
+      return partsOfCommand(target, where);
+    case 'read':
+    case 'write':
+    case 'delete':
+      return target.split('\n').map((path) => partOfPath(action, placeOf(path, where)));
+    case 'fetch':
+      return [partOfUrl(target)];
+    case 'call': {
+      // What a tool of another program does is not known: its input must be the same.
+      const isNever = tool
+        .toLowerCase()
+        .split(/[^a-z]+/)
+        .some((word) => NEVER_WORDS.has(word));
+      return [partOf(isNever ? 'never' : 'strict', [tool], [tool, target])];
+    }
+  }
+}
