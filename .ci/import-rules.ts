@@ -84,6 +84,9 @@ export const RULES: Record<string, Rule> = {
   'client/src/': { rooms: [], packages: ['@codemirror/*', 'react'] },
   'client/bin/': { rooms: ['client/', 'shared/text/'] },
   'client/mcp/': { rooms: ['client/src/'] },
+  'client/approve/': {
+    rooms: ['client/src/', 'client/record/', 'shared/transcripts/', 'shared/text/'],
+  },
   'client/record/': { rooms: ['client/src/', 'shared/transcripts/', 'shared/text/'] },
   'migrations/': { rooms: [], packages: ['@mikro-orm/migrations'] },
   'shared/': { rooms: [] },

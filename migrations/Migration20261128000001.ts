@@ -284,6 +284,8 @@ const RECORDINGS = `
   );
   create index recording_events_arrival on recording_events (session_id, arrival);
   create index recording_events_session on recording_events (session_id, occurred_at, arrival);
+  create index recording_events_permissions on recording_events (account_id, occurred_at)
+    where type = 'agent.permission';
 `;
 
 const MEMORY = `
@@ -473,6 +475,26 @@ const REPLIES = `
     fitted bigint,
     weights jsonb
   );
+  create table permission_decisions (
+    id uuid primary key,
+    account_id uuid not null,
+    agent text not null,
+    tool text not null,
+    action text not null,
+    target text not null,
+    cwd text not null,
+    project text not null,
+    session_id text,
+    mode text not null,
+    decision text not null,
+    confidence float8 not null,
+    allowed int not null,
+    refused int not null,
+    required int,
+    shadow boolean not null,
+    created_at timestamptz(3) not null
+  );
+  create index permission_decisions_recent on permission_decisions (account_id, created_at, id);
 `;
 
 /**

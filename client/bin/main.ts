@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { escapeInvisible, print } from '../../shared/text/visible.ts';
+import { approve } from '../approve/approve.ts';
+import { answerAgent } from '../approve/hook.ts';
 import { pipe } from '../mcp/pipe.ts';
 import { catchUp, hook } from '../record/hook.ts';
 import { endRecording, record } from '../record/record.ts';
@@ -12,17 +14,22 @@ const HELP = `forecue record           records what you and Claude Code say to e
 forecue record --yes     the same without a question
 forecue record --remove  ends that, and forgets the key
 forecue record PATH…     records transcripts that are there: files, and folders of them
+forecue approve install [claude-code] [codex] [--project] [--shadow] [--wait-ms 300]
+                         answers the agents' requests for permission that you allowed the like of before
+forecue approve uninstall|status|why|on|off|shadow
 forecue mcp URL          the tools of the tool server at that address (…/mcp), over standard input and output
 
 A key of your account is taken from FORECUE_KEY, and for recording Forecue's address from FORECUE_URL.
 `;
 
 async function main(args: string[]): Promise<void> {
+  if (args[0] === 'approve-hook') return answerAgent(args[1] === 'codex' ? 'codex' : 'claude-code');
   const { values, positionals } = parseArguments(args);
   const [command, ...rest] = positionals;
   if (command === 'hook') return hook();
   if (command === 'catch-up') return catchUp(rest[0] ?? '', values.over);
   if (values.help) return print(HELP);
+  if (command === 'approve') return approve(rest, { ...values, waitMs: values['wait-ms'] });
   if (command === 'record') return values.remove ? endRecording() : record(rest, values.yes);
   if (command === 'mcp') return serveTools(rest, process.env['FORECUE_KEY'] ?? '');
   print(HELP);
@@ -35,7 +42,15 @@ function textOf(error: unknown): string {
 
 function parseArguments(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
-  const options = { yes: flag, remove: flag, help: flag, over: flag };
+  const options = {
+    yes: flag,
+    remove: flag,
+    help: flag,
+    over: flag,
+    project: flag,
+    shadow: flag,
+    'wait-ms': { type: 'string' },
+  } as const;
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { baseOf } from '../src/base-url.ts';
@@ -18,7 +18,7 @@ export interface UnsentTranscript {
   why: string;
 }
 
-const HOME = join(homedir(), '.forecue');
+export const HOME = join(homedir(), '.forecue');
 const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
 const UNSENT = join(HOME, 'unsent');
@@ -44,17 +44,33 @@ export async function readConnection(): Promise<Connection | undefined> {
 
 /** Stores the connection and a copy of this program. Returns the path of the copy. */
 export async function setUp(connection: Connection): Promise<string> {
-  for (const folder of [BOOKMARKS, UNSENT]) await mkdir(folder, { recursive: true, mode: 0o700 });
-  // The folder may have been there, open to others.
-  await chmod(HOME, 0o700);
+  for (const folder of [HOME, BOOKMARKS, UNSENT]) await makeFolder(folder);
   await replace(CONNECTION, JSON.stringify(connection));
+  return copyProgram(PROGRAM_COPY);
+}
+
+/** Makes a folder for its owner alone. It may have been there, open to others. */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+}
+
+/** Copies the running program. Returns the path of the copy. */
+export async function copyProgram(copy: string): Promise<string> {
   const running = process.argv[1] ?? '';
-  if (running !== PROGRAM_COPY) await replace(PROGRAM_COPY, await readFile(running, 'utf8'));
-  return PROGRAM_COPY;
+  if (running !== copy) await replace(copy, await readFile(running, 'utf8'));
+  return copy;
 }
 
 export async function removeFiles(): Promise<void> {
-  await rm(HOME, { recursive: true, force: true });
+  for (const path of [CONNECTION, BOOKMARKS, UNSENT, PROGRAM_COPY])
+    await rm(path, { recursive: true, force: true });
+  await removeEmptyHome();
+}
+
+/** Leaves the folder if something else of ours is in it. */
+export async function removeEmptyHome(): Promise<void> {
+  await rmdir(HOME).catch(() => undefined);
 }
 
 export function noteUnsent(unsent: UnsentTranscript): Promise<void> {
@@ -87,7 +103,7 @@ function nameOf(transcript: string): string {
 }
 
 /** Writes a file completely or not at all, and through no link that was there. */
-async function replace(path: string, text: string): Promise<void> {
+export async function replace(path: string, text: string): Promise<void> {
   const next = join(HOME, `${basename(path)}.${process.pid}`);
   await rm(next, { force: true });
   await writeFile(next, text, { mode: 0o600, flag: 'wx' });

@@ -60,6 +60,7 @@ const PRESENTERS: { [Type in PageType]: (row: RowOf<Type>) => object } = {
   link: presentLink,
   provider_call: presentCall,
   prediction: presentReply,
+  permission: presentPermission,
 };
 
 function linesOf({ type, rows }: Extract<AccountPage, { type: PageType }>): string {
@@ -108,6 +109,10 @@ function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): 
 function presentLink(link: MemoryLink) {
   const { fromTier, fromId, relation } = link;
   return { from: { tier: fromTier, id: fromId }, relation, to: presentSource(link) };
+}
+
+function presentPermission({ accountId: _, sessionId, createdAt, ...row }: RowOf<'permission'>) {
+  return { ...row, required: row.required ?? null, session_id: sessionId ?? null, created_at: createdAt };
 }
 
 function presentCall(call: ProviderCall) {

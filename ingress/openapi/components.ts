@@ -8,6 +8,7 @@ import * as errors from '../../shared/schemas/errors.ts';
 import * as jobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
 import * as memoryContext from '../../shared/schemas/memory-context.ts';
+import * as permissions from '../../shared/schemas/permissions.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import * as replies from '../../shared/schemas/replies.ts';
@@ -24,6 +25,7 @@ const SCHEMA_MODULES = [
   jobs,
   replies,
   drafts,
+  permissions,
   activity,
   health,
   errors,

@@ -19,6 +19,7 @@ import * as episodes from './api/memory/episodes.ts';
 import * as facts from './api/memory/facts.ts';
 import * as profile from './api/memory/profile.ts';
 import * as raw from './api/memory/raw.ts';
+import * as permissions from './api/permissions.ts';
 import * as recording from './api/recording.ts';
 import * as replies from './api/replies.ts';
 import * as consoleAuth from './console.ts';
@@ -97,6 +98,7 @@ export const routes: readonly Route<Parts>[] = [
   api('POST', '/api/predictions/predict/', 'user', replies.predictReply),
   api('POST', '/api/predictions/predict/batch/', 'user', replies.predictReplies),
   api('POST', '/api/predictions/draft/', 'user', drafts.predictDraft),
+  api('POST', '/api/predictions/permission/', 'user', permissions.predictPermission),
   api('GET', '/api/predictions/', 'user', replies.listPredictedReplies),
   api('GET', '/api/predictions/stats/', 'user', replies.readReplyStats),
   api('GET', '/api/predictions/calibration/', 'user', replies.readReplyCalibration),

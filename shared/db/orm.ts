@@ -10,6 +10,7 @@ import * as account from './entities/account.ts';
 import * as app from './entities/app.ts';
 import * as connection from './entities/connection.ts';
 import * as memory from './entities/memory.ts';
+import * as permission from './entities/permission.ts';
 import * as processes from './entities/process.ts';
 import * as provider from './entities/provider.ts';
 import * as recording from './entities/recording.ts';
@@ -68,9 +69,17 @@ export async function openDatabase(
 }
 
 // The entity files export nothing but entities.
-const entities = [account, app, connection, memory, processes, provider, recording, reply].flatMap((file) =>
-  Object.values(file),
-);
+const entities = [
+  account,
+  app,
+  connection,
+  memory,
+  permission,
+  processes,
+  provider,
+  recording,
+  reply,
+].flatMap((file) => Object.values(file));
 
 /** Tables that no entity describes, such as those of the hot path, which are partitioned or tuned. */
 const PLAIN_SQL_TABLES = [/^(work|answers|rounds|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];

@@ -1,5 +1,6 @@
-import { oneOf, text } from './build.ts';
-import { Name } from './common.ts';
+import Type, { type Static } from 'typebox';
+import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
+import { Count, Id, Name, Share } from './common.ts';
 import { FOLDER_MAX, PERMISSION_TARGET_MAX } from './limits.ts';
 
 const PERMISSION_ACTIONS = ['run', 'write', 'delete', 'read', 'fetch', 'call'] as const;
@@ -18,3 +19,27 @@ export const PERMISSION = {
   /** The folder in which the session began. */
   project: text(FOLDER_MAX, 1),
 };
+
+export const PermissionRequest = closedObject({
+  ...PERMISSION,
+  session_id: Type.Optional(Name),
+  /** The agent's mode. In `auto` the agent decides by itself where we are silent: then all needs the strict rule. */
+  mode: withDefault(Name, 'default'),
+  /** The answer is not acted on. */
+  shadow: withDefault(Type.Boolean(), false),
+});
+export type PermissionRequest = Static<typeof PermissionRequest>;
+
+export const PermissionAnswer = closedObject({
+  /** Id of the decision, which is kept for 35 days. */
+  id: Id,
+  /** `ask`: the agent asks the person, as if nobody had answered. */
+  decision: oneOf(['allow', 'ask']),
+  confidence: Share,
+  /** The person's decisions about the like. */
+  allowed: Count,
+  refused: Count,
+  /** Approvals that are needed; null if this never becomes automatic. */
+  required: nullable(Count),
+});
+export type PermissionAnswer = Static<typeof PermissionAnswer>;

@@ -11,6 +11,7 @@ import { connectingApp, REDIRECT_URI, type StartResponse, startBody } from '../s
 import { proposeFacts as proposingFacts } from '../support/facts-promotion.ts';
 import { bySchema, hang, ok } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
+import { permissionRequest } from '../support/permissions.ts';
 import { writeEpisode } from '../support/promotion.ts';
 import { event } from '../support/recording.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -214,6 +215,7 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   assert.equal(answer.succeeded, 2);
   system.provider.next(ok({ continuation: mine }));
   await person.expectOk('POST', '/api/predictions/draft/', { body: { draft: mine } });
+  await person.expectOk('POST', '/api/predictions/permission/', { body: permissionRequest(mine) });
 }
 
 /** Connects the person to the app through the consent page. Returns the connection's id. */

@@ -7,6 +7,7 @@ import { challengeOf } from '../../shared/security/fingerprint.ts';
 import { type AppClient, fetchPublished } from '../support/client.ts';
 import { proposeFacts } from '../support/facts-promotion.ts';
 import { bySchema, ok } from '../support/fake-provider.ts';
+import { permissionRequest } from '../support/permissions.ts';
 import { writeEpisode } from '../support/promotion.ts';
 import { proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
@@ -184,6 +185,7 @@ describe('examples', () => {
     const job_id = await tellLater('predictReplies', { prompts, k: 2, threshold: 0.8 });
     await tell('cancelJob', { params: { job_id } });
     await tell('predictDraft', { body: { draft: 'Please summarise the quart', language: 'en' } });
+    await tell('predictPermission', { body: permissionRequest('npm test -- --watch') });
     await tell('listReplies', { query: '?limit=1' });
     await tell('readReply', { params: { id: answer.id } });
     await tell('giveFeedback', { params: { id: answer.id }, body: { status: 'accepted' } });

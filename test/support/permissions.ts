@@ -1,3 +1,4 @@
+import { event } from './recording.ts';
 import { claudeRecord } from './transcripts.ts';
 
 /** What coding agents write about a permission, after recordings of Claude Code 2.1.332 and Codex 0.171.0. */
@@ -67,4 +68,26 @@ export function codexPermission(
     ...(waitMs === undefined ? [] : [record('event_msg', run)]),
     record('response_item', { type: 'function_call_output', call_id: id, output }),
   ];
+}
+
+const WHERE = {
+  agent: 'claude-code',
+  tool: 'Bash',
+  action: 'run',
+  cwd: '/home/ada/engine',
+  project: '/home/ada/engine',
+};
+
+export function permissionRequest(target: string, more: object = {}): object {
+  return { ...WHERE, target, ...more };
+}
+
+/** Returns an event of a decision by hand. */
+export function permissionEvent(
+  target: string,
+  outcome: 'allowed' | 'refused' = 'allowed',
+  more: object = {},
+): object {
+  const { agent: _, prompt: __, ...envelope } = event();
+  return { ...envelope, type: 'agent.permission', ...WHERE, target, outcome, ...more };
 }

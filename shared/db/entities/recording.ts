@@ -61,5 +61,8 @@ export const RecordingEvent = defineEntity({
     // the planner might read all events of the account to find one.
     { name: 'recording_events_arrival', properties: ['sessionId', 'arrival'] },
     { name: 'recording_events_session', properties: ['sessionId', 'occurredAt', 'arrival'] },
+    ...expressionIndexes('recording_events', {
+      permissions: `("account_id", "occurred_at") where type = 'agent.permission'`,
+    }),
   ],
 });

@@ -4,6 +4,7 @@ import { ServiceKey } from '../entities/account.ts';
 import { Connection } from '../entities/connection.ts';
 import type { MemoryLink } from '../entities/memory.ts';
 import { Episode, Fact, Profile, RawMemory } from '../entities/memory.ts';
+import { PermissionDecision } from '../entities/permission.ts';
 import { ProviderCall } from '../entities/provider.ts';
 import { RecordingSession } from '../entities/recording.ts';
 import { Reply } from '../entities/reply.ts';
@@ -21,7 +22,8 @@ export type AccountPage =
   | { type: 'fact'; rows: Fact[] }
   | { type: 'link'; rows: MemoryLink[] }
   | { type: 'provider_call'; rows: ProviderCall[] }
-  | { type: 'prediction'; rows: Reply[] };
+  | { type: 'prediction'; rows: Reply[] }
+  | { type: 'permission'; rows: PermissionDecision[] };
 
 const PAGE_ROWS_MAX = 100;
 const LINK_PAGE_ROWS_MAX = 1000;
@@ -71,6 +73,8 @@ export async function* accountData(
     yield { type: 'provider_call', rows: await em().find(ProviderCall, { id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'replies'))
     yield { type: 'prediction', rows: await em().find(Reply, { id }, PAGE_BY_ID) };
+  for await (const id of sizedPages(em, accountId, 'permission_decisions'))
+    yield { type: 'permission', rows: await em().find(PermissionDecision, { id }, PAGE_BY_ID) };
 }
 
 /**

@@ -16,12 +16,15 @@ import { HARMLESS_VARIABLES } from './programs.ts';
 
 /** Shells that call shells are read this deep. */
 const DEPTH_MAX = 4;
+/** A command of more parts is never like anything. */
+const PARTS_MAX = 30;
 
 /** Returns the parts of a shell command; a text that cannot be parsed is one part that is never like anything. */
 export function partsOfCommand(text: string, where: Where, depth = 0): Part[] {
   if (depth > DEPTH_MAX) return [partOf('never', ['shells in shells'])];
   const reader = new CommandReader(depth);
   reader.script(parse(text), text, where);
+  if (reader.parts.length > PARTS_MAX) return [partOf('never', ['too long'])];
   return reader.parts;
 }
 
@@ -49,6 +52,7 @@ class CommandReader {
   }
 
   #node(node: SyntaxNode, source: string, where: Where, isFed = false): void {
+    if (this.parts.length > PARTS_MAX) return;
     switch (node.type) {
       case 'Command':
         this.#command(node, source, where, isFed);

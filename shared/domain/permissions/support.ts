@@ -17,6 +17,15 @@ export interface PermissionVerdict {
   required: number | null;
 }
 
+/** What no number of approvals is enough for. */
+export const UNKNOWN: PermissionVerdict = {
+  decision: 'ask',
+  confidence: 0,
+  allowed: 0,
+  refused: 0,
+  required: null,
+};
+
 const REQUIRED = { ordinary: 2, strict: 5 };
 /** Minimum share of approvals among the decisions about the like. */
 const APPROVED_MIN = 0.9;
@@ -34,10 +43,8 @@ export function decidePermission(
 ): PermissionVerdict {
   const shape = shapeOf(permission);
   const level = isStrict ? highest([shape.level, 'strict']) : shape.level;
-  const known = decided
-    .filter(({ project }) => project === permission.project)
-    .map((one) => ({ shape: shapeOf(one), isAllowed: one.isAllowed }));
-  if (level === 'never') return verdict('ask', none(), null);
+  const known = shapesOf(decided.filter(({ project }) => project === permission.project));
+  if (level === 'never') return UNKNOWN;
   if (level === 'strict') {
     const count = countOf(
       known.filter((one) => (one.isAllowed ? one.shape.exact === shape.exact : isDissent(one.shape, shape))),
@@ -48,6 +55,25 @@ export function decidePermission(
   const counts = shape.parts.map((part) => countOf(known.filter((one) => isAbout(one, part))));
   const weakest = counts.toSorted((a, b) => confidenceOf(a) - confidenceOf(b))[0] ?? none();
   return verdict(counts.every(isSupported) ? 'allow' : 'ask', weakest, REQUIRED.ordinary);
+}
+
+/** Maximum length of all that is compared, because reading it holds up the process. The oldest is left out. */
+const COMPARED_CHARS_MAX = 16_384;
+
+/** People decide on the same again and again, so each request is read once. */
+function shapesOf(decided: readonly DecidedPermission[]): { shape: Shape; isAllowed: boolean }[] {
+  const shapes = new Map<string, Shape>();
+  let left = COMPARED_CHARS_MAX;
+  return decided.flatMap(({ isAllowed, ...asked }) => {
+    const { tool, action, cwd, target } = asked;
+    const key = JSON.stringify([tool, action, cwd, target]);
+    const known = shapes.get(key);
+    if (known === undefined) left -= target.length;
+    if (left < 0) return [];
+    const shape = known ?? shapeOf(asked);
+    shapes.set(key, shape);
+    return [{ shape, isAllowed }];
+  });
 }
 
 /** A refusal is about the most dangerous parts of what was refused. */
@@ -76,7 +102,7 @@ function confidenceOf({ allowed, refused }: Pick<Count, 'allowed' | 'refused'>):
   return (allowed + 1) / (allowed + refused + 2);
 }
 
-function verdict(decision: 'allow' | 'ask', count: Count, required: number | null): PermissionVerdict {
+function verdict(decision: 'allow' | 'ask', count: Count, required: number): PermissionVerdict {
   const { allowed, refused } = count;
-  return { decision, confidence: required === null ? 0 : confidenceOf(count), allowed, refused, required };
+  return { decision, confidence: confidenceOf(count), allowed, refused, required };
 }

@@ -25,6 +25,7 @@ const EXCEPTIONS: Record<string, readonly Scope[]> = {
   giveFeedback: ['predict', 'write', 'decide'],
   recordEvents: ['write', 'record'],
   addRawMemory: ['write', 'record'],
+  predictPermission: ['predict'],
   readJob: ['read', 'write'],
   cancelJob: ['write'],
 };

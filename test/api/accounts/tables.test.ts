@@ -5,6 +5,7 @@ import { eraseAccount, signUp, type UserClient } from '../../support/account.ts'
 import { bookedCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { fillMemoryTables, setProfile } from '../../support/memory.ts';
+import { permissionRequest } from '../../support/permissions.ts';
 import { pluck } from '../../support/pluck.ts';
 import { event, post } from '../../support/recording.ts';
 import { feedback, predictSuccessfully, proposeReplies } from '../../support/replies.ts';
@@ -25,6 +26,7 @@ const EXPORTED_TABLES: Record<string, string> = {
   memory_links: 'link',
   provider_calls: 'provider_call',
   replies: 'prediction',
+  permission_decisions: 'permission',
 };
 /** Tables that are not exported, with the reason. */
 const UNEXPORTED_TABLES: Record<string, string> = {
@@ -77,6 +79,7 @@ describe('account tables', () => {
     await connect(system, await connectingApp(system), person);
     system.provider.respond(proposeReplies([{ response: 'Blue' }]));
     await feedback(person, await predictSuccessfully(person), { status: 'accepted' });
+    await person.post('/api/predictions/permission/', permissionRequest('npm test'));
     await loseConnection();
     const rows = await system.sql<{ hash: string }>('select password_hash as hash from accounts');
     await addToLedger(system.em(), [bookedCall({ accountId: person.id })]);

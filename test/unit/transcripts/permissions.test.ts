@@ -65,10 +65,11 @@ describe('permissions in transcripts', () => {
         .map((record) => JSON.stringify(record))
         .join('\n'),
     );
-    const { id, occurred_at, ...event } = events.find(({ type }) => type === 'agent.permission') ?? {};
-    assert.ok(!event['target']?.includes('hunter2'), event['target']);
+    const event = events.find(({ type }) => type === 'agent.permission');
+    assert.ok(event?.['target'] && !event['target'].includes('hunter2'), event?.['target']);
+    const { id, occurred_at, ...rest } = event;
     assert.deepEqual(
-      { ...event, target: '' },
+      { ...rest, target: '' },
       {
         session_id: 'claude-code:s',
         type: 'agent.permission',

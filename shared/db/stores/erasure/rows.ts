@@ -33,7 +33,8 @@ export async function* eraseMemory(em: EntityManager, accountId: string): AsyncG
 
 /** The caller has already ended the account's work, so that no prediction is added. */
 export async function* eraseReplies(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
+  for (const table of ['replies', 'reply_calibrators', 'permission_decisions'])
+    yield* eraseRows(em, accountId, table);
 }
 
 /** The costs stay, assigned to no account. */

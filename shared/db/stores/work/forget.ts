@@ -54,16 +54,21 @@ const DELETE_EXPIRED_ROWS = [
     select ctid from ${table} where ${isExpired} limit ${ROWS_AT_ONCE} for update skip locked)) returning 1`,
 }));
 
-/** Ids begin with a time (UUID version 7), so the primary key finds the oldest calls. */
-const DELETE_OLD_CALLS = {
-  name: 'old_provider_calls_v1',
+/** Ids begin with a time (UUID version 7), so the primary key finds the oldest rows. */
+const DELETE_OLD_ROWS = (
+  [
+    ['provider_calls', LEDGER_DAYS],
+    ['permission_decisions', TOMBSTONE_DAYS],
+  ] as const
+).map(([table, days]) => ({
+  name: `old_${table}_v1`,
   text: `
-    delete from provider_calls where ctid = any (array(
-      select ctid from provider_calls
-       where id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${LEDGER_DAYS} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
+    delete from ${table} where ctid = any (array(
+      select ctid from ${table}
+       where id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${days} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
        order by id limit ${ROWS_AT_ONCE}))
     returning 1`,
-};
+}));
 
 const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1()' };
 
@@ -79,7 +84,7 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
  * still run.
  */
 export async function deleteOldHistory(pool: Pool, stopping?: AbortSignal): Promise<void> {
-  const deletions = [...DELETE_EXPIRED_ROWS, DELETE_OLD_CALLS];
+  const deletions = [...DELETE_EXPIRED_ROWS, ...DELETE_OLD_ROWS];
   const tasks: (() => Promise<unknown>)[] = [
     ...deletions.map((statement) => () => repeatInSteps(pool, statement, [], stopping)),
     () => makeWeeks(pool),

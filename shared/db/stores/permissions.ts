@@ -1,0 +1,31 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { DecidedPermission } from '../../domain/permissions/support.ts';
+import { PermissionDecision } from '../entities/permission.ts';
+
+/** Latest decisions of the person that are compared, and the bytes of an event that may be one. */
+const EVIDENCE_MAX = 500;
+const EVIDENCE_BYTES_MAX = 16_384;
+
+/**
+ * Reads what the person decided by hand, the latest first. The only place that says which events count as evidence of
+ * what a person allows.
+ */
+export async function decidedPermissions(em: EntityManager, accountId: string): Promise<DecidedPermission[]> {
+  const rows = await em.execute<{ body: string }[]>(
+    `select body from recording_events
+      where account_id = ? and type = 'agent.permission' and octet_length(body) <= ${EVIDENCE_BYTES_MAX}
+      order by occurred_at desc limit ${EVIDENCE_MAX}`,
+    [accountId],
+  );
+  return rows.map(({ body }) => {
+    const { outcome, ...asked } = JSON.parse(body);
+    return { ...asked, isAllowed: outcome === 'allowed' };
+  });
+}
+
+export async function storePermissionDecision(
+  em: EntityManager,
+  decision: PermissionDecision,
+): Promise<void> {
+  await em.insert(PermissionDecision, decision);
+}
