@@ -45,7 +45,8 @@ export const AGENTS: readonly Agent[] = [
   },
 ];
 
-const commandOf = (name: AgentName) => new RegExp(`[/\\].forecue[/\\]approve.mjs["'] approve-hook ${name}$`);
+const commandOf = (name: AgentName) =>
+  new RegExp(String.raw`[/\\]\.forecue[/\\]approve\.mjs["'] approve-hook ${name}$`);
 /** In seconds, and longer than the hook ever takes. */
 const HOOK_TIMEOUT_S = 5;
 

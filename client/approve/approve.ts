@@ -99,8 +99,7 @@ async function showStatus(): Promise<void> {
   for (const agent of AGENTS)
     for (const file of files) {
       const state = await stateOf(agent, file);
-      if (state === 'not installed' || !file.endsWith(agent.name === 'codex' ? 'hooks.json' : '.json'))
-        continue;
+      if (state === 'not installed') continue;
       print(`${agent.title}: ${state}, ${file}\n`);
       if (state === 'not trusted yet')
         print('  Start codex in a terminal and trust the hook: until then it does not run.\n');

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { PermissionAnswer } from '../../shared/schemas/permissions.ts';
 import { signUp, type UserClient } from '../support/account.ts';
+import { HOSTILE_COMMANDS, USUAL } from '../support/hostile-requests.ts';
 import { permissionEvent, permissionRequest } from '../support/permissions.ts';
 import { post } from '../support/recording.ts';
 import { useSystem } from '../support/system.ts';
@@ -9,7 +11,14 @@ describe('permissions of agents', () => {
   let person: UserClient;
 
   const ask = async (target: string, more: object = {}, by = person) =>
-    (await by.post('/api/predictions/permission/', permissionRequest(target, more))).body;
+    (
+      await by.request<PermissionAnswer>(
+        'POST',
+        '/api/predictions/permission/',
+        permissionRequest(target, more),
+      )
+    ).body;
+  const judged = ({ decision, required }: PermissionAnswer) => ({ decision, required });
   const decide = (...targets: string[]) =>
     post(
       person,
@@ -38,11 +47,8 @@ describe('permissions of agents', () => {
 
   it('what cannot be undone needs five of the very same, and some things never become automatic', async () => {
     assert.equal((await ask('git push origin dev')).decision, 'allow');
-    assert.deepEqual(
-      (({ decision, required }) => ({ decision, required }))(await ask('git push origin main')),
-      { decision: 'ask', required: 5 },
-    );
-    assert.deepEqual((({ decision, required }) => ({ decision, required }))(await ask('rm -rf ~')), {
+    assert.deepEqual(judged(await ask('git push origin main')), { decision: 'ask', required: 5 });
+    assert.deepEqual(judged(await ask('rm -rf ~')), {
       decision: 'ask',
       required: null,
     });
@@ -71,6 +77,15 @@ describe('permissions of agents', () => {
     for (let at = 0; at < 6; at += 1) assert.equal((await ask('npm run build')).decision, 'ask');
   });
 
+  it('a hostile repository gets nothing allowed, whatever its texts say and its letters look like', async () => {
+    const target = await signUp(system);
+    const usual = USUAL.flatMap((command) => Array.from({ length: 6 }, () => permissionEvent(command)));
+    await post(target, usual);
+    const judge = async (command: string) => (await ask(command, {}, target)).decision;
+    for (const command of USUAL) assert.equal(await judge(command), 'allow', command);
+    for (const command of HOSTILE_COMMANDS) assert.equal(await judge(command), 'ask', command);
+  });
+
   it('a command with a secret is left to the person, and stored without it', async () => {
     const command = 'npm test -- --password=hunter2hunter2';
     await decide(command, command);
@@ -80,6 +95,6 @@ describe('permissions of agents', () => {
       [id],
     );
     assert.equal(decision, 'ask');
-    assert.ok(!row?.target.includes('hunter2'), row?.target);
+    assert.ok(row && !row.target.includes('hunter2'));
   });
 });

@@ -66,7 +66,7 @@ describe('permissions in transcripts', () => {
         .join('\n'),
     );
     const event = events.find(({ type }) => type === 'agent.permission');
-    assert.ok(event?.['target'] && !event['target'].includes('hunter2'), event?.['target']);
+    assert.ok(event?.['target'] && !event['target'].includes('hunter2'));
     const { id, occurred_at, ...rest } = event;
     assert.deepEqual(
       { ...rest, target: '' },
