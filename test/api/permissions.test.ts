@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PermissionAnswer } from '../../shared/schemas/permissions.ts';
 import { signUp, type UserClient } from '../support/account.ts';
+import { call } from '../support/client.ts';
 import { HOSTILE_COMMANDS, USUAL } from '../support/hostile-requests.ts';
 import { permissionEvent, permissionRequest } from '../support/permissions.ts';
 import { post } from '../support/recording.ts';
@@ -71,6 +72,18 @@ describe('permissions of agents', () => {
     const later = { occurred_at: '2026-05-02T12:00:00Z' };
     await post(person, [permissionEvent('npm run lint -- --quiet', 'refused', later)]);
     assert.equal((await ask('npm run lint')).decision, 'ask');
+  });
+
+  it('approvals that a key without the scope record reports support nothing', async () => {
+    const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', {
+      label: 'agent',
+      scopes: ['write'],
+    });
+    const reports = Array.from({ length: 6 }, () => permissionEvent('npm run format'));
+    const headers = { 'x-service-api-key': body.key };
+    const { status } = await call('POST', `${person.url}/api/recording/events/`, reports, { headers });
+    assert.equal(status, 201);
+    assert.equal((await ask('npm run format')).decision, 'ask');
   });
 
   it('answers of Forecue support nothing, however often an agent asks', async () => {

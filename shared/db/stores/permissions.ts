@@ -7,13 +7,14 @@ const EVIDENCE_MAX = 500;
 const EVIDENCE_BYTES_MAX = 16_384;
 
 /**
- * Reads what the person decided by hand, the latest first. The only place that says which events count as evidence of
- * what a person allows.
+ * Reads what the person decided by hand, the latest first, without what a key reported that vouches for nobody. The
+ * only place that says which events are evidence of what a person allows.
  */
 export async function decidedPermissions(em: EntityManager, accountId: string): Promise<DecidedPermission[]> {
   const rows = await em.execute<{ body: string }[]>(
     `select body from recording_events
-      where account_id = ? and type = 'agent.permission' and octet_length(body) <= ${EVIDENCE_BYTES_MAX}
+      where account_id = ? and type = 'agent.permission' and not reported
+        and octet_length(body) <= ${EVIDENCE_BYTES_MAX}
       order by occurred_at desc limit ${EVIDENCE_MAX}`,
     [accountId],
   );
