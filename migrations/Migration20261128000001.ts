@@ -285,7 +285,7 @@ const RECORDINGS = `
   create index recording_events_arrival on recording_events (session_id, arrival);
   create index recording_events_session on recording_events (session_id, occurred_at, arrival);
   create index recording_events_permissions on recording_events (account_id, occurred_at)
-    where type = 'agent.permission';
+    where type = 'agent.permission' and not reported;
 `;
 
 const MEMORY = `

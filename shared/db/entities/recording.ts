@@ -62,7 +62,7 @@ export const RecordingEvent = defineEntity({
     { name: 'recording_events_arrival', properties: ['sessionId', 'arrival'] },
     { name: 'recording_events_session', properties: ['sessionId', 'occurredAt', 'arrival'] },
     ...expressionIndexes('recording_events', {
-      permissions: `("account_id", "occurred_at") where type = 'agent.permission'`,
+      permissions: `("account_id", "occurred_at") where type = 'agent.permission' and not reported`,
     }),
   ],
 });
