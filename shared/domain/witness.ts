@@ -2,13 +2,15 @@ import { hasScope, type UserPrincipal } from './account.ts';
 
 /** The credential that brought a piece of evidence. */
 export interface Witness {
-  /** `login`, `import`, or the id of a key. */
+  /** `login`, `import`, `recorded`, or the id of a key. */
   readonly name: string;
   /** False if it is no evidence of what the person said or did, but a report. */
   readonly vouches: boolean;
 }
 
 export const IMPORTER: Witness = { name: 'import', vouches: true };
+/** The person's own reply, recorded or imported, to the question of a prediction. */
+export const RECORDED: Witness = { name: 'recorded', vouches: true };
 
 /** Returns the caller as a witness of the person's own words (`record`) or decisions (`decide`). */
 export function witnessOf(user: UserPrincipal, scope: 'record' | 'decide'): Witness {

@@ -105,7 +105,7 @@ const storedFields = {
   acted_at: NullableTimestamp,
   actual_response: NullableText,
   feedback_at: NullableTimestamp,
-  /** Who gave the feedback: `login` or the id of a key. */
+  /** Who gave the feedback: `login`, the id of a key, or `recorded`, the person's own reply to the question. */
   feedback_witness: NullableText,
   /** True if that key does not vouch for the person's decisions: the feedback teaches nothing. */
   feedback_reported: Type.Boolean(),

@@ -13,6 +13,7 @@ import {
   type SyncPage,
   storeSyncPage,
 } from '../../shared/db/stores/memory/sync.ts';
+import { settlePredictions } from '../../shared/db/stores/replies/settle.ts';
 import { readProgress } from '../../shared/db/stores/work/progress.ts';
 import type { Steps } from '../../shared/domain/work.ts';
 import type { SyncRequest, SyncResult } from '../../shared/schemas/jobs.ts';
@@ -55,6 +56,7 @@ export function createSyncHandler({ pool, em }: Connections): Handler<typeof syn
     };
     const progress = await retryUntil(takeIn, performance.now() + leftMs());
     const { steps, scanned, created, last_event_at } = progress;
+    if (created > 0) await settlePredictions(em(), claim.party);
     const result = { scanned, created, skipped: scanned - created, last_event_at };
     return { state: 'succeeded', report: { steps: { done: steps.total, total: steps.total }, result } };
   };

@@ -40,7 +40,7 @@ export const Reply = defineEntity({
     actedAt: p.datetime(3).nullable(),
     actualResponse: p.text().nullable(),
     feedbackAt: p.datetime(3).nullable(),
-    /** Who gave the feedback: `login` or the id of a key. */
+    /** Who gave the feedback: `login`, `recorded` or the id of a key. */
     feedbackWitness: p.text().nullable(),
     /** True if that key does not vouch for the person's decisions. Then there is no label. */
     feedbackReported: p.boolean().default(false),

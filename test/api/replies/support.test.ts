@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
-import type { ReplyResponse } from '../../../shared/schemas/replies.ts';
+import type { ReplyCalibration, ReplyList, ReplyResponse } from '../../../shared/schemas/replies.ts';
 import { clientWithKey, type KeyClient, signUp, type UserClient } from '../../support/account.ts';
 import { INJECTIONS } from '../../support/injections.ts';
 import { add, forget } from '../../support/memory.ts';
@@ -239,5 +239,46 @@ describe('overconfident model', function () {
       assert.deepEqual([denied.status, denied.body.status], [200, 'accepted']);
     }
     assert.equal((await ask(PROMPT)).status, 'auto');
+  });
+
+  it('what the person really replied settles the latest prediction of the question, once, and counts as a decision', async () => {
+    const ASKED = [...ROUTINE, ...IRREVERSIBLE].slice(0, 20);
+    const unasked = await ask('Shall I rename the folder too?');
+    const repeated = await ask(ASKED[0] ?? '');
+    const predictions = await askAll(ASKED);
+    // Every third reply is a no. The agent ends its message with the question, or asks by a tool with choices.
+    const events = ASKED.flatMap((question, n) => {
+      const at = new Date(Date.now() + n).toISOString();
+      const prompt =
+        n % 2 === 0
+          ? `I have looked at it, and at "${unasked.id}".\n${question}`
+          : `${question}\n- Yes\n- No: not now`;
+      const asked = event({ prompt, occurred_at: at });
+      const { prompt: _, ...said } = event({
+        session_id: asked.session_id,
+        type: 'user.reply',
+        occurred_at: at,
+      });
+      return [asked, { ...said, reply: n % 3 === 0 ? 'no, not yet' : 'go ahead', in_reply_to: asked.id }];
+    });
+    assert.equal((await post(ann, events)).body.accepted, 2 * ASKED.length);
+    await ann.post('/api/memory/sync/', {});
+    // A second sync, with one more event, settles nothing else.
+    await post(ann, [event()]);
+    await ann.post('/api/memory/sync/', {});
+    const { body } = await ann.get<ReplyList>('/api/predictions/?limit=50');
+    const stateOf = new Map(body.results.map(({ id, ...row }) => [id, row]));
+    for (const [n, { id }] of predictions.entries()) {
+      const { status, actual_response, feedback_witness } = stateOf.get(id) ?? {};
+      const expected = n % 3 === 0 ? ['edited', 'no, not yet'] : ['accepted', 'go ahead'];
+      assert.deepEqual(
+        [status, actual_response, feedback_witness],
+        [...expected, 'recorded'],
+        `question ${n}`,
+      );
+    }
+    for (const { id } of [unasked, repeated]) assert.equal(stateOf.get(id)?.feedback_at, null);
+    const { body: calibration } = await ann.get<ReplyCalibration>('/api/predictions/calibration/');
+    assert.equal(calibration.feedback_count, ASKED.length);
   });
 });

@@ -93,7 +93,7 @@ function isTwin(one: RecordedReply, other: RecordedReply): boolean {
 }
 
 /** A prompt that no recorder vouches for may have been made up for the reply. */
-const IS_ASKED = `q.origin not in ('reported', 'accepted_prediction', 'edited_prediction')`;
+export const IS_ASKED = `q.origin not in ('reported', 'accepted_prediction', 'edited_prediction')`;
 
 /**
  * A reply answers the prompt that it names, or none if that one was deleted or has not arrived. A reply that names none

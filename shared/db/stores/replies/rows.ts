@@ -1,7 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { ConfidenceOutcome } from '../../../domain/replies/reliability.ts';
 import { feedbackOf } from '../../../domain/replies/reliability.ts';
-import type { Witness } from '../../../domain/witness.ts';
+import { RECORDED, type Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
 import { type ListedReply, Reply, ReplyCalibrator } from '../../entities/reply.ts';
@@ -124,8 +124,8 @@ function conditionsOf(
 }
 
 /**
- * Stores the person's decision on a prediction. A later decision replaces an earlier one, but a reported one never
- * replaces the person's own. Throws `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError`
+ * Stores the person's decision on a prediction. A later decision replaces an earlier one, but what is only reported or
+ * recorded never replaces the person's own. Throws `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError`
  * if the person's reply is missing.
  */
 export function recordFeedback(
@@ -148,7 +148,8 @@ export function recordFeedback(
     const isReport = !witness.vouches;
     const isDecided = reply.feedbackAt != null && !reply.feedbackReported;
     const isSame = reply.status === feedback.status && reply.actualResponse === actualResponse;
-    if (isReport ? isDecided || isSame : isDecided && isSame) return reply;
+    const givesWay = isReport || witness === RECORDED;
+    if (isDecided ? givesWay || isSame : isReport && isSame) return reply;
     tx.assign(reply, {
       status: feedback.status,
       actualResponse,
