@@ -1,7 +1,7 @@
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
 import { changeStrings, codesIn, withoutCodes } from '../text/codes.ts';
 import { codePointsIn } from '../text/cut.ts';
-import { replaceSensitive } from '../text/sensitive.ts';
+import { maskSensitive } from '../text/sensitive.ts';
 import { TokenBudget } from '../text/tokens.ts';
 import type { ContextBundle } from './context-bundle.ts';
 import { datedTextOf, dayOf, shownContentOf, shownRow } from './shown-rows.ts';
@@ -121,12 +121,11 @@ const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 const STEP_SHARE = 1 / 32;
 
 /**
- * Cuts a request and its memory to `budgetTokens`. Masks codes that only memory has, and in memory what is sensitive. `truncated`: own text is left out.
- *
+ * Cuts a request and its memory to `budgetTokens`. Masks codes that only memory has, and in memory what is sensitive.
  * Texts are taken in this order: whole texts of memory up to its share, the draft's end, the last message, the
  * artifact's selection, the preferences, the artifact's summary, then the other messages from new to old. If not
  * everything fits, most keystrokes cut the older messages at the same place, so that a provider's prompt cache stays
- * valid.
+ * valid. `truncated`: own text is left out.
  */
 export function fitContext(
   request: PredictionContext,
@@ -138,8 +137,7 @@ export function fitContext(
   const whole = fitTexts(request, new TokenBudget(budgetTokens - tokens), 0);
   const step = Math.max(1, Math.floor(budgetTokens * STEP_SHARE));
   const fitted = whole.truncated ? fitTexts(request, new TokenBudget(budgetTokens - reserved), step) : whole;
-  const masked = changeStrings(memory, (text) => replaceSensitive(text, '[masked words]', '[masked amount]'));
-  const shown = masked && withoutCodes(masked, codesIn(request));
+  const shown = memory && withoutCodes(changeStrings(memory, maskSensitive), codesIn(request));
   return { task: { ...fitted.task, memory: shown }, truncated: fitted.truncated, used };
 }
 

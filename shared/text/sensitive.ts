@@ -1,6 +1,6 @@
 /** Beginnings of words that tell of health, beliefs, origin or sexuality (GDPR, article 9), or of an offence. */
 const PERSONAL_WORDS =
-  "diagnos(?:is|ed (?:with|as)|ti[cz]|e (?:von|gestellt)|e[ns]? (?:lautet|ist))|diagnostiqu|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|diabèt|insulin|hiv|depress(?:i|ed|iv)|dépress|depresi|depresiv|anxiety|angststörung|anxiété|ansiedad|therapist|(?:psycho|chemo|radio|physio)therap|in therapy|therapeut|thérap|terapeut|terapia|medicat|medikament|médicament|medicament|prescri(?:bed|ption)|pregnan|schwanger|enceinte|embaraz|abortion|miscarriage|fehlgeburt|fausse couche|disabilit|i(?:[’']m| am) disabled|behinder|handicap|discapacid|surgery|tumou?r|biopsy|asthma|epilep|bipolar|autis|adhd|crohn|allerg|alerg|infertil|unfruchtbar|migr[aä]n|antidepress|psychiat|oncolog|onkolog|alcoholi|alkoholi|suicid|selbstmord|dialysis|dementia|alzheimer|parkinson|hepatitis|my (?:doctor|gp)|(?:mein|meine) (?:arzt|ärztin)|mon médecin|mi médico|hospital|krankenhaus|hôpital|sick leave|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|voted?(?!\\p{L})|politic|partei|republican|democrat|ethnic|criminal|convicted";
+  "diagnos(?:is|ed (?:with|as)|ti[cz]|e (?:von|gestellt)|e[ns]? (?:lautet|ist))|diagnostiqu|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|diabèt|insulin|hiv|depress(?:i|ed|iv)|dépress|depresi|depresiv|anxiety|angststörung|anxiété|ansiedad|therapist|(?:psycho|chemo|radio|physio)therap|in therapy|therapeut|thérap|terapeut|terapia|medicat|medikament|médicament|medicament|prescri(?:bed|ption)|pregnan|schwanger|enceinte|embaraz|abortion|miscarriage|fehlgeburt|fausse couche|disabilit|i(?:[’']m| am) disabled|behinder|handicap|discapacid|surgery|tumou?r|biopsy|asthma|epilep|bipolar|autis|adhd|crohn|allerg|alerg|infertil|unfruchtbar|migr[aä]n|antidepress|psychiat|oncolog|onkolog|alcoholi|alkoholi|suicid|selbstmord|dialysis|dementia|alzheimer|parkinson|hepatitis|my (?:doctor|gp)|(?:mein|meine) (?:arzt|ärztin)|mon médecin|mi médico|hospitali[sz]|in (?:the )?hospital (?:for|since|until|with)|im krankenhaus|l[’']hôpital (?:pour|depuis)|sick leave|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|voted?(?!\\p{L})|politic|partei|republican|democrat|ethnic|criminal|convicted";
 
 /** Names of papers and dates that identify a person. */
 const IDENTITY_WORDS =
@@ -42,4 +42,9 @@ export function replaceSensitive(text: string, sentenceMarker: string, amountMar
       return MONEY.test(sentence) ? sentence.replace(AMOUNT, amountMarker) : sentence;
     })
     .join('');
+}
+
+/** Replaces what is sensitive for a model, in the form of `maskSecrets`. */
+export function maskSensitive(text: string): string {
+  return replaceSensitive(text, '[masked words]', '[masked amount]');
 }

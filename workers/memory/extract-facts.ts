@@ -13,7 +13,7 @@ import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { isPersonal } from '../../shared/text/sensitive.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { Slices } from '../../shared/timing/slices.ts';
-import { lastingKindOf } from './lasting.ts';
+import { HANDED_OVER, lastingKindOf } from './lasting.ts';
 
 const PATTERN_CONFIDENCE = 0.6;
 const SENTENCE_CHARS_MAX = 240;
@@ -106,9 +106,10 @@ function kindOf(sentence: string): string | undefined {
   return lastingKindOf(ownWords);
 }
 
-/** A dot inside a word ends no sentence. */
+/** A dot inside a word ends no sentence. Words that are handed over are left out. */
 function sentencesOf(text: string): string[] {
-  return text
+  const [ownWords = ''] = text.split(HANDED_OVER);
+  return ownWords
     .split(/(?<=[.!?])\s+|\n+/)
     .map((sentence) => sentence.replace(/^[\s*•·-]+/, '').trim())
     .filter((sentence) => sentence !== '');

@@ -14,8 +14,9 @@ import {
 } from '../../shared/domain/facts/statement.ts';
 import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
 import { truncate } from '../../shared/text/cut.ts';
-import { UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
+import { normalForm, UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
 import { mapInSlices } from '../../shared/timing/slices.ts';
+import { supports } from './stated.ts';
 
 export const FACT_KINDS = [
   'identity',
@@ -83,7 +84,8 @@ function checkProposal(
   const text = proposal.text.trim();
   if (text === '' || [...text].length > TEXT_CHARS_MAX) return undefined;
   const quotes = record.checkQuotes(evidence.slice(0, EVIDENCE_MAX));
-  if (quotes === undefined || record.isBorrowed(text, quotes) || mayTellSecret(text)) return undefined;
+  if (quotes === undefined || !record.isSupported(text, quotes)) return undefined;
+  if (record.isBorrowed(text, quotes) || mayTellSecret(text)) return undefined;
   if (quotes.some(({ words }) => mayTellSecret(words))) return undefined;
   if (isRetraction(text) || (isInstruction(text) && !record.isStated(text, quotes))) return undefined;
   const fact = target === null || relation === 'new' ? undefined : known[target - 1];
@@ -134,6 +136,7 @@ interface AnalysedRow {
   id: string;
   at: number;
   own: boolean;
+  quotableTexts: readonly string[];
   passages: QuotedTexts;
   stems: ReadonlySet<string>;
   /** Texts in the row that the person did not write. */
@@ -182,6 +185,14 @@ class EvidenceTexts {
     return borrowedCount > BORROWED_RATIO_MAX * ownCount;
   }
 
+  /** Reports whether one of the person's own quotes, to the end of its sentence, says something of the statement. */
+  isSupported(text: string, quotes: readonly CheckedQuote[]): boolean {
+    return quotes.some(({ rawId, words, own }) => {
+      const texts = this.#rows.find(({ id }) => id === rawId)?.quotableTexts ?? [];
+      return own && supports(sentencesFrom(words, texts), text);
+    });
+  }
+
   latestTimeOf(quotes: readonly Quote[]): number {
     return Math.max(...this.#ownRowsCitedBy(quotes).map(({ at }) => at));
   }
@@ -204,6 +215,7 @@ function analyseRow(row: SourceRow): AnalysedRow {
     id,
     at: row.occurredAt.getTime(),
     own,
+    quotableTexts: quotableTexts.map((text) => normalForm(text, 'NFC')),
     passages: new QuotedTexts(quotableTexts),
     stems: stemsOf(quotableTexts),
     others: own ? pastedParts(content) : [content],
@@ -214,6 +226,14 @@ function analyseRow(row: SourceRow): AnalysedRow {
 function quotedIn({ passages }: AnalysedRow, quote: string): string | undefined {
   const found = passages.passageOf(quote);
   return found && truncate(found, QUOTE_CHARS_MAX);
+}
+
+/** Returns the words with the rest of their last sentence, because a quote ends before the mark that makes a question. */
+function sentencesFrom(words: string, texts: readonly string[]): string {
+  const text = texts.find((one) => one.includes(words)) ?? '';
+  const rest =
+    /^[^.!?。！？\n]*[.!?。！？]*/u.exec(text.slice(text.indexOf(words) + words.length))?.[0] ?? '';
+  return words + rest;
 }
 
 const UNSPACED_PATTERN = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');

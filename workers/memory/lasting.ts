@@ -117,7 +117,8 @@ const FRENCH_PATTERNS: readonly Pattern[] = [
   ],
   [
     'constraint',
-    /^(?:s['’]il (?:te|vous) plaît,? )?(?:toujours|jamais|ne \p{L}+ jamais)\b|^désormais\b|^à partir de maintenant\b/iu,
+    // "Toujours" before a noun means "still".
+    /^(?:s['’]il (?:te|vous) plaît,? )?(?:(?:ne )?(?:toujours|jamais) (?!(?:[nv]?otre|contre|encore|entre|derrière|premier|dernier|hier|\p{L}*ier)(?!\p{L}))\p{L}+(?:er|ir|re|ez)(?!\p{L})|ne \p{L}+ jamais\b|(?:utilise|écris|réponds|fais|mets|garde|lance|commence|teste)s? toujours\b)|^désormais\b|^à partir de maintenant\b/iu,
   ],
   [
     'habit',
@@ -176,7 +177,6 @@ const PASSING_PATTERNS = [
   /\?\s*$/,
   // Words of others, or for others.
   /\b(?:wrote|writes|said|says|asked|asks|told me|claims|thinks)[,:]\s/i,
-  /^(?:please )?(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|shorten|improve|check|type|übersetz\p{L}*|korrigier\p{L}*|traduis|traduisez|corrige[zr]?|traduce|traduzca)\b[^.!?]*:/iu,
   /\b(?:my|our) (?:[\p{L}-]+ ){1,3}(?:is|are)(?: not|n['’]t)\b(?!.*\bany ?more\b)/iu,
   /\b(?:I|we) (?:always|never|usually) (?:forget|mix up|confuse|struggle|wonder)\b/i,
   /\b(?:switched|moved|changed|gone)(?: over)? to (?:the|an?|another) (?:(?:next|other|previous|first|second|last|same|wrong|right|different)\b|\S+ branch\b)/i,
@@ -187,6 +187,14 @@ const PASSING_PATTERNS = [
   /\b(?:like|love|hate|dislike) (?:how|the)\b|\b(?:use|uses|using) \S{1,4} (?:to mean|for)\b/i,
   /\b(?:prefer|like|love|hate|dislike|avoid) (?:it|this|that|these|those|them|how|what|where|you|your(?! (?:answers|replies|explanations)\b)|the (?:way|idea|look|result|new|first|second|last|other|current)|option)\b/i,
   /\b(?:mag|hasse|bevorzuge|liebe) (?:es|das|dies\p{L}*|dein\p{L}*|ihr\p{L}*)(?!\p{L})|\b(?:aime|adore|préfère|déteste) (?:ça|cela|ce|cette|ton|ta|votre|la première|le premier)(?!\p{L})|\b(?:prefiero|gustan?|encantan?|odio) (?:eso|esto|esta|este|est[oa]s|tu|cómo|la primera|el primero)(?!\p{L})/iu,
+  /\b(?:prefer|like|love|hate) (?:we|you|they)\b|\bprefer to (?:begin|continue|do|finish|fix|go|see|start|try|wait)\b/i,
+  /\blieber (?:erst|mal|noch|jetzt)\b|\bwürden? (?:\p{L}+ )?lieber\b|\bbevorzugen?,? dass\b|\bmag (?:die|das|den) (?:erste|zweite|dritte|letzte|neue|andere)/iu,
+  /\b(?:préf[eè]r\p{L}+|aim\p{L}+) (?:qu['’]|commencer|continuer|attendre|finir)|\bpref(?:ier|er)\p{L}+ (?:que|empezar|seguir|esperar|terminar)\b|\bgustan? (?:la|el) (?:primer|segund|tercer|últim|nuev|otr)/iu,
+  // States that pass.
+  /^(?!.*\b(?:always|never|usually)\b).*\b(?:while you|until|till)\b|\bfor the moment\b|\bbecause\b.*\bis \p{L}+ing\b|\b(?:usually|normally) would\b|\b(?:always|mostly|usually) (?:wait|see|get)\b/iu,
+  /\bwährend (?:du|ihr|sie)\b|\bsolange\b|\bbis (?:du|ihr|morgen|mittag|\p{L}+tag)(?!\p{L})|\bfür den moment\b|\b(?:sehen?|bekommen?|kriegen?|erhalten?|warten?|hängen?|suchen?) (?:[\p{L}-]+ ){0,3}(?:immer|nur|meistens?|nie)(?!\p{L})/iu,
+  /\bpendant que\b|\bjusqu['’]|\bpour le moment\b|\ben attendant\b|\bcette semaine\b|\bn(?:e |['’])\p{L}+ toujours\b|\b(?:suis|est|sommes|êtes|sont|ai|avons|attends?|attendons|cherch\p{L}+|vois|voit|voyons|reçois|obtiens|rest\p{L}+) (?:toujours|uniquement)\b/iu,
+  /\bmientras\b|\bhasta (?:que|el|la|las|mañana)(?!\p{L})|\besta semana\b/iu,
   // Wishes and requests concern the work at hand.
   /\b(?:I|we)(?:['’]?d| would) (?:\p{L}+ ){0,2}(?:like|love|prefer|hate|rather)\b|\bI like to (?:see|know|ask)\b|\blet['’]?s\b/iu,
   /^(?!.*\bfrom now on\b).*\bplease,? (?!always|never|call me|do(?: not|n['’]t) ever)\p{L}+/iu,
@@ -207,6 +215,10 @@ const PASSING_PATTERNS = [
 const SUBORDINATE_START =
   /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
 
+/** Matches a request to work on words, up to the colon before them. Whatever follows is somebody else's, or a draft. */
+export const HANDED_OVER =
+  /(?:^|\n|[.!?] )(?:please |can you |could you |bitte )?(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|shorten|improve|check|type|say|write|übersetz\p{L}*|korrigier\p{L}*|schreib\p{L}*|tradui[ts]\p{L}*|corrige\p{L}*|écri[st]\p{L}*|traduc\p{L}*|traduzca|escrib\p{L}*)(?!\p{L})[^.!?\n:]{0,200}:\s/iu;
+
 /** Words that may introduce a statement. Also matches words that are composed of these: `yet`, `soy`. */
 const LEADING_WORD =
   '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
@@ -214,9 +226,15 @@ const LIMITING_PHRASE = "(?:for (?!the |this |that |these |those |an? )[\\p{L}'�
 const LEADING_WORDS_ONLY = new RegExp(`^(?:${LEADING_WORD}(?: |$))*${LIMITING_PHRASE}$`, 'iu');
 const ASIDE = new RegExp(`^(?:${LEADING_WORD} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
+/** What may stand before a colon. After other words, such as "Example", come words for others. */
+const ANNOUNCEMENT =
+  /^(?:[\p{L} ]* )?(?:about me|background|btw|context|fyi|info|note|nb|one thing|reminder|rules?|preferences?|zu mir|übrigens|hinweis|regel|au fait|pour info|à propos de moi|règle|préférence|por cierto|sobre mí|nota|regla)$/iu;
+
 /** Checks part by part, because a single pattern would take exponential time. */
 function isOpening(words: string): boolean {
-  const parts = words.split(/[,:] ?/);
+  const announced = words.split(/ ?: ?/);
+  const parts = announced.pop()?.split(/, ?/) ?? [];
+  if (!announced.every((part) => ANNOUNCEMENT.test(part))) return false;
   return LEADING_WORDS_ONLY.test(parts.pop() ?? '') && parts.every((part) => ASIDE.test(part));
 }
 

@@ -2,7 +2,8 @@
 -- sample of about `_most`. One in eight phrases has a `sample` of 1 or more, one in eight of these has 2 or more, and
 -- so on up to 4. Reads the highest and rarest `sample` first, so that the cost does not grow with the amount written;
 -- the next lower one, with seven times as many phrases, only if it is expected to fit. `scale` is the number of phrases
--- that each returned one stands for. `line` and `occasion` tell texts and sessions apart. Leaves out phrases whose recorded `source` or `agent` is an app in `_elsewhere`.
+-- that each returned one stands for; `line` and `occasion` tell texts and sessions apart. Leaves out phrases whose
+-- recorded `source` or `agent` is an app in `_elsewhere`.
 create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid, line int, occasion int)
 language plpgsql stable as $$
