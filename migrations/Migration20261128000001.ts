@@ -435,6 +435,16 @@ const MEMORY = `
     event_hash bytea not null,
     primary key (account_id, event_hash)
   );
+  create table erasures (
+    account_id uuid not null,
+    what text not null,
+    subject text not null,
+    erased_at timestamptz(3) not null,
+    pending bool not null default false,
+    primary key (account_id, what, subject)
+  );
+  create index erasures_erased_at on erasures (erased_at);
+  create index erasures_pending on erasures (account_id) where pending;
 `;
 
 const REPLIES = `
@@ -652,6 +662,7 @@ const FUNCTIONS = `
   create table installed_functions (
     hash text primary key,
     installed_at timestamptz(3) not null default now(),
-    version int[] not null
+    version int[] not null,
+    place text
   );
 `;

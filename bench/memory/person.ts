@@ -160,7 +160,6 @@ export class Person {
 }
 
 interface FactRow extends ScoredFact {
-  id: string;
   superseded_by: string | null;
   stale_at: string | null;
   valid_to: string | null;

@@ -3,6 +3,7 @@ import { keyOf, type Statement, statementsIn } from './statements.ts';
 import type { Truth } from './truth.ts';
 
 export interface ScoredFact {
+  id: string;
   text: string;
   sources: { tier: string; id: string; quote: string | null }[];
 }

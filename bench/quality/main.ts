@@ -2,6 +2,7 @@
 const PARTS: Record<string, () => Promise<unknown>> = {
   facts: () => import('./facts.ts'),
   fishing: () => import('./fish.ts'),
+  forgetting: () => import('./forgetting.ts'),
   guards: () => import('./guards.ts'),
   prompts: () => import('./next-prompts.ts'),
   recall: () => import('./recall.ts'),

@@ -9,6 +9,7 @@ import { watchConnections } from '../metrics/database.ts';
 import * as account from './entities/account.ts';
 import * as app from './entities/app.ts';
 import * as connection from './entities/connection.ts';
+import * as erasure from './entities/erasure.ts';
 import * as memory from './entities/memory.ts';
 import * as permission from './entities/permission.ts';
 import * as processes from './entities/process.ts';
@@ -73,6 +74,7 @@ const entities = [
   account,
   app,
   connection,
+  erasure,
   memory,
   permission,
   processes,

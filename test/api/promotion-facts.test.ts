@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FactResponse, MemorySource } from '../../shared/schemas/memory.ts';
+import type { FactResponse, MemorySource, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import {
   addEpisode,
@@ -270,15 +270,76 @@ describe('promotion to facts', function () {
       assert.equal((await promotionResult({ force: true })).created, 0);
       assert.deepEqual(await currentTexts(ann), [city.text]);
     }
-    // The same words in a later row are a new statement.
-    await addEpisode(ann, ['We use pnpm, I say'], 2);
-    assert.equal((await promotionResult()).created, 1);
     // The deletion leaves one tombstone, so that the same source does not make the fact again.
     const rows = await system.sql(
       `select from memory_links where account_id = $1 and relation = 'forgotten'`,
       [ann.id],
     );
     assert.equal(rows.length, 1);
+  });
+
+  const coffee = 'I prefer dark roast coffee in the morning.';
+  const ways: Record<string, (fact: FactResponse, row: RawMemoryResponse) => Promise<unknown>> = {
+    deleted: (fact) => forget(ann, 'facts', fact),
+    corrected: ({ id }) =>
+      ann.request('PATCH', `/api/memory/facts/${id}/`, { text: 'I prefer light roast coffee at noon.' }),
+    superseded: async ({ id }) =>
+      ann.request('PATCH', `/api/memory/facts/${id}/`, {
+        superseded_by: (await add(ann, 'facts', { text: 'I prefer black tea.' })).id,
+      }),
+    'deleted with its row': (_, row) => forget(ann, 'raw', row),
+  };
+  for (const [way, forgetIt] of Object.entries(ways))
+    it(`a statement that a person ${way} is learnt from nothing said before, and from what they say afterwards`, async () => {
+      const local = (body: object = {}) => promotionResult({ model: 'local', ...body });
+      const { rows } = await addEpisode(ann, [coffee]);
+      await local();
+      const [fact] = await factsOf(ann);
+      assert.ok(fact && rows[0]);
+      await forgetIt(fact, rows[0]);
+      // A file that is imported later, and a row with a time to come, which was stored before.
+      await addEpisode(
+        ann,
+        ['As for me,\nI prefer dark roast coffee in the mornings! My dog is called Rex.'],
+        2,
+      );
+      await addEpisode(ann, ['I prefer dark roast beef in the evening.'], 3);
+      for (const force of [false, true]) await local({ force });
+      const texts = await currentTexts(ann);
+      assert.deepEqual(
+        texts.filter((text) => /dark roast coffee/.test(text)),
+        [],
+      );
+      assert.ok(
+        texts.includes('My dog is called Rex.') && texts.some((text) => /beef/.test(text)),
+        `${texts}`,
+      );
+
+      await addEpisode(ann, [{ content: coffee, kind: 'reply', occurred_at: new Date().toISOString() }], 4);
+      await local();
+      assert.ok((await currentTexts(ann)).includes(coffee));
+    });
+
+  it('a model that words a forgotten statement in another way does not bring it back, and other values are learnt', async () => {
+    await addEpisode(ann, ['We use pnpm']);
+    system.provider.respond(proposeFacts(PNPM));
+    const { ids } = await promotionResult();
+    await forget(ann, 'facts', { id: ids[0] ?? '' });
+    await addEpisode(ann, ['pnpm it is for packages here', 'My editor is Zed', 'npm for packages'], 2);
+    system.provider.respond(
+      proposeFacts(
+        { ...PNPM, text: 'Prefers pnpm', quote: 'pnpm it is for packages here' },
+        { text: 'Edits with Zed', quote: 'My editor is Zed', slot: 'tool.editor' },
+        { ...NPM, quote: 'npm for packages' },
+      ),
+    );
+    await promotionResult();
+    assert.deepEqual(await currentTexts(ann), ['Edits with Zed', NPM.text]);
+    const kept = await system.sql<{ entry: string }>(
+      `select to_json(e)::text as entry from erasures e where account_id = $1`,
+      [ann.id],
+    );
+    assert.ok(kept.length > 0 && !/pnpm/i.test(JSON.stringify(kept)));
   });
 
   it('a promotion to facts makes no fact of a secret or of an invented quote', async () => {

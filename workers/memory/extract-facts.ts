@@ -1,5 +1,5 @@
 import { normalizeWords } from '../../shared/domain/facts/compare.ts';
-import { spokenParts } from '../../shared/domain/facts/source.ts';
+import { sentencesOf, spokenParts } from '../../shared/domain/facts/source.ts';
 import {
   asStatement,
   isEvidence,
@@ -48,7 +48,7 @@ export function statementsIn(row: SourceRow): Statement[] {
   const seenSentences = new Set<string>();
   const isDocument = (row.content.match(LIST_ITEM)?.length ?? 0) > LIST_ITEMS_MAX;
   return spokenParts(row.content)
-    .flatMap(sentencesOf)
+    .flatMap((part) => sentencesOf(withoutHandedOver(part)))
     .flatMap(splitByTopic)
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
@@ -106,11 +106,4 @@ function kindOf(sentence: string): string | undefined {
   return lastingKindOf(ownWords);
 }
 
-/** A dot inside a word ends no sentence. Words that are handed over are left out. */
-function sentencesOf(text: string): string[] {
-  const [ownWords = ''] = text.split(HANDED_OVER);
-  return ownWords
-    .split(/(?<=[.!?])\s+|\n+/)
-    .map((sentence) => sentence.replace(/^[\s*•·-]+/, '').trim())
-    .filter((sentence) => sentence !== '');
-}
+const withoutHandedOver = (text: string): string => text.split(HANDED_OVER)[0] ?? '';

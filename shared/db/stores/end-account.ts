@@ -22,6 +22,7 @@ import {
   eraseJobs,
   erasePredictionsOfGrants,
 } from './erasure/work.ts';
+import { addErasedAccount } from './erasures.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**
@@ -96,6 +97,7 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (account === null) throw new AppError('not_authenticated');
+    await addErasedAccount(tx, id);
     await tx.nativeDelete(WaitlistEntry, { emailKey: account.emailKey });
     const now = raw('now()');
     await tx.nativeUpdate(

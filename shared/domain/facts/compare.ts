@@ -35,7 +35,7 @@ const GIVEN_UP_PHRASES = [
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
 
-function withoutGivenUpPhrases(text: string): string {
+export function withoutGivenUpPhrases(text: string): string {
   return GIVEN_UP_PHRASES.reduce(
     (left, pattern) => left.replaceAll(pattern, ' '),
     text.replaceAll(FROM_NOW_ON, ' '),
@@ -61,18 +61,17 @@ export function isNearDuplicate(a: string, b: string): boolean {
 
 /** The order counts: `tea to coffee` is the opposite of `coffee to tea`. */
 function haveSameMeaningfulWords(a: string, b: string): boolean {
-  return meaningfulWordsOf(a) === meaningfulWordsOf(b);
+  return meaningfulWordsIn(a).join(' ') === meaningfulWordsIn(b).join(' ');
 }
 
 /** Returns the stems of a text's meaningful words: numbers, dates, and all words that are not in `COMMON_WORDS`. */
-function meaningfulWordsOf(text: string): string {
+export function meaningfulWordsIn(text: string): string[] {
   return wordsOf(text)
     .filter((word) => !COMMON_WORDS.has(word) || NUMBER_AND_DATE_WORDS.has(word))
-    .map(stemOf)
-    .join(' ');
+    .map(stemOf);
 }
 
-const CHANGE_WORDS =
+export const CHANGE_WORDS =
   /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
@@ -82,8 +81,7 @@ const CHANGE_WORDS =
  * be the former value.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
-  const topic = new Set(wordsOf(slot).map(stemOf));
-  const [one, other] = [valueWordsIn(a, topic), valueWordsIn(b, topic)];
+  const [one, other] = [valueWordsIn(a, slot), valueWordsIn(b, slot)];
   if (one.size === 0 || other.size === 0) return false;
   if (!haveSameDetails(withoutGivenUpPhrases(a), withoutGivenUpPhrases(b))) return false;
   const isChange = CHANGE_WORDS.test(a) || CHANGE_WORDS.test(b);
@@ -97,7 +95,8 @@ function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): bo
   return commonIn(one) === commonIn(other);
 }
 
-function valueWordsIn(text: string, topic: ReadonlySet<string>): Set<string> {
+export function valueWordsIn(text: string, slot: string): Set<string> {
+  const topic = new Set(wordsOf(slot).map(stemOf));
   const words = wordsOf(withoutGivenUpPhrases(text)).filter((word) => !COMMON_WORDS.has(word));
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }

@@ -6,11 +6,12 @@ import {
   isNegationOf,
   isOtherValue,
   isSameValue,
+  meaningfulWordsIn,
   normalizeWords,
   statedValueOf,
 } from './compare.ts';
 import { passagesOverlap } from './passage.ts';
-import type { Quote, Statement } from './statement.ts';
+import type { CheckedQuote, Quote, Statement } from './statement.ts';
 
 export interface KnownFact {
   id: string;
@@ -106,6 +107,20 @@ function rewordedFact(statement: Statement, facts: readonly KnownFact[]): KnownF
     }))
     .filter(({ likeness }) => likeness >= REWORDING_SIMILARITY);
   return alike.sort((a, b) => b.likeness - a.likeness)[0]?.fact;
+}
+
+/** Returns a statement's quotes without those of passages of which the same was found to be forgotten. */
+export function quotesBeside(statement: Statement, forgotten: readonly Statement[]): CheckedQuote[] {
+  const same = forgotten.filter((one) =>
+    one.slot === null || statement.slot === null
+      ? shareMeaning(one.text, statement.text)
+      : one.slot === statement.slot,
+  );
+  return statement.quotes.filter((quote) => !same.some((one) => haveSamePassage(one, { quotes: [quote] })));
+}
+
+function shareMeaning(a: string, b: string): boolean {
+  return !new Set(meaningfulWordsIn(a)).isDisjointFrom(new Set(meaningfulWordsIn(b)));
 }
 
 function isSameSlot(a: { slot: string | null }, b: { slot: string | null }): boolean {

@@ -76,3 +76,11 @@ export function spokenParts(content: string): string[] {
 export function pastedParts(content: string): string[] {
   return PASTED_TEXTS.flatMap((pattern) => content.match(pattern) ?? []);
 }
+
+/** A dot inside a word ends no sentence. */
+export function sentencesOf(text: string): string[] {
+  return text
+    .split(/(?<=[.!?])\s+|\n+/)
+    .map((sentence) => sentence.replace(/^[\s*•·-]+/, '').trim())
+    .filter((sentence) => sentence !== '');
+}

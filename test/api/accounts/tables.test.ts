@@ -40,10 +40,11 @@ const UNEXPORTED_TABLES: Record<string, string> = {
   memory_tombstones: 'hashes of the ids of events',
   reply_calibrators: 'weights, made from the predictions that are exported',
   phrases: 'words of the raw rows that are exported',
+  erasures: 'hashes, and ids of rows that are gone',
   erasing_grants: 'numbers of grants that the account no longer has',
 };
 /** Tables whose rows stay with the app or the operator, without the account; the last has the sum of all accounts. */
-const OUTLIVING_TABLES = ['connections', 'provider_calls', 'token_usage'];
+const OUTLIVING_TABLES = ['connections', 'erasures', 'provider_calls', 'token_usage'];
 
 /** Tables with a column `account_id`, and those whose foreign keys lead to `accounts`. */
 const TABLES_OF_AN_ACCOUNT = `
@@ -120,7 +121,7 @@ describe('account tables', () => {
     assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED_TABLES).sort());
   });
 
-  it('erasing an account deletes its rows from every table except connections and provider_calls', async () => {
+  it('erasing an account deletes its rows from every table except connections and provider_calls, and leaves a hash of its id', async () => {
     await eraseAccount(system, person);
     assert.deepEqual(await tablesWithRows(), OUTLIVING_TABLES);
     assert.deepEqual(await tablesWith(system, person.id), []);

@@ -24,7 +24,15 @@ export function eraseRows(
 }
 
 /** Tables of memory. Derived rows come first, so that none is left without its source. */
-const MEMORY_TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
+const MEMORY_TABLES = [
+  'memory_links',
+  'facts',
+  'episodes',
+  'phrases',
+  'raw_memories',
+  'memory_tombstones',
+  'erasures',
+];
 
 /** Erases an account's memory except its profile, which is deleted together with the account's row. */
 export async function* eraseMemory(em: EntityManager, accountId: string): AsyncGenerator<void> {

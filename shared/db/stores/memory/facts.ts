@@ -1,4 +1,5 @@
 import { type EntityManager, raw, wrap } from '@mikro-orm/postgresql';
+import { isNearDuplicate, isSameValue } from '../../../domain/facts/compare.ts';
 import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { Quote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
@@ -14,6 +15,7 @@ import { authorOf, type Witness } from '../../../domain/witness.ts';
 import { newId, newIds } from '../../../ids.ts';
 import { Fact, MemoryLink } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
+import { forgetStatements } from './forgotten.ts';
 import {
   checkSources,
   DERIVED_FROM,
@@ -90,6 +92,8 @@ export function changeFact(
     const { validFrom, validTo } = { validFrom: row.validFrom, validTo: row.validTo, ...values };
     checkSpan(validFrom, validTo, faults, FACT_SPAN, { sentEnd: values.validTo !== undefined });
     faults.throwIfAny();
+    if (corrects(values, row) || (isNewSuccessor && values.supersededBy !== null))
+      await forgetStatements(tx, accountId, [id]);
     if (changesStatement(values, row)) {
       await storePreviousWording(tx, row, now);
       row.recordedAt = now;
@@ -109,6 +113,13 @@ export function changeFact(
     if (sources !== undefined) await setSources(tx, accountId, FACT_LINK, [{ row, sources }]);
     return readFact(tx, accountId, id);
   });
+}
+
+/** Reports whether a new text states something else, and does not only say the same in other words. */
+function corrects({ text }: Pick<FactValues, 'text'>, former: Pick<Fact, 'text' | 'slot'>): boolean {
+  if (text === undefined || text === former.text || isNearDuplicate(text, former.text)) return false;
+  const slot = former.slot ?? slotOf(former.text);
+  return slot === null || !isSameValue(text, former.text, slot);
 }
 
 /** Throws `not_found`, also for a former wording. */

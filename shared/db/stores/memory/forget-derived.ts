@@ -3,6 +3,7 @@ import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { Episode, Fact, MemoryLink } from '../../entities/memory.ts';
 import { inPages } from '../../steps.ts';
 import { readMemoryTexts } from '../replies/redact.ts';
+import { forgetStatements } from './forgotten.ts';
 import { DERIVED_FROM } from './links.ts';
 import { type DeletedTexts, findRepeating, prepareComparison } from './repeats.ts';
 
@@ -190,6 +191,7 @@ async function forgetFacts(
   const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) =>
     lostQuoteIds.has(id) ? hasHuman : hasSource;
   const unattestedIds = facts.filter((fact) => !isAttested(fact)).map(({ id }) => id);
+  await forgetStatements(tx, accountId, unattestedIds);
   const { deleted, restored } = await deleteFacts(tx, accountId, unattestedIds);
   const doubtfulIds = facts
     .filter((fact) => isAttested(fact) && !(keepsRaw && fact.hasRaw))

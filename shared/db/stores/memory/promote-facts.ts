@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { passagesOverlap } from '../../../domain/facts/passage.ts';
-import { haveSamePassage, reconcile } from '../../../domain/facts/reconcile.ts';
+import { haveSamePassage, quotesBeside, reconcile } from '../../../domain/facts/reconcile.ts';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
 import { Episode } from '../../entities/memory.ts';
@@ -8,6 +8,7 @@ import { MemoryChanged } from './change.ts';
 import { sourcesOf } from './fact-sources.ts';
 import { addEvidence, addFact, rewordFact } from './facts.ts';
 import { deleteFacts } from './forget-derived.ts';
+import { forgottenQuotes } from './forgotten.ts';
 import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './known-facts.ts';
 import { supersede } from './successors.ts';
 
@@ -105,7 +106,7 @@ class StatementStorage {
     // Statements from one passage count once towards the limit, to leave room for other passages of the source.
     const passages: Statement[] = [];
     let hasEffect = false;
-    for (const statement of statements) {
+    for (const statement of await this.#withoutForgotten(statements)) {
       const isOfCountedPassage = !isFact && passages.some((one) => haveSamePassage(one, statement));
       const hasRoom =
         (isOfCountedPassage || passages.length < limit) &&
@@ -115,6 +116,16 @@ class StatementStorage {
       if (effect === 'made' && !isOfCountedPassage) passages.push(statement);
     }
     if (!hasEffect) this.#skipped += 1;
+  }
+
+  /** A model may state one thing twice, in words of which only some are known as forgotten. */
+  async #withoutForgotten(statements: readonly Statement[]): Promise<Statement[]> {
+    const forgotten: Statement[] = [];
+    for (const statement of statements) {
+      const quotes = await forgottenQuotes(this.#tx, this.#accountId, statement);
+      if (quotes.length > 0) forgotten.push({ ...statement, quotes });
+    }
+    return statements.map((statement) => ({ ...statement, quotes: quotesBeside(statement, forgotten) }));
   }
 
   async #storeOne(

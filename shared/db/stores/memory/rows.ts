@@ -11,6 +11,7 @@ import { authorOf, originFrom, type Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
+import { addErasures } from '../erasures.ts';
 import { redactProfile } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { checkSources, type RowWithSources, setSources, withSources } from './links.ts';
@@ -138,11 +139,15 @@ function noProfile(): AppError {
 }
 
 export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
-  return changeMemory(em, accountId, async (tx) => {
-    const deletedCount = await tx.nativeDelete(Profile, { account: accountId });
-    if (deletedCount === 0) throw noProfile();
-    await redactProfile(tx, accountId);
-  });
+  return changeMemory(em, accountId, (tx) => eraseProfile(tx, accountId));
+}
+
+/** Deletes the profile in a transaction of `changeMemory`. */
+export async function eraseProfile(tx: EntityManager, accountId: string): Promise<void> {
+  const deletedCount = await tx.nativeDelete(Profile, { account: accountId });
+  if (deletedCount === 0) throw noProfile();
+  await addErasures(tx, accountId, 'profile', ['']);
+  await redactProfile(tx, accountId);
 }
 
 export interface TierCount {

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { ERASURE_DAYS } from '../../../domain/erasures.ts';
 import { LEDGER_DAYS } from '../../../domain/provider-call.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query, type SqlStatement } from '../../statement.ts';
@@ -45,6 +46,7 @@ const DELETE_EXPIRED_ROWS = [
   ['web_sessions', `expires_at < now()`],
   ['password_resets', `expires_at < now()`],
   ['login_networks', `expires_at < now()`],
+  ['erasures', `erased_at < now() - interval '${ERASURE_DAYS} days' and what <> 'statement'`],
   ['refusals', `hour < now() - interval '7 days'`],
   ['processes', `alive_until not between now() - interval '1 hour' and now() + 2 * clock_slack()`],
   ['rate_limits', `expire < (extract(epoch from now() - interval '1 hour') * 1000)::bigint`],
