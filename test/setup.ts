@@ -29,6 +29,8 @@ export async function mochaGlobalSetup(): Promise<void> {
   }
   await buildConsole();
   await migrate({ directUrl: databaseUrl(server, template), queuePrefix: 'forecue' });
+  // The copies are no restored databases.
+  await administer(databaseUrl(server, template), 'update installed_functions set place = null');
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { ClientBase, Pool } from 'pg';
 import packageJson from '../../package.json' with { type: 'json' };
 import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
+import { readPlace } from './place.ts';
 
 /**
  * The SQL functions that TypeScript calls to process work, to begin rounds and to recall phrases. `FUNCTION_SETTINGS` are attached to
@@ -53,10 +54,12 @@ export async function installFunctions(client: ClientBase): Promise<void> {
   const { text, version, hash } = await functionsOfThisVersion();
   const newer = await client.query('select from installed_functions where version > $1', [version]);
   if (newer.rows.length > 0) return;
+  const place = await readPlace(client);
   // Several statements in one simple query are one transaction.
   await client.query(`${text}
     select make_weeks_v1();
-    insert into installed_functions (hash, version) values ('${hash}', '{${version}}')
+    insert into installed_functions (hash, version, place)
+      values ('${hash}', '{${version}}', ${place === null ? 'null' : `'${place}'`})
       on conflict (hash) do update set version = excluded.version`);
 }
 

@@ -3,6 +3,7 @@ import type { BaseConfig } from '../config/config.ts';
 import { hasFunctions } from '../db/functions.ts';
 import { missingMigrations } from '../db/migrate.ts';
 import type { Database } from '../db/orm.ts';
+import { countPendingErasures } from '../db/stores/erasures.ts';
 import { makeWeeks } from '../db/stores/work/forget.ts';
 import { messageOf } from '../errors/message-of.ts';
 import type { Log } from '../log.ts';
@@ -13,7 +14,8 @@ const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Resolves when the database takes writes, and has all migrations and this version's SQL functions. Also waits for the
+ * Resolves when the database takes writes, has all migrations and this version's SQL functions, and has erased what was
+ * erased since the backup from which it was restored. Also waits for the
  * queue's tables, unless the queue is on Redis. Nothing that uses the tables or functions may be opened earlier.
  */
 export async function waitForDatabase(
@@ -51,6 +53,8 @@ async function whatIsMissing(
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
+    const pending = await countPendingErasures(database.pool);
+    if (pending > 0) return `${pending} erasures of a restore (\`admin restored\` finishes them)`;
     // This week's partitions are missing if all processes were stopped for weeks.
     await makeWeeks(database.pool);
     return undefined;

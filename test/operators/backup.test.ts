@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +29,10 @@ import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
+import { add } from '../support/memory.ts';
+import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 
 async function idOfKey(person: UserClient, key = ''): Promise<string | undefined> {
@@ -260,6 +264,76 @@ describe('backup', function () {
     const { code, stderr } = await runAdmin(['restore', file, '--replaces', other.url], there());
     assert.deepEqual([code, /^--replaces names another database/.test(stderr)], [1, true]);
     assert.equal(await countIn(elsewhere, 'accounts'), 0);
+  });
+
+  it('what people erased after a backup is erased in a restored database before it serves anybody', async () => {
+    const list = join(folder, 'list.erasures');
+    const markers: string[] = [];
+    const mark = () => {
+      markers.push(randomBytes(8).toString('hex'));
+      return markers.at(-1) ?? '';
+    };
+    const [ann, bob] = await Promise.all([signUp(system), signUp(system)]);
+    const say = async (content: string) => add(ann, 'raw', { content, kind: 'reply' });
+    await say(`I live in ${mark()}`);
+    const steps: (() => Promise<unknown>)[] = [];
+    const erase = (path: string) => ann.request('DELETE', `/api/memory/${path}/?purge_event=true`);
+    const [row, fact, wrong] = [
+      await say(`I like ${mark()}`),
+      await add(ann, 'facts', { text: `Likes ${mark()}` }),
+      await add(ann, 'facts', { text: `Plays the ${mark()}` }),
+    ];
+    const episode = await add(ann, 'episodes', { title: mark(), summary: mark(), raw_ids: [row.id] });
+    await ann.request('POST', '/api/memory/profile/', { summary: mark() });
+    await post(ann, [event({ id: mark(), type: 'user.message', text: mark() })]);
+    await ann.request('POST', '/api/memory/sync/', {});
+    await add(bob, 'raw', { content: mark(), kind: 'note' });
+    const [synced] = (
+      await ann.get<{ results: { id: string; event_id: string | null }[] }>('/api/memory/raw/')
+    ).body.results.filter((one) => one.event_id !== null);
+    const kept = markers.shift() ?? '';
+    steps.push(
+      () => erase(`raw/${synced?.id}`),
+      () => erase(`facts/${fact.id}`),
+      () => ann.request('PATCH', `/api/memory/facts/${wrong.id}/`, { text: `Plays the ${kept} organ` }),
+      () => erase(`episodes/${episode.id}`),
+      () => erase(`raw/${row.id}`),
+      () => erase('profile'),
+      () => eraseAccount(system, bob),
+    );
+    const backups = [await backUp()];
+    for (const step of steps) {
+      await step();
+      backups.push(await backUp());
+    }
+    await adminResult(['erasures', list], system.env);
+    assert.equal((await adminResult(['erasures', list], system.env)).added, 0);
+    const name = new URL(system.database.url).pathname.slice(1);
+    const restores = [
+      ...backups.map((file) => ['restore', file, '--erasures', list]),
+      ['restore', backups[0] ?? '', '--replaces', name],
+    ];
+    for (const args of restores) {
+      await using copy = await createDatabase({ empty: true });
+      const env = { ...system.env, DATABASE_URL: copy.url, DATABASE_DIRECT_URL: copy.url };
+      const { code, stderr } = await runAdmin(args, env);
+      assert.deepEqual([code, stderr], [0, '']);
+      const account = await copy.pool.query('select from accounts where id = $1 and active', [bob.id]);
+      assert.equal(account.rowCount, 0, 'an erased account is refused at once');
+      const left: Record<string, string[]> = {};
+      for (const marker of markers.slice(0, -1)) {
+        const tables = await tablesWith({ database: copy }, marker);
+        if (tables.length > 0) left[marker] = tables;
+      }
+      assert.deepEqual(left, {}, args.join(' '));
+      assert.notDeepEqual(await tablesWith({ database: copy }, kept), []);
+      const corrected = await copy.pool.query(`select from facts where text like '% organ'`);
+      assert.equal(
+        corrected.rowCount,
+        Number(backups.indexOf(args[1] ?? '') > 2),
+        'a later correction is known',
+      );
+    }
   });
 
   it('a restored database has as many rows in its main tables as the original, and all triggers enabled', async () => {

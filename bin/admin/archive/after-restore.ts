@@ -4,11 +4,14 @@ import { from, to } from 'pg-copy-streams';
 import { limitKey } from '../../../shared/db/stores/rate-limits.ts';
 import { EARLIER_SESSIONS, ENDED_SESSIONS } from '../../../shared/domain/board-session.ts';
 import { AdminError } from '../admin-error.ts';
+import { copyErasures, ERASE_ACCOUNTS, takeOverErasures } from './erasures.ts';
 import { inTransaction } from './tables.ts';
 
 interface AfterRestore {
   /** Address of the database that the restored one replaces. */
   replacedUrl: string | undefined;
+  /** File of `admin erasures`. */
+  erasuresFile: string | undefined;
   keepLogIns: boolean;
 }
 
@@ -17,13 +20,16 @@ export type Ended = Record<keyof typeof REPLAYS, number>;
 
 /**
  * Ends what must not work again in a restored database: what had ended in the replaced one, if that is known, and all
- * log-ins. Returns null if there is no replaced database.
+ * log-ins. Takes over what was erased since, as far as the replaced database or the file says it. Returns null if there
+ * is no replaced database.
  */
 export async function endAfterRestore(
   client: pg.Client,
-  { replacedUrl, keepLogIns }: AfterRestore,
+  { replacedUrl, erasuresFile, keepLogIns }: AfterRestore,
 ): Promise<Ended | null> {
   const ended = replacedUrl === undefined ? null : await replay(client, replacedUrl);
+  if (erasuresFile !== undefined) await copyErasures(client, erasuresFile);
+  if ((replacedUrl ?? erasuresFile) !== undefined) await takeOverErasures(client);
   if (!keepLogIns) await endLogIns(client);
   return ended;
 }
@@ -53,16 +59,13 @@ const COMPARED_COLUMNS = {
   app_keys: '*',
   connections: 'id, account_id, status, grant_revision',
   connection_attempts: 'id, status',
+  erasures: 'account_id, what, subject, erased_at',
 };
 
 /** Each statement ends what has ended in the replaced database since the backup; `r` is the row there. */
 const REPLAYS = {
-  // The first process to run erases the rest.
   erased_accounts: `
-    update accounts a
-       set active = false, erasing_at = now() - interval '1 minute', updated_at = now(),
-           email = '', email_key = a.id::text, name = '', password_hash = ''
-     where not exists (select from replaced_accounts r where r.id = a.id and r.erasing_at is null)`,
+    ${ERASE_ACCOUNTS} and not exists (select from replaced_accounts r where r.id = a.id and r.erasing_at is null)`,
   disabled_accounts: `
     update accounts a set active = false from replaced_accounts r where r.id = a.id and a.active and not r.active`,
   changed_passwords: `

@@ -1,7 +1,11 @@
-import { adminConfig } from '../../../shared/config/config.ts';
+import { type AdminConfig, adminConfig } from '../../../shared/config/config.ts';
+import { openDatabase } from '../../../shared/db/orm.ts';
+import { markPlace } from '../../../shared/db/place.ts';
+import { createLog } from '../../../shared/log.ts';
 import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { type Ended, endAfterRestore } from '../archive/after-restore.ts';
 import { copyDatabase, fillDatabase } from '../archive/copy.ts';
+import { appendErasures, finishErasures } from '../archive/erasures.ts';
 import { verifyBackup } from '../archive/read.ts';
 import { inTransaction } from '../archive/tables.ts';
 import { writeBackup } from '../archive/write.ts';
@@ -23,11 +27,26 @@ export const backup = command({
   },
 });
 
+export const erasures = command({
+  summary: 'Append to a list what people erased since it was last written, for a later restore',
+  synopsis: 'LIST',
+  example: 'forecue.erasures',
+  operand: fileName,
+  read(_, file) {
+    return async ({ config }) => {
+      const added = await appendErasures(config.database.directUrl, file);
+      const text = `${escapeInvisible(file)} has ${added} new entries. Keep it where the database is not; it holds no texts.`;
+      return { data: { file, added }, text };
+    };
+  },
+});
+
 const AFTER_RESTORE_OPTIONS = {
   replaces: { type: 'string' },
+  erasures: { type: 'string' },
   'keep-log-ins': { type: 'boolean', default: false },
 } as const;
-const AFTER_RESTORE_SYNOPSIS = '[--replaces DATABASE] [--keep-log-ins]';
+const AFTER_RESTORE_SYNOPSIS = '[--replaces DATABASE] [--erasures LIST] [--keep-log-ins]';
 
 export const restore = standaloneCommand({
   summary: 'Fill an empty database, or an embedded one that does not run, from a backup',
@@ -35,18 +54,23 @@ export const restore = standaloneCommand({
   example: 'forecue-2026-11-25.backup --replaces forecue',
   options: AFTER_RESTORE_OPTIONS,
   operand: fileName,
-  read({ replaces, 'keep-log-ins': keepLogIns }, file) {
+  read({ replaces, erasures, 'keep-log-ins': keepLogIns }, file) {
     return async () => {
       const manifest = await verifyBackup(file);
       await using target = await openTarget(process.env);
       await using replaced = await openReplaced(process.env, target.config, replaces);
       let ended: Ended | null = null;
       const rows = await fillDatabase(target.config, file, manifest, async (client) => {
-        ended = await endAfterRestore(client, { replacedUrl: replaced?.url, keepLogIns });
+        ended = await endAfterRestore(client, {
+          replacedUrl: replaced?.url,
+          erasuresFile: erasures,
+          keepLogIns,
+        });
       });
+      const after = { ended, erased: await eraseAgain(target.config), keepLogIns, erasures };
       const { version, taken_at } = manifest;
-      const data = { file, version, taken_at, rows, ...afterRestoreData(ended, keepLogIns) };
-      const text = `${rows} rows of ${escapeInvisible(taken_at)} are restored. ${afterRestoreText(ended, keepLogIns)}`;
+      const data = { file, version, taken_at, rows, ...afterRestoreData(after) };
+      const text = `${rows} rows of ${escapeInvisible(taken_at)} are restored. ${afterRestoreText(after)}`;
       return { data, text };
     };
   },
@@ -57,30 +81,64 @@ export const restored = command({
   synopsis: AFTER_RESTORE_SYNOPSIS,
   example: '--replaces forecue',
   options: AFTER_RESTORE_OPTIONS,
-  read({ replaces, 'keep-log-ins': keepLogIns }) {
+  read({ replaces, erasures, 'keep-log-ins': keepLogIns }) {
     return async ({ config }) => {
       await using replaced = await openReplaced(process.env, config, replaces);
       const ended = await inTransaction(config.database.directUrl, 'begin', (client) =>
-        endAfterRestore(client, { replacedUrl: replaced?.url, keepLogIns }),
+        endAfterRestore(client, { replacedUrl: replaced?.url, erasuresFile: erasures, keepLogIns }),
       );
-      return { data: afterRestoreData(ended, keepLogIns), text: afterRestoreText(ended, keepLogIns) };
+      const after = { ended, erased: await eraseAgain(config), keepLogIns, erasures };
+      return { data: afterRestoreData(after), text: afterRestoreText(after) };
     };
   },
 });
 
-function afterRestoreData(ended: Ended | null, keepLogIns: boolean): object {
-  return { log_ins: keepLogIns ? 'kept' : 'ended', ended };
+/** Processes wait until this is done: what was erased since the backup is erased here before anybody is served. */
+async function eraseAgain(config: AdminConfig): Promise<number> {
+  const database = await openDatabase(
+    config,
+    createLog('admin', 'silent'),
+    'forecue admin',
+    ERASURE_STATEMENT_MS,
+  );
+  try {
+    const erased = await finishErasures(database.em);
+    await markPlace(database.pool);
+    return erased;
+  } finally {
+    await database.close();
+  }
 }
 
-function afterRestoreText(ended: Ended | null, keepLogIns: boolean): string {
+/** A deletion in a large memory compares for longer than a request may take. */
+const ERASURE_STATEMENT_MS = 600_000;
+
+interface AfterRestore {
+  ended: Ended | null;
+  erased: number;
+  keepLogIns: boolean;
+  erasures: string | undefined;
+}
+
+function afterRestoreData({ ended, erased, keepLogIns }: AfterRestore): object {
+  return { log_ins: keepLogIns ? 'kept' : 'ended', ended, erased };
+}
+
+function afterRestoreText({ ended, erased, keepLogIns, erasures }: AfterRestore): string {
   const logIns = keepLogIns
     ? 'The log-ins of the backup go on.'
     : 'All log-ins have ended: people and operators log in again.';
-  return `${logIns} ${ended === null ? NOT_REPLAYED : replayedText(ended)} Start the processes, and look at them with \`doctor --live\`.`;
+  const isTold = ended !== null || erasures !== undefined;
+  const rows = isTold
+    ? ` Rows of memory that were erased since, and are erased here too: ${erased}.`
+    : ` ${NOT_ERASED}`;
+  return `${logIns} ${ended === null ? NOT_REPLAYED : replayedText(ended)}${rows} Start the processes, and look at them with \`doctor --live\`.`;
 }
 
 const NOT_REPLAYED =
-  'What had ended since the backup works again: keys, connections, passwords, and accounts that were erased or disabled. End it again, or repeat the restore with --replaces.';
+  'What had ended since the backup works again: keys, connections, passwords, and accounts that were disabled. End it again, or repeat the restore with --replaces.';
+const NOT_ERASED =
+  'What people erased since is there again: repeat the restore with --erasures or --replaces, or run `restored` with one of them.';
 
 function replayedText(ended: Ended): string {
   const counts = Object.entries(ended)

@@ -1,5 +1,6 @@
 import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { AdminError, diagnose } from '../admin-error.ts';
+import { checkErasures } from '../check-erasures.ts';
 import { checkPooler } from '../check-pooler.ts';
 import { checkProcesses } from '../check-processes.ts';
 import {
@@ -23,6 +24,7 @@ const CHECKS: Record<string, CheckFunction> = {
   migrations: ({ database }) => checkMigrations(database.pool),
   pooler: ({ config }) => checkPooler(config),
   connections: ({ database }) => checkConnections(database.pool),
+  erasures: ({ database }) => checkErasures(database.pool),
   disk: ({ database, config }) => checkDisk(database.pool, config),
   queue: ({ config }) => checkQueue(config),
   provider: ({ config }) => checkProvider(config),

@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
 import { appCreate, appDeactivate, appList, appShow, appUpdate } from './app.ts';
-import { backup, move, restore, restored } from './backup.ts';
+import { backup, erasures, move, restore, restored } from './backup.ts';
 import { completionOf } from './completion.ts';
 import { connectionCreate, connectionList, connectionRevoke } from './connection.ts';
 import { demo } from './demo.ts';
@@ -43,6 +43,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['queue retry-failed', queueRetryFailed],
   ['top', top],
   ['backup', backup],
+  ['erasures', erasures],
   ['restore', restore],
   ['restored', restored],
   ['move', move],
