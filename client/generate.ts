@@ -1,41 +1,39 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { catalogue } from '../shared/errors/catalogue.ts';
+import { generatedPythonFiles } from './generate-python.ts';
+import {
+  answerOf,
+  bodyOf,
+  errorCodesOf,
+  formsOf,
+  isJob,
+  type Operation,
+  operationsOf,
+  type PlacedOperation,
+  pathParametersOf,
+  queryOf,
+  returnsLines,
+  schemas,
+  summaryOf,
+  tableEntryOf,
+} from './openapi-document.ts';
 import { type Schema, typeOf } from './schema-types.ts';
 
-interface Operation {
-  operationId: string;
-  summary: string;
-  security: object[];
-  parameters: { name?: string; in?: string; $ref?: string; schema?: Schema }[];
-  requestBody?: { content: { 'application/json': { schema: Schema } } };
-  responses: Record<string, { content?: Record<string, { schema: Schema; examples?: object }> }>;
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
-}
-
 const GENERATED_NOTE = '/** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */\n';
-const NDJSON = 'application/x-ndjson';
 
-const { paths, components }: Document = JSON.parse(
-  readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8'),
-);
-
-/** Returns the files of `client/src/generated` by name. */
-export function generatedFiles(): Record<string, string> {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  );
-  const operationsOf = (surface: string) => operations.filter(({ path }) => path.startsWith(`/${surface}/`));
-  return {
-    'schemas.ts': GENERATED_NOTE + Object.entries(components.schemas).map(declarationOf).join(''),
-    'errors.ts': GENERATED_NOTE + errorsOf(),
-    'v1.ts': GENERATED_NOTE + methodsOf('V1', operationsOf('v1')),
-    'api.ts': GENERATED_NOTE + methodsOf('Api', operationsOf('api')),
-  };
-}
+/** Returns the generated files of a client, by name. `folder` is relative to `client`. */
+export const generatedFiles = {
+  typescript: {
+    folder: 'src/generated/',
+    files: (): Record<string, string> => ({
+      'schemas.ts': GENERATED_NOTE + Object.entries(schemas).map(declarationOf).join(''),
+      'errors.ts': GENERATED_NOTE + errorsOf(),
+      'v1.ts': GENERATED_NOTE + methodsOf('V1', operationsOf('v1')),
+      'api.ts': GENERATED_NOTE + methodsOf('Api', operationsOf('api')),
+    }),
+  },
+  python: { folder: 'python/forecue/_generated/', files: generatedPythonFiles },
+};
 
 function declarationOf([name, schema]: [string, Schema]): string {
   return `export type ${name} = ${typeOf(schema)};\n`;
@@ -50,22 +48,8 @@ function errorsOf(): string {
 }
 
 /** Writes a table of an API's operations, and the type of the methods that the client makes from it. */
-function methodsOf(
-  surface: string,
-  operations: { path: string; method: string; operation: Operation }[],
-): string {
-  const table = operations.map(({ path, method, operation }) => {
-    const flags = [
-      operation.requestBody && ' body',
-      queryOf(operation) && ' query',
-      returnsLines(operation) && ' lines',
-      operation.security.length === 0 && ' open',
-      takesIdempotencyKey(operation) && ' keyed',
-      isJob(operation) && ' job',
-    ];
-    const text = `${method.toUpperCase()} ${path}${flags.filter(Boolean).join('')}`;
-    return `  ${operation.operationId}: '${text}',\n`;
-  });
+function methodsOf(surface: string, operations: PlacedOperation[]): string {
+  const table = operations.map((placed) => `  ${placed.operation.operationId}: '${tableEntryOf(placed)}',\n`);
   const methods = operations.map(({ operation }) => signaturesOf(operation));
   const jobs = operations
     .filter(({ operation }) => isJob(operation))
@@ -81,72 +65,39 @@ function methodsOf(
 
 /** A method takes the path's parameters, then the body or the query, then options. */
 function signaturesOf(operation: Operation): string {
-  const { operationId, summary, parameters, requestBody } = operation;
-  const codes = Object.values(operation.responses).flatMap(({ content }) =>
-    Object.keys(content?.['application/json']?.examples ?? {}),
-  );
-  const pathParameters = parameters.filter((one) => one.in === 'path').map(({ name }) => `${name}: string, `);
+  const pathParameters = pathParametersOf(operation).map((name) => `${name}: string, `);
   const signature = (input: string, output: string) =>
-    `  ${operationId}(${pathParameters.join('')}${input}options?: CallOptions): ${output};\n`;
-  const sentence = /[.?]$/.test(summary) ? summary : `${summary}.`;
-  const doc = `  /** ${sentence} Errors: ${codes.map((code) => `\`${code}\``).join(', ')}. */\n`;
-  if (requestBody === undefined) return doc + signature(queryOf(operation) ?? '', returnTypeOf(operation));
-  const bodies = alternativesOf(requestBody.content['application/json'].schema);
-  const answers = alternativesOf(successOf(operation)?.['application/json']?.schema ?? {});
-  // Writes a signature for each form of an operation that takes and answers either one row or a list.
-  if (bodies.length === 2 && answers.length === 2)
-    return bodies
+    `  ${operation.operationId}(${pathParameters.join('')}${input}options?: CallOptions): ${output};\n`;
+  const doc = `  /** ${summaryOf(operation)} ${errorCodesOf(operation)} */\n`;
+  const body = bodyOf(operation);
+  if (body === undefined) {
+    const query = queryOf(operation);
+    const input = query ? `query?: ${typeReference(query)}, ` : '';
+    return doc + signature(input, returnTypeOf(operation));
+  }
+  const forms = formsOf(operation);
+  if (forms.length > 0)
+    return forms
       .map(
-        (body, at) =>
-          doc + signature(`body: ${typeReference(body)}, `, `Promise<${typeReference(answers[at] ?? {})}>`),
+        ([body, answer]) =>
+          doc + signature(`body: ${typeReference(body)}, `, `Promise<${typeReference(answer)}>`),
       )
       .join('');
-  const body = requestBody.content['application/json'].schema;
   const name =
-    components.schemas[body.$ref?.split('/').at(-1) ?? '']?.required === undefined && body.$ref
-      ? 'body?'
-      : 'body';
+    schemas[body.$ref?.split('/').at(-1) ?? '']?.required === undefined && body.$ref ? 'body?' : 'body';
   return doc + signature(`${name}: ${typeReference(body)}, `, returnTypeOf(operation));
 }
 
 function jobTypeOf(operation: Operation): string {
-  const body = typeReference(operation.requestBody?.content['application/json'].schema ?? {});
-  const result = typeReference(successOf(operation)?.['application/json']?.schema ?? {});
+  const body = typeReference(bodyOf(operation) ?? {});
+  const result = typeReference(answerOf(operation) ?? {});
   return `  ${operation.operationId}: { body: ${body}; result: ${result} };\n`;
 }
 
-function isJob(operation: Operation): boolean {
-  return takesIdempotencyKey(operation) && successOf(operation)?.['text/event-stream'] !== undefined;
-}
-
-function takesIdempotencyKey({ parameters }: Operation): boolean {
-  return parameters.some(({ $ref }) => $ref?.endsWith('/Idempotency-Key'));
-}
-
-function queryOf({ parameters }: Operation): string | undefined {
-  const inQuery = parameters.filter((one) => one.in === 'query');
-  if (inQuery.length === 0) return undefined;
-  const properties = Object.fromEntries(inQuery.map(({ name = '', schema = {} }) => [name, schema]));
-  return `query?: ${typeReference({ type: 'object', properties, additionalProperties: false })}, `;
-}
-
 function returnTypeOf(operation: Operation): string {
-  const content = successOf(operation);
-  if (content === undefined) return 'Promise<void>';
-  if (returnsLines(operation)) return `AsyncGenerator<${typeReference(content[NDJSON]?.schema ?? {})}>`;
-  return `Promise<${typeReference(content['application/json']?.schema ?? {})}>`;
-}
-
-function successOf({ responses }: Operation) {
-  return (responses['200'] ?? responses['201'])?.content;
-}
-
-function returnsLines(operation: Operation): boolean {
-  return successOf(operation)?.[NDJSON] !== undefined;
-}
-
-function alternativesOf(schema: Schema): Schema[] {
-  return schema.anyOf ?? [schema];
+  const answer = answerOf(operation);
+  if (answer === undefined) return 'Promise<void>';
+  return `${returnsLines(operation) ? 'AsyncGenerator' : 'Promise'}<${typeReference(answer)}>`;
 }
 
 function typeReference(schema: Schema): string {
@@ -154,5 +105,6 @@ function typeReference(schema: Schema): string {
 }
 
 if (import.meta.main)
-  for (const [name, text] of Object.entries(generatedFiles()))
-    writeFileSync(new URL(`src/generated/${name}`, import.meta.url), text);
+  for (const { folder, files } of Object.values(generatedFiles))
+    for (const [name, text] of Object.entries(files()))
+      writeFileSync(new URL(folder + name, import.meta.url), text);

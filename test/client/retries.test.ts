@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
-import { createAccountClient } from '../../client/src/api.ts';
-import { createAppClient, ForecueError } from '../../client/src/v1.ts';
+import { createServer } from 'node:http';
+import { type AppClient, ForecueError } from '../../client/src/v1.ts';
 import { predictionBody } from '../support/client.ts';
+import { type CreateClient, describeEachClient } from '../support/each-client.ts';
+import { listen } from '../support/listening.ts';
 import { refusal, type ScriptedAnswer, startScriptedServer } from '../support/scripted-server.ts';
 
 const ANSWER = { body: JSON.stringify({ status: 'suggested', completion: 'the team' }) };
 const GATEWAY = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' };
 
 async function callScripted(
+  create: CreateClient,
   steps: ScriptedAnswer[],
-  call = (client: ReturnType<typeof createAppClient>): Promise<unknown> =>
+  call = (client: AppClient): Promise<unknown> =>
     client.predict({ ...predictionBody(), mode: 'next_prompt' }),
 ) {
   await using server = await startScriptedServer(...steps);
-  const client = createAppClient({ baseUrl: server.url, appKey: 'fc_test' });
+  const client = create({ baseUrl: server.url, appKey: 'fc_test' });
   const since = performance.now();
   const outcome = await call(client).then(
     (answer) => ({ answer }),
@@ -23,9 +26,9 @@ async function callScripted(
   return { answer, error, requests: server.requests, tookMs: performance.now() - since };
 }
 
-describe('client retries', () => {
+describeEachClient('client retries', (create) => {
   it('the client retries a prediction whose connection is cut, with the same body and `Prefer: wait`', async () => {
-    const { answer, requests } = await callScripted([undefined, undefined, ANSWER]);
+    const { answer, requests } = await callScripted(create, [undefined, undefined, ANSWER]);
     assert.deepEqual(answer, JSON.parse(ANSWER.body));
     assert.equal(requests.length, 3);
     assert.equal(new Set(requests.map(({ body }) => body)).size, 1);
@@ -33,13 +36,13 @@ describe('client retries', () => {
   });
 
   it('the client retries a prediction that a proxy answers with 502, and finally fails with unexpected_response', async () => {
-    assert.deepEqual((await callScripted([GATEWAY, ANSWER])).answer, JSON.parse(ANSWER.body));
-    const { error, requests } = await callScripted([GATEWAY]);
+    assert.deepEqual((await callScripted(create, [GATEWAY, ANSWER])).answer, JSON.parse(ANSWER.body));
+    const { error, requests } = await callScripted(create, [GATEWAY]);
     assert.deepEqual([error?.code, error?.status, requests.length], ['unexpected_response', 502, 4]);
   });
 
   it('the client does not retry before the time in Retry-After', async () => {
-    const { answer, tookMs } = await callScripted([
+    const { answer, tookMs } = await callScripted(create, [
       refusal(429, 'rate_limited', { 'retry-after': '1' }),
       ANSWER,
     ]);
@@ -48,7 +51,7 @@ describe('client retries', () => {
   });
 
   it("the client fails at once if Retry-After exceeds the call's time limit, and reports the Retry-After", async () => {
-    const { error, requests, tookMs } = await callScripted([
+    const { error, requests, tookMs } = await callScripted(create, [
       refusal(503, 'overloaded', { 'retry-after': '60' }),
     ]);
     assert.deepEqual([error?.code, error?.retryAfter, requests.length], ['overloaded', 60, 1]);
@@ -63,62 +66,65 @@ describe('client retries', () => {
       [409, 'idempotency_conflict'],
       [502, 'provider_failed'],
     ] as const) {
-      const { error, requests } = await callScripted([refusal(status, code)]);
+      const { error, requests } = await callScripted(create, [refusal(status, code)]);
       assert.deepEqual([error?.code, error?.status, requests.length], [code, status, 1]);
     }
   });
 
   it('the client retries a call that is not idempotent only if the server refused it before doing anything (429)', async () => {
-    const start = (client: ReturnType<typeof createAppClient>) =>
+    const start = (client: AppClient) =>
       client.startConnection({
         user_id: 'u',
         redirect_uri: 'https://a.example/',
         state: 's',
         code_challenge: 'c',
       });
-    const lost = await callScripted([undefined], start);
+    const lost = await callScripted(create, [undefined], start);
     assert.deepEqual([lost.error?.code, lost.requests.length], ['network_error', 1]);
-    assert.equal((await callScripted([refusal(503, 'service_unavailable')], start)).requests.length, 1);
     assert.equal(
-      (await callScripted([refusal(429, 'rate_limited'), { body: '{}' }], start)).requests.length,
+      (await callScripted(create, [refusal(503, 'service_unavailable')], start)).requests.length,
+      1,
+    );
+    assert.equal(
+      (await callScripted(create, [refusal(429, 'rate_limited'), { body: '{}' }], start)).requests.length,
       2,
     );
   });
 
   it('the client makes only 20 retries in all when 60 calls fail', async () => {
     await using server = await startScriptedServer(undefined);
-    const client = createAppClient({ baseUrl: server.url, retries: 2, appKey: 'fc_test' });
+    const client = create({ baseUrl: server.url, retries: 2, appKey: 'fc_test' });
     const calls = Array.from({ length: 60 }, () => client.readUsage().catch(() => {}));
     await Promise.all(calls);
     assert.equal(server.requests.length, 60 + 20);
   });
 
   it('the client fails with the error code `timeout` if the server does not answer within `timeoutMs`', async () => {
-    const never = (_: unknown, init?: RequestInit) =>
-      new Promise<Response>((_, reject) =>
-        init?.signal?.addEventListener('abort', () => reject(new Error())),
-      );
-    const client = createAppClient({ baseUrl: 'http://127.0.0.1:1', fetch: never });
+    await using server = await listen(createServer(() => {}));
+    const client = create({ baseUrl: server.url });
     await assert.rejects(client.readUsage({}, { timeoutMs: 50 }), { code: 'timeout', status: 0 });
   });
-});
 
-describe("client's checks", () => {
-  it('the client refuses an invalid base URL at creation, and says why', () => {
+  it('the client refuses an id that cannot be part of a path, such as `..`', async () => {
+    const client = create({ baseUrl: 'http://127.0.0.1:1' });
+    for (const id of ['', '.', '..'])
+      await assert.rejects(
+        async () => client.revokeConnection(id, { user_id: 'u' }),
+        /connection_id: a text/,
+      );
+  });
+
+  it('the client refuses an invalid base URL before it sends anything, and says why', async () => {
+    const use = (baseUrl: string) =>
+      assert.rejects.bind(undefined, async () => create({ baseUrl }).readUsage());
     for (const baseUrl of ['localhost:8080', 'forecue.example.com', '', 'ftp://a.example'])
-      assert.throws(() => createAppClient({ baseUrl }), /baseUrl: not an http or https address/, baseUrl);
+      await use(baseUrl)(/base_?url: not an http or https address/i, baseUrl);
     for (const baseUrl of [
       'https://user:secret@a.example',
       'https://a.example/?key=1',
       'https://a.example/#a',
     ])
-      assert.throws(() => createAppClient({ baseUrl }), /baseUrl: an address has no/, baseUrl);
-  });
-
-  it('the client refuses an id that cannot be part of a path, such as `..`', () => {
-    const client = createAppClient({ baseUrl: 'http://127.0.0.1:1' });
-    for (const id of ['', '.', '..'])
-      assert.throws(() => client.revokeConnection(id, { user_id: 'u' }), /connection_id: a text/);
+      await use(baseUrl)(/base_?url: an address has no/i, baseUrl);
   });
 
   it('the client refuses redirects and answers that are not JSON', async () => {
@@ -126,46 +132,47 @@ describe("client's checks", () => {
       { body: 'Please log in' },
       { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
     ]) {
-      const { error, requests } = await callScripted([step]);
+      const { error, requests } = await callScripted(create, [step]);
       assert.deepEqual([error?.code, requests.length], ['unexpected_response', 1]);
     }
   });
-});
 
-it("the client's base URL may have a path and trailing slashes", async () => {
-  await using server = await startScriptedServer({ body: '{}' });
-  await createAppClient({ baseUrl: `${server.url}/forecue//` }).readUsage({ month: '2026-11' });
-  assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
-});
+  it("the client's base URL may have a path and trailing slashes", async () => {
+    await using server = await startScriptedServer({ body: '{}' });
+    await create({ baseUrl: `${server.url}/forecue//` }).readUsage({ month: '2026-11' });
+    assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
+  });
 
-it('the client generates a request_id, event_id and idempotency key if a call passes undefined', async () => {
-  await using server = await startScriptedServer({ body: '{}' });
-  const app = createAppClient({ baseUrl: server.url });
-  await app.predict({ ...predictionBody(), mode: 'next_prompt', request_id: undefined });
-  const event = { request_id: 'r', user_id: 'u', kind: 'accepted' as const };
-  await app.recordPredictionEvent({ ...event, event_id: undefined });
-  const account = createAccountClient({ baseUrl: server.url, credential: 'service_key' });
-  await account.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { idempotencyKey: undefined });
-  const [prediction, recorded, reply] = server.requests;
-  const generated = [
-    JSON.parse(prediction?.body ?? '').request_id,
-    JSON.parse(recorded?.body ?? '').event_id,
-    reply?.headers['idempotency-key'],
-  ];
-  for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
-});
+  it('the client generates a request_id, event_id and idempotency key if a call passes undefined', async () => {
+    await using server = await startScriptedServer({ body: '{}' });
+    const client = create({ baseUrl: server.url, credential: 'service_key' });
+    await client.predict({ ...predictionBody(), mode: 'next_prompt', request_id: undefined });
+    const event = { request_id: 'r', user_id: 'u', kind: 'accepted' as const };
+    await client.recordPredictionEvent({ ...event, event_id: undefined });
+    await client.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { idempotencyKey: undefined });
+    const [prediction, recorded, reply] = server.requests;
+    const generated = [
+      JSON.parse(prediction?.body ?? '').request_id,
+      JSON.parse(recorded?.body ?? '').event_id,
+      reply?.headers['idempotency-key'],
+    ];
+    for (const one of generated) assert.match(String(one), /^[0-9a-f-]{36}$/);
+  });
 
-it('a validation error of the client names the fields, and contains none of the values that were sent', async () => {
-  const fault = {
-    loc: ['body', 'draft', 'text'],
-    msg: 'String should have at most 8000 characters',
-    type: 'string_too_long',
-    ctx: { max_length: 8000 },
-    input: 'a secret',
-  };
-  const { error } = await callScripted([{ status: 422, body: JSON.stringify({ detail: [fault] }) }]);
-  assert.ok(error instanceof ForecueError);
-  assert.deepEqual([error.code, error.message], ['validation_error', `draft.text: ${fault.msg}`]);
-  assert.deepEqual(error.fields, [{ loc: fault.loc, msg: fault.msg, type: fault.type, ctx: fault.ctx }]);
-  assert.ok(!JSON.stringify({ ...error, message: error.message, stack: error.stack }).includes('secret'));
+  it('a validation error of the client names the fields, and contains none of the values that were sent', async () => {
+    const fault = {
+      loc: ['body', 'draft', 'text'],
+      msg: 'String should have at most 8000 characters',
+      type: 'string_too_long',
+      ctx: { max_length: 8000 },
+      input: 'a secret',
+    };
+    const { error } = await callScripted(create, [
+      { status: 422, body: JSON.stringify({ detail: [fault] }) },
+    ]);
+    assert.ok(error instanceof ForecueError);
+    assert.deepEqual([error.code, error.message], ['validation_error', `draft.text: ${fault.msg}`]);
+    assert.deepEqual(error.fields, [{ loc: fault.loc, msg: fault.msg, type: fault.type, ctx: fault.ctx }]);
+    assert.ok(!JSON.stringify({ ...error, message: error.message, stack: error.stack }).includes('secret'));
+  });
 });

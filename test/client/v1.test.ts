@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
 import { createAppClient } from '../../client/src/v1.ts';
 import { predictionBody } from '../support/client.ts';
+import { describeEachClient } from '../support/each-client.ts';
 import { delay, hang, status } from '../support/fake-provider.ts';
+import { startLink } from '../support/link.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('app client', () => {
-  const system = useSystem();
+const system = useSystem();
+
+const input = () => {
+  const { request_id: _, ...rest } = predictionBody();
+  return { ...rest, mode: 'complete_draft' as const };
+};
+
+describeEachClient('app client', (create) => {
   beforeEach(() => system.provider.reset());
 
-  const connect = async (call?: typeof fetch) => {
+  const connect = async (baseUrl?: string) => {
     const app = await system.app({ redirectUris: ['https://app.example/back'] });
-    const client = createAppClient({ baseUrl: app.url, appKey: app.key, ...(call && { fetch: call }) });
-    return { app, client };
-  };
-  const input = () => {
-    const { request_id: _, ...rest } = predictionBody();
-    return { ...rest, mode: 'complete_draft' as const };
+    return { app, client: create({ baseUrl: baseUrl ?? app.url, appKey: app.key }) };
   };
 
   it('the app client predicts, reports events and reads the usage', async () => {
@@ -35,14 +38,12 @@ describe('app client', () => {
 
   it('the app client retries after a cut connection and gets the same prediction, which costs one unit', async () => {
     system.provider.respond(delay(300));
-    let calls = 0;
-    const { app, client } = await connect(async (url, init) => {
-      calls += 1;
-      if (calls > 1) return fetch(url, init);
-      const cut = new AbortController();
-      system.provider.called(1).then(() => cut.abort());
-      return fetch(url, { ...init, signal: cut.signal });
+    await using link = await startLink(system.webs[0]?.url ?? '', {
+      before() {
+        if (link.requests.length === 1) system.provider.called(1).then(link.cut);
+      },
     });
+    const { app, client } = await connect(link.url);
     let replayed: string | null = null;
     const prediction = await client.predict(input(), {
       onResponse: ({ headers }) => {
@@ -50,22 +51,10 @@ describe('app client', () => {
       },
     });
     assert.ok(prediction.status === 'suggested');
-    assert.deepEqual([calls, system.provider.calls.length, replayed], [2, 1, 'true']);
+    assert.deepEqual([link.requests.length, system.provider.calls.length, replayed], [2, 1, 'true']);
     assert.equal((await app.usage()).body.prediction_units, 1);
     const { rows } = await system.database.pool.query('select id from history where party = $1', [app.id]);
     assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
-  });
-
-  it("the app client sends nothing if the caller's signal is already aborted", async () => {
-    let calls = 0;
-    const { client } = await connect((url, init) => {
-      calls += 1;
-      return fetch(url, init);
-    });
-    const reason = new Error('left');
-    await assert.rejects(client.predict(input(), { signal: AbortSignal.abort(reason) }), reason);
-    await assert.rejects(client.readUsage({}, { signal: AbortSignal.abort(reason) }), reason);
-    assert.equal(calls, 0);
   });
 
   it("the app client cancels a prediction on the server when the call's signal is aborted, and the unit is refunded", async () => {
@@ -83,18 +72,19 @@ describe('app client', () => {
   });
 
   it('the app client cancels a prediction even if the cancellation reaches the server before the prediction', async () => {
-    const arrived = Promise.withResolvers<void>();
-    const { app, client } = await connect(async (url, init) => {
-      const isCancel = String(url).endsWith('/cancel');
-      if (!isCancel) await arrived.promise;
-      const response = await fetch(url, init);
-      if (isCancel && response.status === 404) arrived.resolve();
-      return response;
+    const overtaken = Promise.withResolvers<void>();
+    await using link = await startLink(system.webs[0]?.url ?? '', {
+      before: ({ path }) => (path.endsWith('/cancel') ? undefined : overtaken.promise),
+      after({ path }, status) {
+        if (path.endsWith('/cancel') && status === 404) overtaken.resolve();
+      },
     });
+    const { app, client } = await connect(link.url);
     system.provider.respond(hang());
     const left = new AbortController();
     const request_id = 'overtaken-1';
     const predicting = client.predict({ ...input(), request_id }, { signal: left.signal });
+    await until(() => link.requests.length === 1);
     left.abort();
     await assert.rejects(predicting, { name: 'AbortError' });
     await until(async () => (await app.cancel(request_id, 'u-1')).body?.status === 'cancelled');
@@ -125,8 +115,17 @@ describe('app client', () => {
       assert.deepEqual([code, status, remedy], ['provider_not_configured', 503, 'report']);
       return typeof requestId === 'string';
     });
-    const stranger = createAppClient({ baseUrl: system.webs[0]?.url ?? '', appKey: 'fc_wrong' });
+    const stranger = create({ baseUrl: system.webs[0]?.url ?? '', appKey: 'fc_wrong' });
     await assert.rejects(stranger.predict(input()), { code: 'invalid_app_key', remedy: 'authenticate' });
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
+});
+
+it("the app client sends nothing if the caller's signal is already aborted", async () => {
+  await using link = await startLink(system.webs[0]?.url ?? '');
+  const client = createAppClient({ baseUrl: link.url });
+  const reason = new Error('left');
+  await assert.rejects(client.predict(input(), { signal: AbortSignal.abort(reason) }), reason);
+  await assert.rejects(client.readUsage({}, { signal: AbortSignal.abort(reason) }), reason);
+  assert.equal(link.requests.length, 0);
 });

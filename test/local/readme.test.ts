@@ -1,18 +1,29 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Visitor } from '../connect/visitor.ts';
+import { describeWhere } from '../support/describe-where.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { hasPython, PYTHON_PATH } from '../support/python-client.ts';
 import { useSystem } from '../support/system.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
 const FIRST_STEPS = readFileSync(join(CHECKOUT, 'docs/first-steps.md'), 'utf8');
+const PYTHON_README = readFileSync(join(PYTHON_PATH, 'README.md'), 'utf8');
 const PASTED = '--- pasted ---';
+const PYTHON_REDIRECT_URI = 'https://app.example/forecue/callback';
+/** Defines what the last block of the Python client's README takes as given. */
+const PYTHON_SETUP = `
+def come_back(url):
+    from urllib.parse import parse_qsl, urlsplit
+    print(url, flush=True)
+    return dict(parse_qsl(urlsplit(input()).query))
+`;
 
 describe('README', function () {
   this.timeout(120_000);
@@ -38,6 +49,22 @@ describe('README', function () {
     assert.ok(FIRST_STEPS.includes(`It prints \`${completion.trim()}\``), completion);
   });
 
+  describeWhere(hasPython, 'of the Python client', 'there is no python3 from 3.9 on', () => {
+    it("the code of the Python client's README runs in order, and prints what the README shows", async () => {
+      const { key, url } = await system.app({ redirectUris: [PYTHON_REDIRECT_URI] });
+      const [predict, cancel, reply, stream, connect, ...others] = blocks(PYTHON_README, 'python');
+      assert.deepEqual(others, []);
+      const script = [PYTHON_SETUP, predict, cancel, reply, stream, connect].join('\n');
+      const env = { ...bareEnvironment(), FORECUE_URL: url, APP_KEY: key, PYTHONPATH: PYTHON_PATH };
+      const child = spawn('python3', ['-B', '-W', 'error', '-c', script], { cwd: CHECKOUT, env });
+      const [printed, shown = ''] = [await converse(child, PYTHON_README), blocks(PYTHON_README, '')[0]];
+      const [consent = '', ...rest] = printed.split('\n').slice(1 + shown.trimEnd().split('\n').length + 1);
+      assert.ok(printed.startsWith(`erly sales report\n${shown}2 predicted\n`), printed);
+      assert.match(consent, /\/connect\//);
+      assert.deepEqual(rest, ['connected suggested', '']);
+    });
+  });
+
   /** Runs the blocks in a shell, and consents when it asks for a code. Returns the output of each. */
   async function paste(blocks: string[]): Promise<string[]> {
     const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });
@@ -48,26 +75,37 @@ describe('README', function () {
       .replace('$(cat .data/app-key)', key);
     const env = { ...bareEnvironment(), DATABASE_URL: system.database.url, PUBLIC_URL: url };
     const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });
-    const said = text(child.stderr);
-    const exited = once(child, 'exit');
-    const lines: string[] = [];
-    for await (const line of createInterface(child.stdout)) {
-      lines.push(line);
-      if (/^http.*\/connect\//.test(line)) child.stdin.end(`${await approveAsPerson(line)}\n`);
-    }
-    const [code] = await exited;
-    assert.equal(code, 0, `${await said}\n${lines.join('\n')}`);
-    return `${lines.join('\n')}\n`.split(`${PASTED}\n`);
+    const printed = await converse(child, FIRST_STEPS, (back) => back.searchParams.get('code') ?? '');
+    return printed.split(`${PASTED}\n`);
   }
 });
 
-/** Approves on the consent page as the person of the first steps. Returns the code that the app gets. */
-async function approveAsPerson(url: string): Promise<string> {
+/** Types, wherever a consent page is printed, what the person of the document comes back with. Returns all output. */
+async function converse(
+  child: ChildProcessWithoutNullStreams,
+  document: string,
+  typed: (back: URL) => string = String,
+): Promise<string> {
+  const said = text(child.stderr);
+  const exited = once(child, 'exit');
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    lines.push(line);
+    if (/^http.*\/connect\//.test(line)) child.stdin.end(`${typed(await approve(line, document))}\n`);
+  }
+  const [code] = await exited;
+  assert.equal(code, 0, `${await said}\n${lines.join('\n')}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Approves on the consent page as the person of the document. Returns the address to which the app's user comes back. */
+async function approve(url: string, document: string): Promise<URL> {
   const person = new Visitor();
-  const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(FIRST_STEPS)?.[0] ?? '');
+  const [, email = '', password = ''] =
+    /"?email"?[:=] ?"(.*?)", "?password"?[:=] ?"(.*?)"/.exec(document) ?? [];
   await person.submit(url, { do: 'sign-in', email, password });
   const { location } = await person.submit(url, { do: 'approve' });
-  return new URL(location ?? '').searchParams.get('code') ?? '';
+  return new URL(location ?? '');
 }
 
 function blocks(document: string, language: string): string[] {
