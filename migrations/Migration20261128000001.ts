@@ -261,6 +261,7 @@ const RECORDINGS = `
     started_at timestamptz(3) not null,
     source text not null,
     source_detail text,
+    project text,
     ended_at timestamptz(3),
     created_at timestamptz(3) not null,
     last_arrival bigint not null,
@@ -312,6 +313,7 @@ const MEMORY = `
     source text not null,
     event_id text,
     occurred_at timestamptz(3) not null,
+    project text,
     tags text[] not null,
     metadata jsonb not null,
     promoted_at timestamptz(3),
@@ -324,6 +326,7 @@ const MEMORY = `
   create index raw_memories_failed on raw_memories (account_id, occurred_at, id) where failures > 0;
   create index raw_memories_predicted on raw_memories (account_id, occurred_at)
     where origin in ('accepted_prediction', 'edited_prediction');
+  create index raw_memories_project on raw_memories (account_id, project, occurred_at, id);
   create index raw_memories_recent on raw_memories (account_id, occurred_at, id);
   create index raw_memories_replies on raw_memories (account_id, occurred_at, id)
     where kind = 'reply' and origin = 'human';
@@ -358,6 +361,7 @@ const MEMORY = `
     status text not null default 'draft',
     origin text not null,
     witness text,
+    project text,
     tags text[] not null,
     salience float8 not null default 0.5,
     model text,
@@ -381,6 +385,7 @@ const MEMORY = `
     account_id uuid not null constraint facts_account_id_foreign references accounts (id) on delete cascade,
     text text not null,
     kind text,
+    project text,
     tags text[] not null,
     confidence float8 not null default 1,
     valid_from timestamptz(3),
@@ -454,6 +459,7 @@ const REPLIES = `
     agent text not null,
     agent_input text not null,
     session_id text,
+    project text,
     k int not null,
     threshold float8 not null,
     model text not null default '',

@@ -3,6 +3,7 @@ import type { Connections } from '../shared/db/statement.ts';
 import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recallPhrases } from '../shared/db/stores/memory/phrases.ts';
 import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
+import { inProject } from '../shared/domain/project.ts';
 import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
 import type { kinds } from '../shared/work/kinds.ts';
 import { createPromoteEpisodesHandler } from './memory/promote-episodes.ts';
@@ -22,24 +23,31 @@ export function createHandlers(
   { pool, em, providerOf }: Connections & { providerOf: ProviderOf },
 ): Handlers<typeof kinds> {
   const inTurn = createFairReads(config.database.poolSize);
-  const about = (question: string) => ({
+  const about = (question: string, project: string | undefined) => ({
     ...CONTEXT_DEFAULTS,
     query: question,
+    ...inProject(project),
     recencyMinutes: null,
     ownFirst: true,
   });
   const readGranted: Parameters<typeof createPredictHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => {
-      const grantedContext = await assembleConnectedContext(em(), reader.memory, about(question));
+      const grantedContext = await assembleConnectedContext(
+        em(),
+        reader.memory,
+        about(question, request.project),
+      );
       const phrases =
-        grantedContext.bundle === null ? [] : await recallPhrases(pool, 'connection', reader.memory, tails);
+        grantedContext.bundle === null
+          ? []
+          : await recallPhrases(pool, 'connection', reader.memory, tails, request.project);
       const verdicts = await verdictsFor(pool, reader.party, request);
       return { ...grantedContext, phrases, verdicts };
     });
-  const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { question, tails }) =>
+  const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => ({
-      phrases: await recallPhrases(pool, 'account', reader.memory, tails),
-      bundle: await assembleContext(em(), reader.memory, about(question)),
+      phrases: await recallPhrases(pool, 'account', reader.memory, tails, request.project),
+      bundle: await assembleContext(em(), reader.memory, about(question, request.project)),
     }));
   const replies = { em, inTurn, providerOf, settings: config };
   const promotion = { em, providerOf, settings: config };

@@ -95,7 +95,7 @@ async function timeRuns(run: (n: number) => Promise<unknown>): Promise<number[]>
 const lookups = await timeRuns((n) => {
   const sentence = corpus.sentence();
   const draft = sentence.slice(0, 1 + Math.floor((sentence.length * (n % 97)) / 97));
-  return recallPhrases(pool, 'account', person.id, draftEndOf(draft).tails);
+  return recallPhrases(pool, 'account', person.id, draftEndOf(draft).tails, undefined);
 });
 const contexts = await timeRuns(() => {
   const { question: query } = corpus.pair('the same words');

@@ -5,6 +5,7 @@ const PARTS: Record<string, () => Promise<unknown>> = {
   forgetting: () => import('./forgetting.ts'),
   guards: () => import('./guards.ts'),
   prompts: () => import('./next-prompts.ts'),
+  projects: () => import('./projects.ts'),
   recall: () => import('./recall.ts'),
   typing: () => import('./typing/main.ts'),
   replies: () => import('../replies/main.ts'),

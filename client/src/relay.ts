@@ -46,14 +46,17 @@ export function createRelay({
     if (text === undefined) return refuse(413, 'body_too_large');
     const body = jsonObject(text);
     if (body === undefined) return refuse(400, 'invalid_json');
-    const prefer = request.headers.get('prefer');
+    const passedOn = ['prefer', 'forecue-project'].flatMap((name) => {
+      const value = request.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
     try {
       const answer = await (rest.fetch ?? fetch)(base + path, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${appKey}`,
           'content-type': 'application/json',
-          ...(prefer !== null && { prefer }),
+          ...Object.fromEntries(passedOn),
         },
         body: JSON.stringify({ ...body, user_id }),
         signal: request.signal,

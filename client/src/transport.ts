@@ -20,6 +20,8 @@ export interface CallOptions {
   retries?: number;
   /** Key by which the server recognises a repeated request. By default generated for each call that takes a key. */
   idempotencyKey?: string | undefined;
+  /** Leaves out what the person said in other projects: a name, the path of a folder or the address of a repository. */
+  project?: string | undefined;
   /** Called with each answer, before its body is read. */
   onResponse?: (response: Response) => void;
 }
@@ -75,6 +77,7 @@ export class Transport {
       const headers = {
         ...(await settleInTime(this.#credentials.headers(), deadline, signal)),
         ...request.headers,
+        ...(options.project !== undefined && { 'forecue-project': encodeURIComponent(options.project) }),
       };
       signal?.throwIfAborted();
       try {

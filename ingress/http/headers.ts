@@ -13,6 +13,11 @@ export const REQUEST_HEADERS = {
     description: '`text/event-stream`: what happens, as it happens.',
     schema: Type.String(),
   },
+  'Forecue-Project': {
+    description:
+      'The project that this is about: a name, the path of a folder or the address of a repository, percent-encoded beyond ASCII. What the person said in other projects is left out.',
+    schema: Type.String(),
+  },
   'Idempotency-Key': {
     description: 'Your key for this request. A repeat gets the same answer for a while.',
     schema: Name,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ListOptions, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
 import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
+import { projectOf } from '../../shared/domain/project.ts';
 import { MEMORY_BODY_VALUES_MAX, MIB } from '../../shared/schemas/limits.ts';
 import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -59,7 +60,7 @@ export async function answerPage<Row, Presented>(
   read: (options: ListOptions) => Promise<Page<Row>>,
   present: (row: Row) => Presented,
 ): Promise<{ body: { results: Presented[]; next: string | null } }> {
-  const { limit, cursor, since, until, tag, q } = query;
+  const { limit, cursor, since, until, tag, project, q } = query;
   const listName = { accountId: user.id, tier, q };
   const options = {
     limit,
@@ -68,6 +69,8 @@ export async function answerPage<Row, Presented>(
     since: queryTime('since', since),
     until: queryTime('until', until),
     tag,
+    // A place without a name, such as a home folder, is nobody's project.
+    project: project === undefined ? undefined : (projectOf(project) ?? ''),
     q,
   };
   // Reserves memory before it takes a search turn: a request that waits for memory must not hold a turn.

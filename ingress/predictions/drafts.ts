@@ -2,7 +2,7 @@ import type { Box } from '../../shared/box.ts';
 import { envelopeSize } from '../../shared/domain/context-envelope.ts';
 import type { DraftTexts } from '../../shared/domain/prediction.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { DraftRequest, DraftResponse } from '../../shared/schemas/drafts.ts';
+import type { DraftInput, DraftResponse } from '../../shared/schemas/drafts.ts';
 import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
@@ -16,7 +16,7 @@ const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
 
 export type PredictDraft = (
   accountId: string,
-  body: Box<DraftRequest>,
+  body: Box<DraftInput>,
   gone: AbortSignal,
 ) => Promise<DraftResponse>;
 
@@ -49,7 +49,7 @@ export function draftPredictor(
   };
 }
 
-function checkSize(body: DraftRequest, charsMax: number): DraftRequest {
+function checkSize(body: DraftInput, charsMax: number): DraftInput {
   const { draft: text, messages } = body;
   const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };
   if (envelopeSize(texts) > charsMax) throw new AppError('context_too_large');

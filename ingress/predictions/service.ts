@@ -26,6 +26,7 @@ export interface PredictionPreferences {
   wait: boolean;
   /** Overrides the app's setting. */
   onDisconnect: string | undefined;
+  project: string | undefined;
 }
 
 export interface PredictionResult {
@@ -84,10 +85,9 @@ export class PredictionService {
 function callOf(
   app: AppPrincipal,
   body: Box<PredictionRequest>,
-  { wait, onDisconnect = app.onDisconnect }: PredictionPreferences,
+  { wait, onDisconnect = app.onDisconnect, project }: PredictionPreferences,
 ): WorkCall<PredictionFacts> {
   const orderedBody = sortKeys(body.take());
-  const input = JSON.stringify(orderedBody);
   const { request_id: requestId, draft, ...context } = orderedBody;
   const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;
   const draftHash = fingerprint(app.fingerprintKey, draft.text);
@@ -95,7 +95,7 @@ function callOf(
     id: newId(),
     party: app.id,
     key: predictionKey(app.id, requestId),
-    fingerprint: fingerprint(app.fingerprintKey, input),
+    fingerprint: fingerprint(app.fingerprintKey, JSON.stringify(orderedBody)),
     userId,
     connectionId,
     line: {
@@ -116,9 +116,11 @@ function callOf(
       draftLength: draft.text.length,
       draftHash: draftHash.toString('base64url'),
       contextRevision: context.context_revision,
-      contextHash: fingerprint(app.fingerprintKey, JSON.stringify(context)).toString('base64url'),
+      contextHash: fingerprint(app.fingerprintKey, JSON.stringify({ ...context, project })).toString(
+        'base64url',
+      ),
       minConfidence: app.minConfidence,
     },
-    input: new Box(input),
+    input: new Box(JSON.stringify({ ...orderedBody, project })),
   };
 }

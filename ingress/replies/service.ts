@@ -3,7 +3,7 @@ import type { Box } from '../../shared/box.ts';
 import { Reply } from '../../shared/db/entities/reply.ts';
 import { Faults } from '../../shared/domain/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+import type { ReplyInput, ReplyRequest } from '../../shared/schemas/replies.ts';
 import { reply } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
@@ -33,7 +33,7 @@ export class ReplyService {
   /** Throws the errors of `check`, and the error of the prediction if the prediction fails. */
   async predict(
     accountId: string,
-    body: Box<ReplyRequest>,
+    body: Box<ReplyInput>,
     { cancelOnDisconnect, ...preferences }: ReplyPreferences,
     gone: AbortSignal,
   ): Promise<{ row: Reply; replayed: boolean }> {

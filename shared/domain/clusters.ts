@@ -3,7 +3,7 @@ import { estimateTokens } from '../text/tokens.ts';
 import { countsOf, wordsOf } from '../text/words.ts';
 import type { RawRow } from './context-rows.ts';
 
-export interface ClusterRow extends Pick<RawRow, 'id' | 'sessionId' | 'occurredAt' | 'content'> {
+export interface ClusterRow extends Pick<RawRow, 'id' | 'sessionId' | 'project' | 'occurredAt' | 'content'> {
   isHuman: boolean;
 }
 
@@ -21,14 +21,19 @@ const ROWS_BEFORE_TOPIC_SHIFT = 6;
 const ROW_CHARS_COMPARED = 1000;
 
 /**
- * Groups rows into stretches of work. A cluster ends with its session, before a gap of more than 30 minutes, before a
+ * Groups rows into stretches of work. A cluster ends with its session or project, before a gap of more than 30 minutes, before a
  * row that would take it beyond 40 rows or 6000 tokens, and, once it has six rows, where four rows have hardly a word
  * in common with the next four (TextTiling: Hearst 1997, with tf-idf). Clusters and their rows are in order of time.
  */
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
-  const sessions = Map.groupBy(rows.toSorted(byTime), ({ sessionId }) => sessionId);
+  const sessions = Map.groupBy(rows.toSorted(byTime), sessionAndProject);
   const clusters = [...sessions.values()].flatMap((session) => splitSession(session));
   return byStart(clusters);
+}
+
+/** Returns a key for the rows that may share a cluster. Rows without a session may be of several projects. */
+export function sessionAndProject({ sessionId, project }: ClusterRow): string {
+  return JSON.stringify([sessionId, project]);
 }
 
 /** Sorts clusters by their first rows. */

@@ -43,6 +43,8 @@ export interface LocalHints {
  */
 export interface RecalledPhrase {
   following: string;
+  /** True if it was cut after a word, so that nothing is known of what follows. */
+  isCut?: boolean;
   /** Number of whole words before `following` that match the draft. */
   words: number;
   /** Number of matching places for which this one stands, because only a sample of them is read. */

@@ -5,6 +5,8 @@ export interface ContextQuery {
   goal?: string;
   /** Tags of which every returned fact has at least one. */
   tags?: readonly string[];
+  /** Names of projects. Rows of others are left out, but not rows of none. */
+  projects?: readonly string[];
   /** Maximum age of the episodes and raw rows, not of facts; null for no limit. */
   recencyMinutes: number | null;
   maxFacts: number;
@@ -20,6 +22,7 @@ export interface FactRow {
   kind: string | null;
   slot: string | null;
   origin: string;
+  project: string | null;
   tags: string[];
   confidence: number;
   validFrom: Date | null;
@@ -39,6 +42,7 @@ export interface EpisodeRow {
   endedAt: Date;
   status: string;
   origin: string;
+  project: string | null;
   tags: string[];
   salience: number;
   model: string | null;
@@ -58,6 +62,7 @@ export interface RawRow {
   source: string;
   eventId: string | null;
   occurredAt: Date;
+  project: string | null;
   tags: string[];
   metadata: Record<string, unknown>;
   promotedAt: Date | null;

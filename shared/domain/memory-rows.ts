@@ -13,6 +13,7 @@ import { codePointsIn } from '../text/cut.ts';
 import type { Faults } from './faults.ts';
 import { flawOf } from './json-flaw.ts';
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
+import { projectOf } from './project.ts';
 
 const METADATA_CHARS_MAX = 8000;
 const PROFILE_CHARS_MAX = 64_000;
@@ -29,6 +30,8 @@ export interface RawValues {
   sessionId: string | null;
   source: string;
   occurredAt: Date;
+  /** Undefined for the project of its session. */
+  project?: string | null;
   tags: string[];
   metadata: Record<string, unknown>;
 }
@@ -50,6 +53,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
       posted.occurred_at === undefined
         ? new Date(now)
         : parsePastTime(posted.occurred_at, now, faults.forPart('occurred_at')),
+    ...projectValue(posted.project),
     tags: unique(posted.tags ?? []),
     metadata: metadata as Record<string, unknown>,
   };
@@ -74,6 +78,7 @@ export function episodeValues(change: EpisodeChange, now: number, faults: Faults
     startedAt:
       started_at === undefined ? undefined : parsePastTime(started_at, now, faults.forPart('started_at')),
     endedAt: ended_at === undefined ? undefined : parsePastTime(ended_at, now, faults.forPart('ended_at')),
+    ...projectValue(change.project),
     tags: tags && unique(tags),
     sources: raw_ids && unique(raw_ids),
   });
@@ -172,6 +177,9 @@ function parseAnyTime(timestamp: string, faults: Faults): Date {
 function parseAnyTimeOrNone(timestamp: string | null | undefined, faults: Faults): Date | null | undefined {
   return typeof timestamp === 'string' ? parseAnyTime(timestamp, faults) : timestamp;
 }
+
+const projectValue = (project: string | null | undefined) =>
+  project === undefined ? {} : { project: project && projectOf(project) };
 
 const unique = (values: readonly string[]) => [...new Set(values)];
 

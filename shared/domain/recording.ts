@@ -9,6 +9,7 @@ import {
 import { compile } from '../schemas/validator.ts';
 import { flawOf } from './json-flaw.ts';
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
+import { projectAt, projectOf } from './project.ts';
 
 export interface RecordedEvent {
   id: string;
@@ -18,6 +19,7 @@ export interface RecordedEvent {
   occurredAt: string;
   source: string;
   sourceDetail: string | null;
+  project: string | null;
   /** The posted event as JSON on one line, with `occurred_at` in UTC and without `received_at`. */
   body: string;
 }
@@ -80,6 +82,7 @@ function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[]
     occurredAt,
     source: posted.source,
     sourceDetail: posted.source_detail ?? null,
+    project: posted.project === undefined ? projectAt(posted.source_detail) : projectOf(posted.project),
     body: JSON.stringify({ ...posted, occurred_at: occurredAt, received_at: undefined }),
   };
 }

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TObject, type TProperties } from 'typebox';
 import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, NAME_MAX } from './limits.ts';
 
@@ -10,6 +10,10 @@ export const Identifier = Type.String({
 });
 
 export const Name = text(NAME_MAX, 1);
+
+/** Schema of what a worker gets of a request: its body, and the project that its header names. */
+export const withProject = <P extends TProperties>({ properties }: TObject<P>) =>
+  closedObject({ ...properties, project: Type.Optional(Name) });
 
 /** Minimum precision: the share of correct predictions among those that reach a confidence threshold. */
 export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });

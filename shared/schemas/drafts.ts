@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, oneOf, text, withDefault } from './build.ts';
-import { Count, Id } from './common.ts';
+import { Count, Id, withProject } from './common.ts';
 import { MESSAGES_MAX, PREDICTION_MODES, TEXT_MAX } from './limits.ts';
 import { Message } from './predictions.ts';
 
@@ -14,6 +14,9 @@ export const DraftRequest = closedObject({
   messages: withDefault(Type.Array(Message, { maxItems: MESSAGES_MAX }), []),
 });
 export type DraftRequest = Static<typeof DraftRequest>;
+
+export const DraftInput = withProject(DraftRequest);
+export type DraftInput = Static<typeof DraftInput>;
 
 /** The memory used, without its texts. */
 export const DraftContext = closedObject({

@@ -11,7 +11,7 @@ import {
   TimeOrDate,
   Timestamp,
 } from './common.ts';
-import { DERIVED_ORIGINS, MESSAGE_ORIGINS, RAW_ORIGINS } from './limits.ts';
+import { DERIVED_ORIGINS, MESSAGE_ORIGINS, RAW_ORIGINS, SOURCE_DETAIL_MAX } from './limits.ts';
 
 const POSTED_ROWS_MAX = 200;
 const SOURCES_MAX = 500;
@@ -49,6 +49,8 @@ export const RawMemoryRequest = closedObject({
   source: Type.Optional(Name),
   /** By default, the time of the request. */
   occurred_at: Type.Optional(Timestamp),
+  /** By default, the project of the recorded session `session_id`. */
+  project: Type.Optional(nullable(text(SOURCE_DETAIL_MAX, 1))),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Json),
 });
@@ -66,6 +68,8 @@ export const RawMemoryResponse = closedObject({
   source: Type.String(),
   event_id: NullableText,
   occurred_at: Timestamp,
+  /** The last name in the path or repository that the row is about, in lower case. */
+  project: NullableText,
   tags: Tags,
   metadata: ResponseJson,
   promoted_at: NullableTimestamp,
@@ -84,6 +88,7 @@ const episodeFields = {
 const episodeOptions = {
   status: Type.Optional(oneOf(EPISODE_STATES)),
   raw_ids: Type.Optional(Ids),
+  project: Type.Optional(nullable(text(SOURCE_DETAIL_MAX, 1))),
   tags: Type.Optional(Tags),
   salience: Type.Optional(Share),
   model: Type.Optional(nullable(Name)),
@@ -108,6 +113,7 @@ export const EpisodeResponse = closedObject({
   status: oneOf(EPISODE_STATES),
   origin: oneOf(DERIVED_ORIGINS),
   raw_ids: Type.Array(Id),
+  project: NullableText,
   tags: Tags,
   salience: Share,
   model: NullableText,
@@ -152,6 +158,8 @@ const factFields = {
   tags: Tags,
   confidence: Share,
   episode_ids: Type.Array(Id),
+  /** The project of all of its episodes; null if they have several or none. */
+  project: NullableText,
   valid_from: NullableTimestamp,
   valid_to: NullableTimestamp,
   recorded_at: Timestamp,
@@ -205,6 +213,8 @@ const listFilters = {
   since: Type.Optional(TimeOrDate),
   until: Type.Optional(TimeOrDate),
   tag: Type.Optional(Tag),
+  /** Only rows of this project: a name, a path or the address of a repository. */
+  project: Type.Optional(text(SOURCE_DETAIL_MAX, 1)),
   q: Type.Optional(text(200, 1)),
 };
 export const ListQuery = Type.Object({ ...listFilters, session_id: Type.Optional(Name) });

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
-import { Identifier, Name } from './common.ts';
+import { Identifier, Name, withProject } from './common.ts';
 import {
   ARTIFACT_KINDS,
   EVENT_KINDS,
@@ -49,6 +49,9 @@ export const PredictionRequest = closedObject({
   user_preferences: withDefault(text(PREFERENCES_MAX), ''),
 });
 export type PredictionRequest = Static<typeof PredictionRequest>;
+
+export const PredictionInput = withProject(PredictionRequest);
+export type PredictionInput = Static<typeof PredictionInput>;
 
 export const PredictionResponse = closedObject({
   request_id: Type.String(),

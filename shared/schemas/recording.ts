@@ -16,6 +16,8 @@ const eventSchema = <P extends TProperties>(properties: P) =>
       occurred_at: Timestamp,
       source: Name,
       source_detail: Type.Optional(text(SOURCE_DETAIL_MAX)),
+      /** What the session is about. By default, it is the last name in a `source_detail` that is a path or a repository. */
+      project: Type.Optional(text(SOURCE_DETAIL_MAX, 1)),
       ...properties,
     },
     { additionalProperties: true },

@@ -11,6 +11,7 @@ import {
   Share,
   TimeOrDate,
   Timestamp,
+  withProject,
 } from './common.ts';
 import { CONTEXT_DEFAULTS, EVENT_TEXT_MAX, INTEGER_MAX, RECENCY_MINUTES_MAX } from './limits.ts';
 
@@ -40,6 +41,9 @@ export const ReplyRequest = closedObject({
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;
 
+export const ReplyInput = withProject(ReplyRequest);
+export type ReplyInput = Static<typeof ReplyInput>;
+
 const BATCH_PROMPTS_MAX = 100;
 const { k, threshold, model, recency_minutes, ...promptFields } = ReplyRequest.properties;
 
@@ -51,6 +55,9 @@ export const BatchRequest = closedObject({
   recency_minutes,
 });
 export type BatchRequest = Static<typeof BatchRequest>;
+
+export const BatchInput = withProject(BatchRequest);
+export type BatchInput = Static<typeof BatchInput>;
 
 export const ReplyCandidate = closedObject({
   response: Type.String(),

@@ -1,4 +1,5 @@
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from '../domain/moment.ts';
+import { projectOf } from '../domain/project.ts';
 import { EVENT_TEXT_MAX, SOURCE_DETAIL_MAX } from '../schemas/limits.ts';
 import { truncateMiddle } from '../text/cut.ts';
 import { maskSecrets } from '../text/secrets.ts';
@@ -189,9 +190,11 @@ export class Conversation {
   /** `at` is the first valid time in the session. */
   #start(at: string | undefined): ImportedEvent[] {
     this.#hasStarted = true;
-    const { id, detail } = this.#session;
+    const { id, detail, repository } = this.#session;
     const started = this.#envelope(`${id}:started`, 'session.started', at);
-    return [{ ...started, source_detail: detail && truncateMiddle(storableText(detail), SOURCE_DETAIL_MAX) }];
+    const place = { source_detail: detail && truncateMiddle(storableText(detail), SOURCE_DETAIL_MAX) };
+    const project = repository && projectOf(storableText(repository));
+    return [{ ...started, ...place, ...(project && { project }) }];
   }
 
   #envelope(id: string, type: string, at: string | undefined) {

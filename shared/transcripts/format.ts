@@ -9,6 +9,8 @@ export interface Session {
   agent: string;
   /** The agent's working folder, or something else by which people recognise the session. */
   detail?: string | undefined;
+  /** Address or name of the repository, if the transcript has it. */
+  repository?: string | undefined;
 }
 
 export interface Utterance {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { MIB } from '../schemas/limits.ts';
 import type { ImportedEvent } from './conversation.ts';
 import { SESSION_LIST, startIn } from './formats/continue.ts';
@@ -50,7 +50,12 @@ export async function* eventsOf(
     return;
   }
   const startedMs = await startOf(path, report);
-  const transcript = new Transcript(report, { now: Date.now(), modifiedMs: stats.mtimeMs, startedMs });
+  const transcript = new Transcript(report, {
+    now: Date.now(),
+    modifiedMs: stats.mtimeMs,
+    startedMs,
+    folder: folderOf(path),
+  });
   let last = 0;
   for await (const line of recordsIn(path, report)) {
     if (signal.aborted || transcript.isUnknown) break;
@@ -71,6 +76,15 @@ async function startOf(path: string, report: FileReport): Promise<number | undef
   const list = join(dirname(path), SESSION_LIST);
   const hasList = path.endsWith('.json') && (await lstat(list).catch(() => undefined))?.isFile();
   return hasList ? startIn(recordsIn(list, report), basename(path)) : undefined;
+}
+
+/** Matches where tools keep their files inside of a project. */
+const IN_PROJECT = /[\\/](?:\.specstory[\\/].*|\.aider\.chat\.history\.md)$/;
+
+/** Returns the folder of the project in which a tool keeps the file; undefined for a file that is kept elsewhere. */
+function folderOf(path: string): string | undefined {
+  const full = resolve(path);
+  return IN_PROJECT.test(full) ? full.replace(IN_PROJECT, '') : undefined;
 }
 
 /** Throws what reading the file throws. */

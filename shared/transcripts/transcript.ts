@@ -16,6 +16,7 @@ export class Transcript {
   readonly #now: number;
   readonly #modifiedMs: number;
   readonly #startedMs: number;
+  readonly #folder: string | undefined;
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
   #reader: Reader | undefined;
@@ -27,7 +28,7 @@ export class Transcript {
 
   /**
    * `now`, and the times at which the file was written last and at which its session began, if another file says so,
-   * are in Unix milliseconds. `report` counts messages without events, and broken lines.
+   * are in Unix milliseconds. `folder` is that of the project in which the tool keeps the file. `report` counts messages without events, and broken lines.
    */
   constructor(
     report: FileReport,
@@ -35,12 +36,14 @@ export class Transcript {
       now,
       modifiedMs,
       startedMs = modifiedMs,
-    }: { now: number; modifiedMs: number; startedMs?: number | undefined },
+      folder,
+    }: { now: number; modifiedMs: number; startedMs?: number | undefined; folder?: string | undefined },
   ) {
     this.#report = report;
     this.#now = now;
     this.#modifiedMs = modifiedMs;
     this.#startedMs = startedMs;
+    this.#folder = folder;
   }
 
   /** True if no format was recognised in the beginning of the file. */
@@ -140,7 +143,11 @@ export class Transcript {
   #conversationOf(session: Session): Conversation {
     const known = this.#conversations.get(session.id);
     if (known !== undefined) return known;
-    const conversation = new Conversation(session, this.#format?.name ?? '', this.#now);
+    const conversation = new Conversation(
+      { ...session, repository: session.repository ?? this.#folder },
+      this.#format?.name ?? '',
+      this.#now,
+    );
     this.#conversations.set(session.id, conversation);
     return conversation;
   }

@@ -3,10 +3,10 @@ import { replyRows } from '../db/stores/replies/outcome.ts';
 import type { DraftReport, PredictionFacts, PredictionReport } from '../domain/prediction.ts';
 import type { BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
 import type { JobReport } from '../domain/work.ts';
-import { DraftRequest } from '../schemas/drafts.ts';
+import { DraftInput } from '../schemas/drafts.ts';
 import { PromoteInput, type PromoteResult, SyncRequest, type SyncResult } from '../schemas/jobs.ts';
-import { PredictionRequest } from '../schemas/predictions.ts';
-import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
+import { PredictionInput } from '../schemas/predictions.ts';
+import { BatchInput, ReplyInput } from '../schemas/replies.ts';
 import type { Kind } from './kind.ts';
 
 /** Facts of a kind that has none. */
@@ -19,10 +19,10 @@ const predictionBase = {
 } as const;
 
 /** Completes a draft or predicts the next prompt of an app's user: `POST /v1/predictions`. */
-export const predict: Kind<typeof PredictionRequest, PredictionFacts, PredictionReport> = {
+export const predict: Kind<typeof PredictionInput, PredictionFacts, PredictionReport> = {
   ...predictionBase,
   name: 'predict',
-  input: PredictionRequest,
+  input: PredictionInput,
   pool: 'predict',
   parties: 'apps',
   costs: 'unit',
@@ -32,10 +32,10 @@ export const predict: Kind<typeof PredictionRequest, PredictionFacts, Prediction
 };
 
 /** Predicts the reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
-export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
+export const reply: Kind<typeof ReplyInput, NoFacts, ReplyReport> = {
   ...predictionBase,
   name: 'reply',
-  input: ReplyRequest,
+  input: ReplyInput,
   pool: 'predict',
   parties: 'accounts',
   deadline: 'replyTimeoutMs',
@@ -44,10 +44,10 @@ export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
 };
 
 /** Predicts what an account's person types next, without an app: `POST /api/predictions/draft/`. */
-export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
+export const draft: Kind<typeof DraftInput, NoFacts, DraftReport> = {
   ...predictionBase,
   name: 'draft',
-  input: DraftRequest,
+  input: DraftInput,
   pool: 'predict',
   parties: 'accounts',
   deadline: 'predictionTimeoutMs',
@@ -55,11 +55,11 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
 };
 
 /** Predicts one reply of a batch, by the deadline of the batch, whose admission has looked at the tokens. */
-export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
+export const batchReply: Kind<typeof ReplyInput, BatchReplyFacts, ReplyReport> = {
   ...predictionBase,
   name: 'batch_reply',
   costs: null,
-  input: ReplyRequest,
+  input: ReplyInput,
   pool: 'batch',
   parties: 'accounts',
   deadline: 'batchTimeoutMs',
@@ -95,11 +95,11 @@ export const promoteEpisodes: PromotionKind = { ...promotionBase, name: 'promote
 export const promoteFacts: PromotionKind = { ...promotionBase, name: 'promote_facts' };
 
 /** Predicts the replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
-export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchReport>> = {
+export const predictBatch: Kind<typeof BatchInput, NoFacts, JobReport<BatchReport>> = {
   ...jobBase,
   pool: 'batch',
   name: 'predict_batch',
-  input: BatchRequest,
+  input: BatchInput,
   deadline: 'batchTimeoutMs',
   oneAtATime: false,
   rows: batchRows,

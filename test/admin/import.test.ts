@@ -112,6 +112,7 @@ describe('transcript import', function () {
 
     const { body: page } = await recording.sessionEvents(ann, `codex:${codex}`);
     assert.deepEqual([page.session.source, page.session.source_detail], ['codex', '/home/ada/engine']);
+    assert.equal(page.results[0]?.['project'], 'machine');
     assert.equal(page.session.ended_at, '2026-05-01T10:10:00.000Z');
     const prompt = page.results.find(({ prompt }) => prompt === 'Which database?');
     const reply = page.results.find(({ reply }) => reply === 'PostgreSQL');

@@ -6,6 +6,7 @@ export function offerOf(text: string): ContextCandidates {
   const common = {
     id: '1',
     origin: 'human',
+    project: null,
     tags: [],
     model: null,
     createdAt: at,

@@ -95,6 +95,7 @@ export function codexFile(
   const meta = {
     id: session,
     cwd: '/home/ada/engine',
+    git: { repository_url: 'git@example.com:acme/machine.git' },
     timestamp: at(0),
     ...(from && { forked_from_id: from }),
   };

@@ -1,4 +1,10 @@
-import { byStart, type ClusterRow, clustersOf, isAfterGap } from '../../shared/domain/clusters.ts';
+import {
+  byStart,
+  type ClusterRow,
+  clustersOf,
+  isAfterGap,
+  sessionAndProject,
+} from '../../shared/domain/clusters.ts';
 
 /** Number of rows read at a time, and the maximum number of rows kept of clusters that may go on. */
 const WINDOW_ROWS = 500;
@@ -45,7 +51,9 @@ export async function findWholeClusters<R extends Row>(
  * silent for the longest time count as ended.
  */
 function clustersOpenAt<R extends Row>(last: R, clusters: readonly R[][], rowsMax: number): R[][] {
-  const lastOfSessions = new Map(clusters.map((cluster) => [cluster[0]?.sessionId, cluster]));
+  const lastOfSessions = new Map(
+    clusters.map((cluster) => [cluster[0] && sessionAndProject(cluster[0]), cluster]),
+  );
   const open = [...lastOfSessions.values()].filter((cluster) => !isAfterGap(cluster.at(-1), last));
   const endOf = (cluster: readonly R[]) => cluster.at(-1)?.occurredAt.getTime() ?? 0;
   return firstThatFit(

@@ -8,7 +8,7 @@ import type { PredictionFacts, PredictionReport } from '../../shared/domain/pred
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { End } from '../../shared/domain/work.ts';
 import { COMPLETION_MAX } from '../../shared/schemas/limits.ts';
-import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
+import type { PredictionInput, PredictionRequest } from '../../shared/schemas/predictions.ts';
 import { fingerprint, pseudonym } from '../../shared/security/fingerprint.ts';
 import { draftEndOf } from '../../shared/text/phrases.ts';
 import { normalForm, UNSPACED_SCRIPTS } from '../../shared/text/words.ts';
@@ -23,7 +23,7 @@ export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeou
  * A request with its search terms for memory: `question` is a text, and `tails` are ends of the draft, to look up
  * phrases that continue them.
  */
-export interface MemoryRequest<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
+export interface MemoryRequest<Request = Pick<PredictionInput, 'draft' | 'messages' | 'project'>> {
   request: Request;
   question: string;
   tails: readonly string[];
@@ -34,7 +34,7 @@ interface RememberedContext extends ConnectedContext {
   verdicts: Verdicts;
 }
 
-type ReadMemory = (reader: Reader, request: MemoryRequest<PredictionRequest>) => Promise<RememberedContext>;
+type ReadMemory = (reader: Reader, request: MemoryRequest<PredictionInput>) => Promise<RememberedContext>;
 
 const NOTHING_REMEMBERED: RememberedContext = {
   bundle: null,

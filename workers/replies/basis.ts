@@ -1,15 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { projectsOf } from '../../shared/db/stores/recording/read.ts';
 import { readCalibrator, readDecisions, readPromptReplies } from '../../shared/db/stores/replies/basis.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
+import { inProject } from '../../shared/domain/project.ts';
 import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { Precedents, type SupportCheck } from '../../shared/domain/replies/support.ts';
 import { createVoter, type PromptReply, type VoteResult } from '../../shared/domain/replies/vote.ts';
 import { dayOf } from '../../shared/domain/shown-rows.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
-import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+import type { ReplyInput } from '../../shared/schemas/replies.ts';
 import type { FairReads } from '../work/reads.ts';
 import { type ScreenedMaterial, screenMaterial } from './screen.ts';
 
@@ -33,11 +35,13 @@ export interface BasisDependencies {
 export async function readBasis(
   { em, settings }: Pick<BasisDependencies, 'em' | 'settings'>,
   accountId: string,
-  { agent, agent_input: prompt, recency_minutes: recencyMinutes }: ReplyRequest,
+  { agent, agent_input: prompt, recency_minutes: recencyMinutes, ...request }: ReplyInput,
 ): Promise<Basis> {
-  const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
+  const [ofSession] = await projectsOf(em(), [{ ...request, accountId, sessionId: request.session_id }]);
+  const project = ofSession ?? undefined;
+  const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes, ...inProject(project) };
   const bundle = await assembleContext(em(), accountId, query);
-  const pairs = await readPromptReplies(em(), accountId);
+  const pairs = await readPromptReplies(em(), accountId, project);
   const vote = createVoter(pairs)(prompt);
   const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
@@ -46,7 +50,7 @@ export async function readBasis(
     screened: await screenMaterial([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
-    isSupported: new Precedents(pairs, await readDecisions(em(), accountId)).supportFor(prompt),
+    isSupported: new Precedents(pairs, await readDecisions(em(), accountId, project)).supportFor(prompt),
     calibrator: await readCalibrator(em(), accountId),
     memoryRevision: bundle.meta.revision,
   };

@@ -46,7 +46,8 @@ export function createBatchReplyHandler(
     if (batchBundle === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     // Omits `gone`: other replies may wait for this read, so it must continue if this reply is aborted.
     const reader = { party: claim.party, memory: claim.party };
-    const read = () => inTurn(reader, () => readSharedBasis(dependencies, claim.party, batchBundle.bundle));
+    const read = () =>
+      inTurn(reader, () => readSharedBasis(dependencies, claim.party, request.project, batchBundle.bundle));
     // The key contains the memory's revision, so that a changed memory is read again, and no deleted row is used.
     return sharedBases.use(`${batch} ${batchBundle.revision}`, read, (common) =>
       predict(claim, request, limitedContext, async () => basisOf(await common(), request, settings)),
@@ -62,6 +63,7 @@ function limitTime(ms: number, context: AttemptContext): AttemptContext {
 async function readSharedBasis(
   { em }: ReplyDependencies,
   accountId: string,
+  project: string | undefined,
   bundle: BatchBundle,
 ): Promise<SharedBasis> {
   const { profile, ...rows } = await readBatchMemory(em(), accountId, bundle);
@@ -71,12 +73,12 @@ async function readSharedBasis(
   };
   const { memoryRevision, truncated } = bundle;
   const material = { ...rows, profile: fittedProfile, examples: [], prompt: '', truncated };
-  const pairs = await readPromptReplies(em(), accountId);
+  const pairs = await readPromptReplies(em(), accountId, project);
   return {
     screened: await screenMaterial([], material),
     memoryRevision,
     pairs,
-    precedents: new Precedents(pairs, await readDecisions(em(), accountId)),
+    precedents: new Precedents(pairs, await readDecisions(em(), accountId, project)),
     calibrator: await readCalibrator(em(), accountId),
     voteOn: createVoter(pairs),
   };

@@ -5,13 +5,14 @@ import { repeatableTransaction } from '../../shared/db/statement.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import type { Admission, AdmissionDecision, AdmissionTerms } from '../../shared/db/stores/work/admit.ts';
 import { storeProgress } from '../../shared/db/stores/work/progress.ts';
+import { inProject } from '../../shared/domain/project.ts';
 import { fitCommon } from '../../shared/domain/replies/material.ts';
 import type { BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
 import type { TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { newIds } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
-import type { BatchRequest } from '../../shared/schemas/replies.ts';
+import type { BatchInput } from '../../shared/schemas/replies.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 import { admissionTerms, admitWithin, jobAdmission } from '../../shared/work/admission.ts';
 import { batchReply, type predictBatch } from '../../shared/work/kinds.ts';
@@ -81,15 +82,15 @@ function traceFacts(facts: TraceFacts): TraceFacts {
 
 interface BatchPrompts {
   inputs: readonly string[];
-  common: Pick<BatchRequest, 'recency_minutes'>;
+  common: Pick<BatchInput, 'recency_minutes' | 'project'>;
 }
 
 async function chooseBundle(
   { em, inTurn, settings }: BasisDependencies,
   accountId: string,
-  { inputs, common: { recency_minutes: recencyMinutes } }: BatchPrompts,
+  { inputs, common: { recency_minutes: recencyMinutes, project } }: BatchPrompts,
 ): Promise<BatchBundle> {
-  const query = { ...CONTEXT_DEFAULTS, query: searchTextOf(inputs), recencyMinutes };
+  const query = { ...CONTEXT_DEFAULTS, query: searchTextOf(inputs), recencyMinutes, ...inProject(project) };
   const reader = { party: accountId, memory: accountId };
   const bundle = await inTurn(reader, () => assembleContext(em(), accountId, query));
   const { profile, facts, episodes, raw, truncated } = fitCommon(

@@ -7,7 +7,7 @@ import { decideReply, type ReplyProposal } from '../../shared/domain/replies/dec
 import type { PromptReply, VoteResult } from '../../shared/domain/replies/vote.ts';
 import type { ReplyReport } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
-import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
+import type { ReplyContext, ReplyInput } from '../../shared/schemas/replies.ts';
 import { codesIn, withoutCodes } from '../../shared/text/codes.ts';
 import { endsWithClosedQuestion } from '../../shared/text/meaning.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
@@ -75,7 +75,7 @@ export function createReplyPredictor({
 
   return async (
     claim: PredictedWork,
-    request: ReplyRequest,
+    request: ReplyInput,
     context: AttemptContext,
     basis: () => Promise<Basis>,
   ): Promise<End<ReplyReport>> => {
@@ -129,7 +129,7 @@ export function createReplyHandler(dependencies: ReplyDependencies): Handler<typ
 }
 
 interface ReplyCall {
-  request: ReplyRequest;
+  request: ReplyInput;
   model: string;
   screened: ScreenedMaterial;
   claim: PredictedWork;

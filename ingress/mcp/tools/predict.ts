@@ -11,6 +11,7 @@ import {
   DATA_WARNING,
   openObject,
   pick,
+  project,
   SETTING_HINTS,
   tool,
   withDescription,
@@ -29,11 +30,12 @@ export const predictReply = tool({
     k,
     threshold: withDescription(threshold, '"auto" from this confidence on'),
     session_id,
+    project,
     detail: Type.Optional(Type.Boolean()),
   }),
   output: openObject(pick(ReplyResponse.properties, 'id', 'status', 'predicted_response', 'confidence')),
-  async run({ detail, agent = undefined, ...asked }, { account, signal, agent: caller }) {
-    const reply = await account.predictReply({ agent: agent ?? caller, ...asked }, { signal });
+  async run({ detail, project, agent = undefined, ...asked }, { account, signal, agent: caller }) {
+    const reply = await account.predictReply({ agent: agent ?? caller, ...asked }, { signal, project });
     const { id, status, predicted_response, confidence, candidates } = reply;
     if (detail) return { note: DATA_WARNING, ...reply };
     const others = candidates.slice(1).map((one) => ({ response: one.response, confidence: one.confidence }));

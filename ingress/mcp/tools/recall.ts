@@ -3,7 +3,7 @@ import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
 import { closedObject, text, withDefault } from '../../../shared/schemas/build.ts';
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
 import { excerptOf } from './excerpt.ts';
-import { DATA_WARNING, openObject, READING_HINTS, tool, typedId } from './tool.ts';
+import { DATA_WARNING, openObject, project, READING_HINTS, tool, typedId } from './tool.ts';
 
 /** A fact, an episode or a raw row. */
 export interface RememberedRow {
@@ -27,13 +27,14 @@ export const recall = tool({
   input: closedObject({
     query: text(QUERY_MAX, 1),
     limit: withDefault(Type.Integer({ minimum: 1, maximum: 50 }), 8),
+    project,
     detail: Type.Optional(Type.Boolean()),
   }),
   output: openObject({ results: Type.Array(Row) }),
-  async run({ query, limit, detail }, { account, signal }) {
+  async run({ query, limit, project, detail }, { account, signal }) {
     const context = await account.assembleContext(
       { query, recency_minutes: null, max_facts: limit, max_episodes: limit, max_raw: limit },
-      { signal },
+      { signal, project },
     );
     const rows = interleave(rowsOf(context)).slice(0, limit);
     const results = detail
@@ -55,14 +56,12 @@ export const getContext = tool({
   description:
     'What to know of the person before a task: profile, facts, and what happened lately. detail: all that is stored of each row.',
   hints: READING_HINTS,
-  input: closedObject({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
+  input: closedObject({ query, goal, tags, recency_minutes, project, detail: Type.Optional(Type.Boolean()) }),
   output: openObject({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
-  async run({ detail, ...contextQuery }, { account, signal }) {
+  async run({ detail, project, ...contextQuery }, { account, signal }) {
     const context = await account.assembleContext(
       detail ? contextQuery : { ...contextQuery, ...SHORT_ANSWER_LIMITS },
-      {
-        signal,
-      },
+      { signal, project },
     );
     if (detail) return { note: DATA_WARNING, ...context };
     const { profile, meta } = context;

@@ -1,7 +1,7 @@
-import type { Static, TObject, TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { AccountClient } from '../../../client/src/api.ts';
-import { closedObject } from '../../../shared/schemas/build.ts';
-import { INTEGER_MAX } from '../../../shared/schemas/limits.ts';
+import { closedObject, text } from '../../../shared/schemas/build.ts';
+import { INTEGER_MAX, SOURCE_DETAIL_MAX } from '../../../shared/schemas/limits.ts';
 import { compile, type Validator } from '../../../shared/schemas/validator.ts';
 
 export interface ToolCall {
@@ -72,6 +72,12 @@ export function withDescription<T extends TSchema>(schema: T, description: strin
   const copy: T = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema));
   return Object.assign(copy, { description });
 }
+
+/** Argument of a tool that leaves out what was said in other projects. */
+export const project = withDescription(
+  Type.Optional(text(SOURCE_DETAIL_MAX, 1)),
+  'Folder or repository you work in',
+);
 
 /** Returns the schema of an answer that may have further properties. */
 export const openObject = (properties: Record<string, TSchema>): TSchema => ({

@@ -3,6 +3,7 @@ import { DraftRequest, DraftResponse } from '../../../shared/schemas/drafts.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
+import { requestedProject } from '../../request/project.ts';
 import type { Parts } from '../parts.ts';
 
 export const predictDraft = endpoint('user', {
@@ -16,9 +17,11 @@ unit. No text of it is stored for longer than the recovery window; it is cancell
   body: DraftRequest,
   bodyLimit: 4 * MIB,
   boxesBody: true,
+  requestHeaders: ['Forecue-Project'],
   errors: ['context_too_large', 'quota_exceeded', ...PREDICTION_ERRORS],
   response: DraftResponse,
-}).handle(async ({ user, body, signal }, { predictDraft }: Parts) => {
-  const { sent, context, ...rest } = await predictDraft(user.id, body, signal);
+}).handle(async ({ user, body, headers, signal }, { predictDraft }: Parts) => {
+  const input = body.map((request) => ({ ...request, project: requestedProject(headers) }));
+  const { sent, context, ...rest } = await predictDraft(user.id, input, signal);
   return { body: hasScope(user, ['read']) ? { ...rest, sent, context } : rest };
 });

@@ -31,6 +31,7 @@ import { JOB_ERRORS, job, PREDICTION_ERRORS, RESPONSE_MODES } from '../../jobs/d
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
 import { prefers } from '../../request/preferences.ts';
+import { requestedProject } from '../../request/project.ts';
 import type { Parts } from '../parts.ts';
 
 export const predictReply = endpoint('user', {
@@ -43,7 +44,7 @@ export const predictReply = endpoint('user', {
   body: ReplyRequest,
   bodyLimit: 4 * MIB,
   boxesBody: true,
-  requestHeaders: ['Idempotency-Key', 'Prefer', 'X-On-Disconnect'],
+  requestHeaders: ['Forecue-Project', 'Idempotency-Key', 'Prefer', 'X-On-Disconnect'],
   errors: [
     'idempotency_conflict',
     'request_in_flight',
@@ -59,7 +60,8 @@ export const predictReply = endpoint('user', {
     wait: prefers(headers, 'wait'),
     cancelOnDisconnect: headers['x-on-disconnect'] === 'cancel',
   };
-  const { row, replayed } = await replies.predict(user.id, body, preferences, signal);
+  const input = body.map((request) => ({ ...request, project: requestedProject(headers) }));
+  const { row, replayed } = await replies.predict(user.id, input, preferences, signal);
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };
 });
 
@@ -77,7 +79,8 @@ export const predictReplies = endpoint('user', {
   errors: ['quota_exceeded', ...JOB_ERRORS],
   response: BatchResponse,
 }).handle((input, parts: Parts) => {
-  const body = input.body.map((batch) => parts.replies.check(batch));
+  const project = requestedProject(input.headers);
+  const body = input.body.map((batch) => ({ ...parts.replies.check(batch), project }));
   return answerJob<BatchReport, BatchResponse>(predictBatch, { ...input, body }, parts);
 });
 

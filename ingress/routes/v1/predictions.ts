@@ -13,6 +13,7 @@ import { replayedHeader } from '../../jobs/answer.ts';
 import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
 import type { PredictionPreferences } from '../../predictions/service.ts';
 import { prefers } from '../../request/preferences.ts';
+import { requestedProject } from '../../request/project.ts';
 import type { Parts } from '../parts.ts';
 
 export const predict = endpoint('app', {
@@ -24,7 +25,7 @@ export const predict = endpoint('app', {
   body: PredictionRequest,
   bodyLimit: 4 * MIB,
   boxesBody: true,
-  requestHeaders: ['Prefer', 'X-On-Disconnect'],
+  requestHeaders: ['Forecue-Project', 'Prefer', 'X-On-Disconnect'],
   errors: [
     'context_too_large',
     'not_found',
@@ -69,6 +70,7 @@ function preferencesOf(headers: IncomingHttpHeaders): PredictionPreferences {
   return {
     wait: prefers(headers, 'wait'),
     onDisconnect: onDisconnect === undefined ? undefined : String(onDisconnect),
+    project: requestedProject(headers),
   };
 }
 

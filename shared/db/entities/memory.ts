@@ -23,6 +23,8 @@ export const RawMemory = defineEntity({
     /** Id of the recorded event that the row was made from. */
     eventId: p.text().nullable(),
     occurredAt: p.datetime(3),
+    /** What it was about: see `domain/project.ts`. Null if that is unknown. */
+    project: p.text().nullable(),
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
@@ -34,6 +36,7 @@ export const RawMemory = defineEntity({
   indexes: [
     { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
     { name: 'raw_memories_created', properties: ['account', 'createdAt'] },
+    { name: 'raw_memories_project', properties: ['account', 'project', 'occurredAt', 'id'] },
     {
       name: 'raw_memories_event',
       expression: `create unique index "raw_memories_event" on "raw_memories" ("account_id", "event_id") where event_id is not null`,
@@ -68,6 +71,8 @@ export const Episode = defineEntity({
     origin: p.text(),
     /** Who brought the text, as of a raw row; null if Forecue derived it. */
     witness: p.text().nullable(),
+    /** The project of its rows, if they have one in common. */
+    project: p.text().nullable(),
     tags: p.type(TextArray).$type<string[]>(),
     /** Importance, from 0 to 1. */
     salience: p.double().$type<number>().default(0.5),
@@ -116,6 +121,8 @@ export const Fact = defineEntity({
     origin: p.text().default('human'),
     /** Who brought the text, as of a raw row; null if Forecue derived it. */
     witness: p.text().nullable(),
+    /** The project of its sources, if they have one in common. */
+    project: p.text().nullable(),
     tags: p.type(TextArray).$type<string[]>(),
     confidence: p.double().$type<number>().default(1),
     validFrom: p.datetime(3).nullable(),

@@ -11,6 +11,8 @@ export const RecordingSession = defineEntity({
     startedAt: p.datetime(3),
     source: p.text(),
     sourceDetail: p.text().nullable(),
+    /** Project of the rows that memory makes from its events. */
+    project: p.text().nullable(),
     endedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     /** `arrival` of the session's latest event. */

@@ -17,6 +17,7 @@ export const Reply = defineEntity({
     agent: p.text(),
     agentInput: p.text(),
     sessionId: p.text().nullable(),
+    project: p.text().nullable(),
     k: p.integer(),
     threshold: p.double().$type<number>(),
     /** The requested model; once answered, the model that gave the answer. */

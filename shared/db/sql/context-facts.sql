@@ -22,9 +22,10 @@ begin
 end $$;
 
 -- Returns facts that are valid now, contain `_goal` and have one of `_tags`, if given: the pinned, the latest, and
--- those about the question, even if it spells a word differently; as many as fit into `_room` bytes.
+-- those about the question, even if it spells a word differently; as many as fit into `_room` bytes. A fact is about
+-- the person, whatever they worked on, unless its kind is `project`.
 create or replace function context_facts_v1(
-  _account uuid, _query text, _goal text, _tags text[], _most int, _room int)
+  _account uuid, _query text, _goal text, _tags text[], _projects text[], _most int, _room int)
 returns json language plpgsql stable as $$
 declare
   _filtered boolean := _goal is not null or _tags is not null;
@@ -75,20 +76,21 @@ begin
      order by f.id desc limit _most);
   select array_agg(a.id order by a.relevance desc), array_agg(a.relevance order by a.relevance desc)
     into _about, _relevance
-    from facts_about_v1(_account, null, _query, coalesce(cardinality(_matching), _current), _matching) a;
+    from facts_about_v1(_account, null, _query, coalesce(cardinality(_matching), _current), _matching, null) a;
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
     from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
             from (select p.place, row_to_json(s) as shown
                     from in_turn_v1(_pinned || _latest, _about, _relevance) p
                    cross join lateral (
-                     select f.id, f.text, f.kind, f.slot, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
-                            f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,
-                            f.created_at as "createdAt", f.updated_at as "updatedAt",
+                     select f.id, f.text, f.kind, f.slot, f.origin, f.project, f.tags, f.confidence,
+                            f.valid_from as "validFrom", f.valid_to as "validTo", f.recorded_at as "recordedAt",
+                            f.pinned, f.model, f.created_at as "createdAt", f.updated_at as "updatedAt",
                             (select count(*) from (
                                select from memory_links l
                                 where l.account_id = _account and l.from_id = f.id limit 10) l) as support,
                             p.relevance
-                       from facts f where f.id = p.id
+                       from facts f
+                      where f.id = p.id and in_projects_v1(case f.kind when 'project' then f.project end, _projects)
                       offset 0) s) o) f;
   return json_build_object(
     'matched', _matched, 'superseded', _superseded, 'stale', _stale, 'expired', _expired, 'notYetValid', _not_yet,

@@ -2,10 +2,12 @@
 -- sample of about `_most`. One in eight phrases has a `sample` of 1 or more, one in eight of these has 2 or more, and
 -- so on up to 4. Reads the highest and rarest `sample` first, so that the cost does not grow with the amount written;
 -- the next lower one, with seven times as many phrases, only if it is expected to fit. `scale` is the number of phrases
--- that each returned one stands for; `line` and `occasion` tell texts and sessions apart. Leaves out phrases whose
--- recorded `source` or `agent` is an app in `_elsewhere`.
-create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
-returns table (words int, scale int, following text, days float8, source uuid, line int, occasion int)
+-- that each returned one stands for. `line` and `occasion` tell texts and sessions apart. Leaves out phrases whose
+-- recorded `source` or `agent` is an app in `_elsewhere`. `project` is read only if `_in_projects`.
+create or replace function phrases_after_v1(
+  _account uuid, _elsewhere text[], _tails text[], _most int, _in_projects boolean)
+returns table (
+  words int, scale int, following text, days float8, source uuid, line int, occasion int, project text)
 language plpgsql stable as $$
 declare
   _found phrases[];
@@ -32,7 +34,8 @@ begin
     return query
       select _place - 1, (8 ^ (_sample + 1))::int, substr(coalesce(p.written, p.words), length(_tails[_place]) + 1),
              greatest(0, extract(epoch from now() - p.written_at) / 86400)::float8, p.raw_id,
-             p.line, p.occasion
+             p.line, p.occasion,
+             case when _in_projects then (select r.project from raw_memories r where r.id = p.raw_id) end
         from unnest(_found) p
        where cardinality(_elsewhere) = 0 or not exists (
          select from raw_memories r
@@ -42,8 +45,9 @@ end $$;
 
 -- Returns phrases as `phrases_after_v1` does, for the person behind a connection, without what they wrote in other apps
 -- that are or were connected. None if they allowed the app their facts only.
-create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int)
-returns table (words int, scale int, following text, days float8, source uuid, line int, occasion int)
+create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int, _in_projects boolean)
+returns table (
+  words int, scale int, following text, days float8, source uuid, line int, occasion int, project text)
 language plpgsql stable as $$
 declare
   _account uuid;
@@ -61,7 +65,7 @@ begin
     into _account, _elsewhere
     from connections c where c.id = _connection and c.memory = 'all';
   if _account is not null then
-    return query select * from phrases_after_v1(_account, _elsewhere, _tails, _most);
+    return query select * from phrases_after_v1(_account, _elsewhere, _tails, _most, _in_projects);
   end if;
 end $$;
 

@@ -1,6 +1,7 @@
 do $$ begin
   create type recording_row_v1 as (
-    place bigint, id text, session_id text, type text, occurred_at timestamptz, source text, source_detail text);
+    place bigint, id text, session_id text, type text, occurred_at timestamptz, source text, source_detail text,
+    project text);
 exception when duplicate_object then
   null;
 end $$;
@@ -20,7 +21,8 @@ end $$;
 -- and read all events of a large one.
 create or replace function record_v1(
   _account uuid, _ids text[], _session_ids text[], _types text[], _times timestamptz[], _sources text[],
-  _source_details text[], _bodies text, _sizes int[], _quotas json, _witness text, _reported boolean)
+  _source_details text[], _projects text[], _bodies text, _sizes int[], _quotas json, _witness text,
+  _reported boolean)
 returns table (accepted int, foreign_places int[], excess json)
 language plpgsql set lock_timeout = '2s' set enable_seqscan = off set jit = off as $$
 declare
@@ -59,9 +61,10 @@ begin
      where (select s.account_id <> _account from recording_sessions s where s.id = b.id));
   fresh := array(
     select distinct on (b.id)
-           row (b.place, b.id, b.session_id, b.type, b.occurred_at, b.source, b.source_detail)::recording_row_v1
-      from unnest(_ids, _session_ids, _types, _times, _sources, _source_details)
-           with ordinality b (id, session_id, type, occurred_at, source, source_detail, place)
+           row (b.place, b.id, b.session_id, b.type, b.occurred_at, b.source, b.source_detail, b.project
+           )::recording_row_v1
+      from unnest(_ids, _session_ids, _types, _times, _sources, _source_details, _projects)
+           with ordinality b (id, session_id, type, occurred_at, source, source_detail, project, place)
      where not exists (select from unnest(known) k (id) where k.id = b.id)
        and not exists (select from unnest(foreign_sessions) f (id) where f.id = b.session_id)
      order by b.id, b.place);
@@ -77,9 +80,10 @@ begin
     return;
   end if;
 
-  insert into recording_sessions (id, account_id, started_at, source, source_detail, created_at, last_arrival)
+  insert into recording_sessions (id, account_id, started_at, source, source_detail, project, created_at,
+                                  last_arrival)
   select distinct on (f.session_id)
-         f.session_id, _account, f.occurred_at, f.source, f.source_detail, now(), 0
+         f.session_id, _account, f.occurred_at, f.source, f.source_detail, f.project, now(), 0
     from unnest(fresh) f
    order by f.session_id, f.place
       on conflict (id) do nothing;
@@ -135,7 +139,8 @@ begin
          ended_at = greatest(s.ended_at, e.ended_at),
          started_at = coalesce((e.start).occurred_at, s.started_at),
          source = coalesce((e.start).source, s.source),
-         source_detail = case when e.start is null then s.source_detail else (e.start).source_detail end
+         source_detail = case when e.start is null then s.source_detail else (e.start).source_detail end,
+         project = case when e.start is null then s.project else (e.start).project end
     from arrivals a join effects e on e.session_id = a.session_id
    where s.id = a.session_id;
 

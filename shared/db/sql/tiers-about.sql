@@ -8,8 +8,8 @@ $$;
 
 -- `facts_about_v1`, `episodes_about_v1` and `raw_about_v1` return the rows of a tier that are about a question, with
 -- their relevance: 1 for the most relevant row. They search the rows since `_since` (facts: all that hold now), without
--- stale episodes and predictions, or, if `_among` is given, only those of these rows that it lists. `_count` is the
--- number of searched rows.
+-- stale episodes, predictions and rows of other projects than `_projects`, or, if `_among` is given, only those of
+-- these rows that it lists. `_count` is the number of searched rows.
 --
 -- Relevance is the sum of the inverse document frequencies (as in BM25: Robertson and Zaragoza, 2009) of the question's
 -- words that the row has. A word's rows are counted up to `context_found_max`. A word with that many rows counts only
@@ -34,9 +34,11 @@ begin
       from (values
         ('facts_about_v1', 'facts', 'r.text', 'fact_holds_v1(r)', 'null::text', 5, false),
         ('episodes_about_v1', 'episodes', $s$r.title || ' ' || r.summary$s$,
-         'r.ended_at >= _since and r.stale_at is null', 'null::text', null, false),
+         'r.ended_at >= _since and r.stale_at is null and in_projects_v1(r.project, _projects)',
+         'null::text', null, false),
         ('raw_about_v1', 'raw_memories', $s$coalesce(r.agent || ' ', '') || r.content$s$,
-         $s$r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')$s$,
+         $s$r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')
+            and in_projects_v1(r.project, _projects)$s$,
          'r.session_id', null, true)
       ) t (name, of, words, shown, session, nearly, in_sessions)
   loop
@@ -49,7 +51,8 @@ begin
        where %4$s and (_among is null or r.id = any (_among)) limit context_found_max() $$,
       _tier.session, _tier.of, _tier.words, _tier.shown);
     execute format($function$
-      create or replace function %1$I(_account uuid, _since timestamptz, _query text, _count int, _among uuid[])
+      create or replace function %1$I(
+        _account uuid, _since timestamptz, _query text, _count int, _among uuid[], _projects text[])
       returns table (id uuid, relevance real) language sql stable as $$
         with words as materialized (
           select w.word, w.lookup, row_number() over () as place from question_words_v1(_query) w
@@ -111,7 +114,7 @@ begin
                  select r.*, case row_number() over (order by r.occurred_at, r.id) when 1 then 0.65 else 0.3
                           end::float8 as part
                    from raw_memories r
-                  where r.account_id = _account and r.session_id = b.session
+                  where r.account_id = _account and r.session_id = b.session and in_projects_v1(r.project, _projects)
                     and (r.occurred_at, r.id) > (p.occurred_at, p.id)
                   order by r.occurred_at, r.id limit 2) r
               where p.id = b.id and r.origin not in ('accepted_prediction', 'edited_prediction')) n

@@ -92,7 +92,12 @@ class CodexReader implements Reader {
     if (id === undefined) return;
     this.#idPrefix = `${NAME}:${stringOf(meta['forked_from_id']) ?? id}`;
     if (this.#session !== undefined) return;
-    this.#session = { id: `${NAME}:${id}`, agent: NAME, detail: stringOf(meta['cwd']) };
+    this.#session = {
+      id: `${NAME}:${id}`,
+      agent: NAME,
+      detail: stringOf(meta['cwd']),
+      repository: stringOf(objectOf(meta['git'])['repository_url']),
+    };
     this.#isSubagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
     this.#isProgram = PROGRAM_SOURCES.includes(String(meta['source']));
   }

@@ -45,6 +45,7 @@ class CopilotReader implements Reader {
       id: `${NAME}:${String(sessionId)}`,
       agent: NAME,
       detail: stringOf(objectOf(context)['cwd']),
+      repository: stringOf(objectOf(context)['repository']),
     };
   }
 

@@ -70,6 +70,7 @@ describe('memory rows', () => {
         session_id: null,
         source: 'api',
         event_id: null,
+        project: null,
         tags: ['a', 'b'],
         metadata: {},
         promoted_at: null,

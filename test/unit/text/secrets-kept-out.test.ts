@@ -79,6 +79,7 @@ const sentence = (words: string) => `I always use ${words} at work.`;
 const rawRow = (content: string): RawToPromote => ({
   id: '1',
   sessionId: 's',
+  project: null,
   occurredAt: new Date(0),
   content,
   isHuman: true,

@@ -23,6 +23,7 @@ const sessions = fc.array(drawnRow, { maxLength: 120, size: 'max' }).map((drawn)
     at += pauseMinutes * MINUTE;
     return {
       ...row,
+      project: null,
       id: String(n).padStart(4, '0'),
       occurredAt: new Date(at),
       content: CONTENT,
@@ -102,7 +103,15 @@ describe('search for whole clusters', () => {
     names.split(' ').map((id, n): Row => {
       const occurredAt = new Date(n * MINUTE);
       const sessionId = id.charAt(0);
-      return { id, sessionId, occurredAt, content: 'x', isHuman: true, isSummarised: sessionId === 's' };
+      return {
+        id,
+        sessionId,
+        project: null,
+        occurredAt,
+        content: 'x',
+        isHuman: true,
+        isSummarised: sessionId === 's',
+      };
     });
 
   it('a search finds rows that an episode summarises one by one, and clusters of the other rows', async () => {

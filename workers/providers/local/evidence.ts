@@ -47,8 +47,8 @@ export function isWrittenByPerson(message: Message): boolean {
 
 export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEvidence[] {
   const evidence: ContinuationEvidence[] = (task.local?.phrases ?? []).map(
-    ({ following, words, scale, days, source, ...remembered }) => ({
-      ...cutFollowing(following, isCutPhrase((end.tails[words]?.length ?? 0) + following.length)),
+    ({ following, isCut, words, scale, days, source, ...remembered }) => ({
+      ...cutFollowing(following, isCut || isCutPhrase((end.tails[words]?.length ?? 0) + following.length)),
       minWords: words,
       maxWords: words,
       weight: scale * (OLD_PHRASE_WEIGHT + (1 - OLD_PHRASE_WEIGHT) * 0.5 ** (days / HALF_LIFE_DAYS)),

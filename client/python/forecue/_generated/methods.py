@@ -241,7 +241,7 @@ class AsyncMethods:
         self,
         *,
         label: str,
-        scopes: Sequence[Literal["read", "predict", "write", "forget"]] = OMITTED,
+        scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]] = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.NewKeyResponse:
         """Issue a key.
@@ -278,6 +278,20 @@ class AsyncMethods:
         """
         return await self._call("read_own_connection", (id,), None, options)
 
+    async def change_own_connection(
+        self,
+        id: str,
+        *,
+        scope: shapes.ConnectionChangeScope = OMITTED,
+        ends_at: Union[str, None] = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.ConnectionDetail:
+        """Change what an app may use, and until when.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `connection_revoked`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("change_own_connection", (id,), {"scope": scope, "ends_at": ends_at}, options)
+
     async def revoke_own_connection(self, id: str, **options: Unpack[CallOptions]) -> None:
         """End a connection.
 
@@ -287,7 +301,7 @@ class AsyncMethods:
 
     async def record_events(
         self,
-        body: Sequence[Union[shapes.RecordEventsSessionStarted, shapes.RecordEventsSessionStopped, shapes.RecordEventsAgentPrompt, shapes.RecordEventsAgentMessage, shapes.RecordEventsUserReply, shapes.RecordEventsUserMessage, shapes.RecordEventsNote, shapes.CustomEvent]],
+        body: Sequence[Union[shapes.RecordEventsSessionStarted, shapes.RecordEventsSessionStopped, shapes.RecordEventsAgentPrompt, shapes.RecordEventsAgentMessage, shapes.RecordEventsUserReply, shapes.RecordEventsUserMessage, shapes.RecordEventsNote, shapes.RecordEventsAgentPermission, shapes.CustomEvent]],
         **options: Unpack[CallOptions]
     ) -> shapes.RecordingReceipt:
         """Record a batch of events.
@@ -332,6 +346,7 @@ class AsyncMethods:
         since: str = OMITTED,
         until: str = OMITTED,
         tag: str = OMITTED,
+        project: str = OMITTED,
         q: str = OMITTED,
         session_id: str = OMITTED,
         **options: Unpack[CallOptions]
@@ -340,7 +355,7 @@ class AsyncMethods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("list_raw_memory", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "q": q, "session_id": session_id}, options)
+        return await self._call("list_raw_memory", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "session_id": session_id}, options)
 
     @overload
     async def add_raw_memory(self, body: shapes.RawMemoryRequest, **options: Unpack[CallOptions]) -> shapes.RawMemoryResponse: ...
@@ -383,6 +398,7 @@ class AsyncMethods:
         since: str = OMITTED,
         until: str = OMITTED,
         tag: str = OMITTED,
+        project: str = OMITTED,
         q: str = OMITTED,
         session_id: str = OMITTED,
         **options: Unpack[CallOptions]
@@ -391,7 +407,7 @@ class AsyncMethods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("list_episodes", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "q": q, "session_id": session_id}, options)
+        return await self._call("list_episodes", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "session_id": session_id}, options)
 
     @overload
     async def add_episodes(self, body: shapes.EpisodeRequest, **options: Unpack[CallOptions]) -> shapes.EpisodeResponse: ...
@@ -423,6 +439,7 @@ class AsyncMethods:
         ended_at: str = OMITTED,
         status: Literal["draft", "final"] = OMITTED,
         raw_ids: Sequence[str] = OMITTED,
+        project: Union[str, None] = OMITTED,
         tags: Sequence[str] = OMITTED,
         salience: float = OMITTED,
         model: Union[str, None] = OMITTED,
@@ -432,7 +449,7 @@ class AsyncMethods:
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("change_episode", (id,), {"title": title, "summary": summary, "started_at": started_at, "ended_at": ended_at, "status": status, "raw_ids": raw_ids, "tags": tags, "salience": salience, "model": model}, options)
+        return await self._call("change_episode", (id,), {"title": title, "summary": summary, "started_at": started_at, "ended_at": ended_at, "status": status, "raw_ids": raw_ids, "project": project, "tags": tags, "salience": salience, "model": model}, options)
 
     async def delete_episode(self, id: str, **options: Unpack[CallOptions]) -> shapes.DeletionReceipt:
         """Forget an episode, and the facts that were derived from it alone.
@@ -449,6 +466,7 @@ class AsyncMethods:
         since: str = OMITTED,
         until: str = OMITTED,
         tag: str = OMITTED,
+        project: str = OMITTED,
         q: str = OMITTED,
         revision_of: str = OMITTED,
         superseded_by: str = OMITTED,
@@ -458,7 +476,7 @@ class AsyncMethods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "q": q, "revision_of": revision_of, "superseded_by": superseded_by}, options)
+        return await self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "revision_of": revision_of, "superseded_by": superseded_by}, options)
 
     @overload
     async def add_facts(self, body: shapes.FactRequest, **options: Unpack[CallOptions]) -> shapes.FactResponse: ...
@@ -753,6 +771,26 @@ class AsyncMethods:
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `context_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`.
         """
         return await self._call("predict_draft", (), {"draft": draft, "mode": mode, "language": language, "messages": messages}, options)
+
+    async def predict_permission(
+        self,
+        *,
+        agent: str,
+        tool: str,
+        action: Literal["run", "write", "delete", "read", "fetch", "call"],
+        target: str,
+        cwd: str,
+        project: str,
+        session_id: str = OMITTED,
+        mode: str = OMITTED,
+        shadow: bool = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.PermissionAnswer:
+        """Does this person allow what an agent is about to do?
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("predict_permission", (), {"agent": agent, "tool": tool, "action": action, "target": target, "cwd": cwd, "project": project, "session_id": session_id, "mode": mode, "shadow": shadow}, options)
 
     async def list_replies(
         self,
@@ -1072,7 +1110,7 @@ class Methods:
         self,
         *,
         label: str,
-        scopes: Sequence[Literal["read", "predict", "write", "forget"]] = OMITTED,
+        scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]] = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.NewKeyResponse:
         """Issue a key.
@@ -1109,6 +1147,20 @@ class Methods:
         """
         return self._call("read_own_connection", (id,), None, options)
 
+    def change_own_connection(
+        self,
+        id: str,
+        *,
+        scope: shapes.ConnectionChangeScope = OMITTED,
+        ends_at: Union[str, None] = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.ConnectionDetail:
+        """Change what an app may use, and until when.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `connection_revoked`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("change_own_connection", (id,), {"scope": scope, "ends_at": ends_at}, options)
+
     def revoke_own_connection(self, id: str, **options: Unpack[SyncCallOptions]) -> None:
         """End a connection.
 
@@ -1118,7 +1170,7 @@ class Methods:
 
     def record_events(
         self,
-        body: Sequence[Union[shapes.RecordEventsSessionStarted, shapes.RecordEventsSessionStopped, shapes.RecordEventsAgentPrompt, shapes.RecordEventsAgentMessage, shapes.RecordEventsUserReply, shapes.RecordEventsUserMessage, shapes.RecordEventsNote, shapes.CustomEvent]],
+        body: Sequence[Union[shapes.RecordEventsSessionStarted, shapes.RecordEventsSessionStopped, shapes.RecordEventsAgentPrompt, shapes.RecordEventsAgentMessage, shapes.RecordEventsUserReply, shapes.RecordEventsUserMessage, shapes.RecordEventsNote, shapes.RecordEventsAgentPermission, shapes.CustomEvent]],
         **options: Unpack[SyncCallOptions]
     ) -> shapes.RecordingReceipt:
         """Record a batch of events.
@@ -1163,6 +1215,7 @@ class Methods:
         since: str = OMITTED,
         until: str = OMITTED,
         tag: str = OMITTED,
+        project: str = OMITTED,
         q: str = OMITTED,
         session_id: str = OMITTED,
         **options: Unpack[SyncCallOptions]
@@ -1171,7 +1224,7 @@ class Methods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("list_raw_memory", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "q": q, "session_id": session_id}, options)
+        return self._call("list_raw_memory", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "session_id": session_id}, options)
 
     @overload
     def add_raw_memory(self, body: shapes.RawMemoryRequest, **options: Unpack[SyncCallOptions]) -> shapes.RawMemoryResponse: ...
@@ -1214,6 +1267,7 @@ class Methods:
         since: str = OMITTED,
         until: str = OMITTED,
         tag: str = OMITTED,
+        project: str = OMITTED,
         q: str = OMITTED,
         session_id: str = OMITTED,
         **options: Unpack[SyncCallOptions]
@@ -1222,7 +1276,7 @@ class Methods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("list_episodes", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "q": q, "session_id": session_id}, options)
+        return self._call("list_episodes", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "session_id": session_id}, options)
 
     @overload
     def add_episodes(self, body: shapes.EpisodeRequest, **options: Unpack[SyncCallOptions]) -> shapes.EpisodeResponse: ...
@@ -1254,6 +1308,7 @@ class Methods:
         ended_at: str = OMITTED,
         status: Literal["draft", "final"] = OMITTED,
         raw_ids: Sequence[str] = OMITTED,
+        project: Union[str, None] = OMITTED,
         tags: Sequence[str] = OMITTED,
         salience: float = OMITTED,
         model: Union[str, None] = OMITTED,
@@ -1263,7 +1318,7 @@ class Methods:
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("change_episode", (id,), {"title": title, "summary": summary, "started_at": started_at, "ended_at": ended_at, "status": status, "raw_ids": raw_ids, "tags": tags, "salience": salience, "model": model}, options)
+        return self._call("change_episode", (id,), {"title": title, "summary": summary, "started_at": started_at, "ended_at": ended_at, "status": status, "raw_ids": raw_ids, "project": project, "tags": tags, "salience": salience, "model": model}, options)
 
     def delete_episode(self, id: str, **options: Unpack[SyncCallOptions]) -> shapes.DeletionReceipt:
         """Forget an episode, and the facts that were derived from it alone.
@@ -1280,6 +1335,7 @@ class Methods:
         since: str = OMITTED,
         until: str = OMITTED,
         tag: str = OMITTED,
+        project: str = OMITTED,
         q: str = OMITTED,
         revision_of: str = OMITTED,
         superseded_by: str = OMITTED,
@@ -1289,7 +1345,7 @@ class Methods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "q": q, "revision_of": revision_of, "superseded_by": superseded_by}, options)
+        return self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "revision_of": revision_of, "superseded_by": superseded_by}, options)
 
     @overload
     def add_facts(self, body: shapes.FactRequest, **options: Unpack[SyncCallOptions]) -> shapes.FactResponse: ...
@@ -1584,6 +1640,26 @@ class Methods:
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `context_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`.
         """
         return self._call("predict_draft", (), {"draft": draft, "mode": mode, "language": language, "messages": messages}, options)
+
+    def predict_permission(
+        self,
+        *,
+        agent: str,
+        tool: str,
+        action: Literal["run", "write", "delete", "read", "fetch", "call"],
+        target: str,
+        cwd: str,
+        project: str,
+        session_id: str = OMITTED,
+        mode: str = OMITTED,
+        shadow: bool = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.PermissionAnswer:
+        """Does this person allow what an agent is about to do?
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("predict_permission", (), {"agent": agent, "tool": tool, "action": action, "target": target, "cwd": cwd, "project": project, "session_id": session_id, "mode": mode, "shadow": shadow}, options)
 
     def list_replies(
         self,

@@ -101,11 +101,26 @@ class CancelResponse(TypedDict):
     prediction_units: int
 
 
+class ConnectionChangeScope(TypedDict):
+    memory: Literal["all", "facts"]
+
+
+class ConnectionChange(TypedDict):
+    scope: NotRequired[ConnectionChangeScope]
+    ends_at: NotRequired[Union[str, None]]
+
+
+class ConnectionDetailScope(TypedDict):
+    memory: Literal["all", "facts"]
+
+
 class ConnectionDetail(TypedDict):
     connection_id: str
     app_name: str
     status: Literal["connected", "revoked"]
     created_at: str
+    scope: ConnectionDetailScope
+    ends_at: Union[str, None]
     predictions: int
     suggested: int
     last_used_at: Union[str, None]
@@ -239,6 +254,7 @@ class CustomEvent(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: str
     payload: Dict[str, Any]
 
@@ -311,6 +327,7 @@ class EpisodeChange(TypedDict):
     ended_at: NotRequired[str]
     status: NotRequired[Literal["draft", "final"]]
     raw_ids: NotRequired[List[str]]
+    project: NotRequired[Union[str, None]]
     tags: NotRequired[List[str]]
     salience: NotRequired[float]
     model: NotRequired[Union[str, None]]
@@ -328,6 +345,7 @@ class EpisodeRequest(TypedDict):
     ended_at: str
     status: NotRequired[Literal["draft", "final"]]
     raw_ids: NotRequired[List[str]]
+    project: NotRequired[Union[str, None]]
     tags: NotRequired[List[str]]
     salience: NotRequired[float]
     model: NotRequired[Union[str, None]]
@@ -343,6 +361,7 @@ class EpisodeResponse(TypedDict):
     status: Literal["draft", "final"]
     origin: Literal["human", "agent", "model", "extractive"]
     raw_ids: List[str]
+    project: Union[str, None]
     tags: List[str]
     salience: float
     model: Union[str, None]
@@ -379,6 +398,7 @@ class FactDetail(TypedDict):
     tags: List[str]
     confidence: float
     episode_ids: List[str]
+    project: Union[str, None]
     valid_from: Union[str, None]
     valid_to: Union[str, None]
     recorded_at: str
@@ -421,6 +441,7 @@ class FactResponse(TypedDict):
     tags: List[str]
     confidence: float
     episode_ids: List[str]
+    project: Union[str, None]
     valid_from: Union[str, None]
     valid_to: Union[str, None]
     recorded_at: str
@@ -491,13 +512,13 @@ class KeyList(TypedDict):
 
 class KeyRequest(TypedDict):
     label: str
-    scopes: NotRequired[List[Literal["read", "predict", "write", "forget"]]]
+    scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
 
 
 class KeyResponse(TypedDict):
     id: str
     label: str
-    scopes: NotRequired[List[Literal["read", "predict", "write", "forget"]]]
+    scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
     prefix: str
     created_at: str
     last_used_at: Union[str, None]
@@ -570,8 +591,29 @@ class NewKeyResponse(TypedDict):
     id: str
     key: str
     label: str
-    scopes: NotRequired[List[Literal["read", "predict", "write", "forget"]]]
+    scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
     created_at: str
+
+
+class PermissionAnswer(TypedDict):
+    id: str
+    decision: Literal["allow", "ask"]
+    confidence: float
+    allowed: int
+    refused: int
+    required: Union[int, None]
+
+
+class PermissionRequest(TypedDict):
+    agent: str
+    tool: str
+    action: Literal["run", "write", "delete", "read", "fetch", "call"]
+    target: str
+    cwd: str
+    project: str
+    session_id: NotRequired[str]
+    mode: NotRequired[str]
+    shadow: NotRequired[bool]
 
 
 class PredictionEventRequest(TypedDict):
@@ -674,6 +716,7 @@ class RawMemoryRequest(TypedDict):
     session_id: NotRequired[Union[str, None]]
     source: NotRequired[str]
     occurred_at: NotRequired[str]
+    project: NotRequired[Union[str, None]]
     tags: NotRequired[List[str]]
     metadata: NotRequired[Dict[str, Any]]
 
@@ -683,12 +726,13 @@ class RawMemoryResponse(TypedDict):
     content: str
     kind: Literal["prompt", "reply", "message", "note", "other"]
     role: Union[Literal["human", "agent", "tool", "system"], None]
-    origin: Literal["human", "agent", "accepted_prediction", "edited_prediction", "unknown"]
+    origin: Literal["human", "agent", "accepted_prediction", "edited_prediction", "unknown", "reported"]
     agent: Union[str, None]
     session_id: Union[str, None]
     source: str
     event_id: Union[str, None]
     occurred_at: str
+    project: Union[str, None]
     tags: List[str]
     metadata: Dict[str, Any]
     promoted_at: Union[str, None]
@@ -789,6 +833,8 @@ class ReplyDetail(TypedDict):
     acted_at: Union[str, None]
     actual_response: Union[str, None]
     feedback_at: Union[str, None]
+    feedback_witness: Union[str, None]
+    feedback_reported: bool
     error: Union[str, None]
     agent_input: str
     context: Union[ReplyContext, None]
@@ -869,6 +915,8 @@ class ReplySummary(TypedDict):
     acted_at: Union[str, None]
     actual_response: Union[str, None]
     feedback_at: Union[str, None]
+    feedback_witness: Union[str, None]
+    feedback_reported: bool
     error: Union[str, None]
 
 
@@ -908,6 +956,7 @@ class StoredEvent(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: str
     received_at: str
 
@@ -1016,6 +1065,7 @@ class RecordEventsSessionStarted(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["session.started"]
 
 
@@ -1025,6 +1075,7 @@ class RecordEventsSessionStopped(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["session.stopped"]
 
 
@@ -1034,6 +1085,7 @@ class RecordEventsAgentPrompt(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["agent.prompt"]
     agent: str
     prompt: str
@@ -1045,6 +1097,7 @@ class RecordEventsAgentMessage(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["agent.message"]
     agent: str
     text: str
@@ -1056,6 +1109,7 @@ class RecordEventsUserReply(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["user.reply"]
     agent: str
     reply: str
@@ -1068,6 +1122,7 @@ class RecordEventsUserMessage(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["user.message"]
     text: str
 
@@ -1078,8 +1133,25 @@ class RecordEventsNote(TypedDict):
     occurred_at: str
     source: str
     source_detail: NotRequired[str]
+    project: NotRequired[str]
     type: Literal["note"]
     text: str
+
+
+class RecordEventsAgentPermission(TypedDict):
+    id: str
+    session_id: str
+    occurred_at: str
+    source: str
+    source_detail: NotRequired[str]
+    project: str
+    type: Literal["agent.permission"]
+    agent: str
+    tool: str
+    action: Literal["run", "write", "delete", "read", "fetch", "call"]
+    target: str
+    cwd: str
+    outcome: Literal["allowed", "refused"]
 
 
 class SyncMemoryDone(TypedDict):

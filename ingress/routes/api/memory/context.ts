@@ -1,5 +1,6 @@
 import { withSources } from '../../../../shared/db/stores/memory/links.ts';
 import { countTiers } from '../../../../shared/db/stores/memory/rows.ts';
+import { projectsAskedFor } from '../../../../shared/domain/project.ts';
 import { MemoryStats, MemoryStatsQuery } from '../../../../shared/schemas/memory.ts';
 import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
 import { endpoint } from '../../../http/endpoint.ts';
@@ -11,6 +12,7 @@ import {
   presentRaw,
   presentStats,
 } from '../../../memory/present.ts';
+import { requestedProject } from '../../../request/project.ts';
 import type { Parts } from '../../parts.ts';
 
 export const assembleMemoryContext = endpoint('user', {
@@ -21,35 +23,39 @@ export const assembleMemoryContext = endpoint('user', {
   description:
     'The same bundle that predictions get. When more rows match than fit, pinned and relevant rows are preferred to the latest.',
   body: ContextRequest,
+  requestHeaders: ['Forecue-Project'],
   response: ContextResponse,
-}).handle(async ({ user, body, reserve, signal }, { em, assembleContext, takeContextTurn }: Parts) => {
-  const query = {
-    ...(body.query !== undefined && { query: body.query }),
-    ...(body.goal !== undefined && { goal: body.goal }),
-    ...(body.tags !== undefined && { tags: body.tags }),
-    recencyMinutes: body.recency_minutes,
-    maxFacts: body.max_facts,
-    maxEpisodes: body.max_episodes,
-    maxRaw: body.max_raw,
-  };
-  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, query, {
-    reserve,
-    inTurn: (read) => takeContextTurn({ party: user.id, gone: signal }, read),
-  });
-  // The assembled rows are neither superseded nor stale.
-  const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
-  const factRows = facts.map((row) => ({ ...row, ...current }));
-  const episodeRows = episodes.map((row) => ({ ...row, staleAt: null }));
-  return {
-    body: {
-      profile: profile && presentProfile(profile),
-      facts: (await withSources(em(), user.id, 'episode', factRows)).map(presentFact),
-      episodes: (await withSources(em(), user.id, 'raw', episodeRows)).map(presentEpisode),
-      raw: raw.map(presentRaw),
-      meta,
-    },
-  };
-});
+}).handle(
+  async ({ user, body, headers, reserve, signal }, { em, assembleContext, takeContextTurn }: Parts) => {
+    const query = {
+      ...(body.query !== undefined && { query: body.query }),
+      ...(body.goal !== undefined && { goal: body.goal }),
+      ...(body.tags !== undefined && { tags: body.tags }),
+      ...projectsAskedFor(requestedProject(headers), body.query),
+      recencyMinutes: body.recency_minutes,
+      maxFacts: body.max_facts,
+      maxEpisodes: body.max_episodes,
+      maxRaw: body.max_raw,
+    };
+    const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, query, {
+      reserve,
+      inTurn: (read) => takeContextTurn({ party: user.id, gone: signal }, read),
+    });
+    // The assembled rows are neither superseded nor stale.
+    const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
+    const factRows = facts.map((row) => ({ ...row, ...current }));
+    const episodeRows = episodes.map((row) => ({ ...row, staleAt: null }));
+    return {
+      body: {
+        profile: profile && presentProfile(profile),
+        facts: (await withSources(em(), user.id, 'episode', factRows)).map(presentFact),
+        episodes: (await withSources(em(), user.id, 'raw', episodeRows)).map(presentEpisode),
+        raw: raw.map(presentRaw),
+        meta,
+      },
+    };
+  },
+);
 
 export const readMemoryStats = endpoint('user', {
   operationId: 'readMemoryStats',

@@ -27,7 +27,7 @@ export interface ContextReadLimits {
 
 const OFFER = `
   memory_context_v1(
-    a.id, ?, ?, nullif(array[?]::text[], '{}'), ?, ?, ?, ?, ?) as offer`;
+    a.id, ?, ?, nullif(array[?]::text[], '{}'), nullif(array[?]::text[], '{}'), ?, ?, ?, ?, ?) as offer`;
 
 const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 
@@ -132,12 +132,13 @@ async function readCandidateRows<Row extends object>(
 }
 
 function valuesOf(query: ContextQuery): unknown[] {
-  const { goal = '', query: question = goal, tags = [] } = query;
+  const { goal = '', query: question = goal, tags = [], projects = [] } = query;
   return [
     // Half of a surrogate pair at the cut cannot be encoded in UTF-8.
     question.slice(-QUESTION_LENGTH_MAX).replace(/^[\udc00-\udfff]/, ''),
     goal || null,
     tags,
+    projects,
     query.recencyMinutes,
     query.maxFacts,
     query.maxEpisodes,

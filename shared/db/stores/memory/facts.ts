@@ -18,9 +18,11 @@ import { changeMemory } from './change.ts';
 import { forgetStatements } from './forgotten.ts';
 import {
   checkSources,
+  commonProjectSql,
   DERIVED_FROM,
   linksOf,
   type RowWithSources,
+  setProjects,
   setSources,
   withSources,
 } from './links.ts';
@@ -56,6 +58,7 @@ export function addFacts(
     });
     await tx.flush();
     await setSources(tx, accountId, FACT_LINK, newFacts);
+    await setProjects(tx, accountId, newFacts);
     return newFacts;
   });
 }
@@ -110,7 +113,10 @@ export function changeFact(
     await tx.flush();
     if (beganAt && validFrom?.valueOf() !== beganAt.valueOf())
       await moveEnds(tx, accountId, id, { from: beganAt, to: validFrom ?? null });
-    if (sources !== undefined) await setSources(tx, accountId, FACT_LINK, [{ row, sources }]);
+    if (sources !== undefined) {
+      await setSources(tx, accountId, FACT_LINK, [{ row, sources }]);
+      await setProjects(tx, accountId, [{ row, sources }]);
+    }
     return readFact(tx, accountId, id);
   });
 }
@@ -180,7 +186,14 @@ export async function addEvidence(
     .ignore()
     .execute('run');
   if (affectedRows === 0) return false;
-  await tx.nativeUpdate(Fact, { account, id: fact.id }, { updatedAt: raw('greatest(updated_at, now())') });
+  await tx.nativeUpdate(
+    Fact,
+    { account, id: fact.id },
+    {
+      updatedAt: raw('greatest(updated_at, now())'),
+      project: raw(commonProjectSql('?'), [account, fact.id]),
+    },
+  );
   return true;
 }
 

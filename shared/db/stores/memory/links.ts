@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 import type { TIERS } from '../../../schemas/memory.ts';
-import { MemoryLink } from '../../entities/memory.ts';
+import { type Fact, MemoryLink } from '../../entities/memory.ts';
 import { inPages } from '../../steps.ts';
 
 export type Tier = (typeof TIERS)[number];
@@ -129,4 +129,26 @@ export async function setSources(
       .onConflict()
       .ignore()
       .execute('run');
+}
+
+/** Returns SQL for the project that all episodes of a fact have in common; null if there is none. */
+export function commonProjectSql(factId: string): string {
+  return `(select min(e.project) from memory_links l join episodes e on e.id = l.to_id
+            where l.account_id = ? and l.from_id = ${factId}
+              and l.relation = '${DERIVED_FROM}' and l.to_tier = 'episode'
+           having count(distinct e.project) = 1 and count(e.project) = count(*))`;
+}
+
+export async function setProjects(
+  tx: EntityManager,
+  accountId: string,
+  facts: readonly RowWithSources<Fact>[],
+): Promise<void> {
+  const common = await tx.execute<{ id: string; project: string | null }[]>(
+    `select f.id, ${commonProjectSql('f.id')} as project from unnest(array[?]::uuid[]) f (id)`,
+    [accountId, facts.map(({ row }) => row.id)],
+  );
+  const projects = new Map(common.map(({ id, project }) => [id, project]));
+  for (const { row } of facts) row.project = projects.get(row.id) ?? null;
+  await tx.flush();
 }

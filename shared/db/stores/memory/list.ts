@@ -22,6 +22,7 @@ export interface ListOptions {
   since?: Date | undefined;
   until?: Date | undefined;
   tag?: string | undefined;
+  project?: string | undefined;
   /** Text to search for. The most relevant rows come first. */
   q?: string | undefined;
 }
@@ -130,13 +131,19 @@ async function findPage<Row extends { id: string }>(
     ...conditions,
     ...conditionsOf(tier, options),
   ];
-  const { after, limit } = options;
+  const { after, limit, project } = options;
   if (q === undefined) {
     if (after) allConditions.push(afterPosition(tier, after));
     return readPage(em, tier, selectWhere(tier, allConditions), options);
   }
   return runSearch(em, async (tx) => {
-    const matches = await matchesOf(tx, tier, accountId, { q, after, limit: limit + 1 }, allConditions);
+    const matches = await matchesOf(
+      tx,
+      tier,
+      accountId,
+      { q, after, limit: limit + 1, project },
+      allConditions,
+    );
     return readPage(tx, tier, matches, options);
   });
 }
@@ -179,10 +186,11 @@ interface ListedRow extends Record<string, unknown> {
   more: boolean;
 }
 
-function conditionsOf({ time }: SearchedTier, { since, until, tag }: ListOptions): Condition[] {
+function conditionsOf({ time }: SearchedTier, { since, until, tag, project }: ListOptions): Condition[] {
   const conditions: Condition[] = [];
   if (since !== undefined) conditions.push(condition(`r.${time} >= ?`, since));
   if (until !== undefined) conditions.push(condition(`r.${time} < ?`, until));
   if (tag !== undefined) conditions.push(condition('r.tags @> array[?]::text[]', tag));
+  if (project !== undefined) conditions.push(condition('r.project = ?', project));
   return conditions;
 }

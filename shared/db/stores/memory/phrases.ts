@@ -3,12 +3,15 @@ import type { Pool } from 'pg';
 import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
 import { isEvidence } from '../../../domain/facts/statement.ts';
 import type { RawValues } from '../../../domain/memory-rows.ts';
+import { type PlacedPhrase, phrasesIn } from '../../../domain/said-elsewhere.ts';
 import { hashOf, type Phrase, phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type SqlStatement } from '../../statement.ts';
 
 /** Maximum number of phrases that are read for each tail (the last words of a draft). Some look-ups return one more. */
 const PHRASES_PER_TAIL_MAX = 48;
+/** The same for a draft of a project, since most of the phrases may be of other projects. */
+const PHRASES_PER_TAIL_IN_PROJECT_MAX = 144;
 /**
  * Maximum length of a tail, in UTF-16 units. A stored phrase is little longer, and must contain the tail and the words
  * after it.
@@ -72,25 +75,29 @@ function samplingLevel(id: string, place: number): number {
 const RECALL = {
   connection: {
     name: 'recall_phrases_v1',
-    text: 'select * from recall_phrases_v1($1::uuid, $2::text[], $3::int)',
+    text: 'select * from recall_phrases_v1($1::uuid, $2::text[], $3::int, $4::boolean)',
   },
   account: {
     name: 'phrases_after_v1',
-    text: `select * from phrases_after_v1($1::uuid, '{}', $2::text[], $3::int)`,
+    text: `select * from phrases_after_v1($1::uuid, '{}', $2::text[], $3::int, $4::boolean)`,
   },
 } as const satisfies Record<string, SqlStatement>;
 
 /**
  * Reads how a person has continued the last words of a draft (`tails`) in earlier texts; a sample if there are many.
- * `id` is a connection's, which leaves out texts from other apps that are or were connected, or an account's.
+ * `id` is a connection's, which leaves out texts from other apps that are or were connected, or an account's. Of texts
+ * of other projects than `project`, if given, returns only what the person writes in several.
  */
 export async function recallPhrases(
   pool: Pool,
   by: keyof typeof RECALL,
   id: string,
   tails: readonly string[],
+  project: string | undefined,
 ): Promise<RecalledPhrase[]> {
   const lookups = tails.map((tail) => (tail === '\n' || tail.length > TAIL_LENGTH_MAX ? '' : tail));
   if (lookups.every((tail) => tail === '')) return [];
-  return query(pool, RECALL[by], [id, lookups, PHRASES_PER_TAIL_MAX]);
+  const most = project === undefined ? PHRASES_PER_TAIL_MAX : PHRASES_PER_TAIL_IN_PROJECT_MAX;
+  const phrases = await query<PlacedPhrase>(pool, RECALL[by], [id, lookups, most, project !== undefined]);
+  return project === undefined ? phrases : phrasesIn(project, phrases, { begun: tails[0] !== '' });
 }

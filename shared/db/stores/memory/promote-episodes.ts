@@ -115,7 +115,8 @@ async function storeEpisode(
     return id;
   }
   const id = newId();
-  await tx.insert(Episode, { id, account, ...draft, ...span, createdAt: now, updatedAt: now });
+  const project = piece.rows[0]?.project ?? null;
+  await tx.insert(Episode, { id, account, ...draft, ...span, project, createdAt: now, updatedAt: now });
   const link = { account, fromId: id, relation: DERIVED_FROM, fromTier: 'episode', toTier: 'raw' };
   const links = piece.rows.map((row) => ({ ...link, toId: row.id }));
   await tx.insertMany(MemoryLink, links);

@@ -41,7 +41,7 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
   occurredMs: number;
 }
 
-const ROW_COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
+const ROW_COLUMNS = `r.id, r.session_id as "sessionId", r.project, (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
 /** Condition for draft episodes that a promotion wrote. Other episodes are rewritten only once stale. */

@@ -12,6 +12,7 @@ import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
 import { addErasures } from '../erasures.ts';
+import { projectsOf } from '../recording/read.ts';
 import { redactProfile } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { checkSources, type RowWithSources, setSources, withSources } from './links.ts';
@@ -27,9 +28,14 @@ export function addRawRows(
   const createdAt = new Date();
   const ids = newIds(rows.length);
   return changeMemory(em, accountId, async (tx) => {
-    const newRows = rows.map((row, place) =>
-      tx.create(RawMemory, { ...row, witness: witness.name, id: ids[place], account: accountId, createdAt }),
+    const projects = await projectsOf(
+      tx,
+      rows.map((row) => ({ ...row, accountId })),
     );
+    const newRows = rows.map((row, place) => {
+      const columns = { ...row, project: projects[place] ?? null, witness: witness.name };
+      return tx.create(RawMemory, { ...columns, id: ids[place], account: accountId, createdAt });
+    });
     await tx.flush();
     await storePhrases(
       tx,

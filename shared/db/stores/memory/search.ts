@@ -69,6 +69,14 @@ export function afterPosition({ time }: SearchedTier, { at, id }: Position): Con
   return condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, at, id);
 }
 
+export interface Search {
+  q: string;
+  /** Position of the last row of the previous page. */
+  after?: Position | undefined;
+  limit: number;
+  project?: string | undefined;
+}
+
 /**
  * Returns a query of the rows that match a search, meet the conditions and come after a position: the latest `limit`
  * rows with the searched words (`matchCondition`), and rows about the same subject. To find rows about a subject, looks
@@ -78,10 +86,10 @@ export async function matchesOf(
   em: EntityManager,
   tier: SearchedTier,
   accountId: string,
-  { q, after, limit }: { q: string; after?: Position | undefined; limit: number },
+  { q, after, limit, project }: Search,
   conditions: readonly Condition[],
 ): Promise<Condition> {
-  const relevantRows = await rowsAbout(em, tier, accountId, q, joinConditions(conditions));
+  const relevantRows = await rowsAbout(em, tier, accountId, { q, project }, joinConditions(conditions));
   const matchesWords = matchCondition(tier, q);
   const aboutConditions = [condition(`(${matchesWords.sql}) is not true`, ...matchesWords.values)];
   const matchConditions = [matchesWords];
@@ -110,7 +118,7 @@ function rowsAbout(
   em: EntityManager,
   tier: SearchedTier,
   accountId: string,
-  q: string,
+  { q, project }: Pick<Search, 'q' | 'project'>,
   filter: Condition,
 ): Promise<{ id: string; relevance: number }[]> {
   return em.execute(
@@ -122,8 +130,9 @@ function rowsAbout(
        from chosen c
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),
-        case when cardinality(c.ids) < context_count_max() then c.ids end) a`,
-    [...filter.values, accountId, q],
+        case when cardinality(c.ids) < context_count_max() then c.ids end,
+        nullif(array[?]::text[], '{null}')) a`,
+    [...filter.values, accountId, q, project ?? null],
   );
 }
 

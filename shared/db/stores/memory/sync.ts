@@ -156,8 +156,10 @@ export interface PreparedPage {
 /** Makes the raw rows of a page, one for each event that contains text, and their phrases. */
 export function preparePage(page: SyncPage): PreparedPage {
   const ids = newIds(page.events.length);
-  const rows = page.events.flatMap(({ body, witness, reported }, place) => {
-    const event = JSON.parse(body) as StoredEvent;
+  const events = page.events.map(({ body }) => JSON.parse(body) as StoredEvent);
+  const rows = page.events.flatMap(({ witness, reported }, place) => {
+    const event = events[place];
+    if (event === undefined) return [];
     const raw = rawRowOf(event);
     if (raw === undefined) return [];
     const origin = originFrom(raw.origin, { vouches: !reported });
@@ -179,6 +181,7 @@ export function preparePage(page: SyncPage): PreparedPage {
     phrases.map(({ written }) => written),
     phrases.map(({ line }) => line),
     phrases.map(({ occasion }) => occasion),
+    events.some(({ type }) => type === 'session.started'),
   ];
   return { page, parameters };
 }
@@ -187,7 +190,7 @@ const STORE_SYNC_PAGE = {
   name: 'sync_page_v1',
   text: `select created from sync_page_v1($1::uuid, $2::int, $3::uuid, $4::uuid, $5::json, $6::text, $7::bigint,
                                           $8::uuid[], $9::timestamptz[], $10::json, $11::int[], $12::int[], $13::text[],
-                                          $14::text[], $15::int[], $16::int[])`,
+                                          $14::text[], $15::int[], $16::int[], $17::boolean)`,
 };
 
 /**

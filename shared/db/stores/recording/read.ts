@@ -47,6 +47,26 @@ export function latestSessions(
   return em.find(RecordingSession, { accountId }, { orderBy: { lastArrival: 'desc' }, limit });
 }
 
+interface OfSession {
+  accountId: string;
+  /** Undefined for the project of the session. */
+  project?: string | null | undefined;
+  sessionId: string | null;
+}
+
+/** Returns, for each item, its project: the given one, or else that of its recorded session. */
+export async function projectsOf(em: EntityManager, items: readonly OfSession[]): Promise<(string | null)[]> {
+  const ids = items.flatMap(({ project, sessionId }) => (project === undefined ? (sessionId ?? []) : []));
+  const where = { id: { $in: [...new Set(ids)] }, project: { $ne: null } };
+  const sessions = ids.length === 0 ? [] : await em.find(RecordingSession, where);
+  const known = new Map(
+    sessions.map(({ id, accountId, project }) => [`${accountId} ${id}`, project ?? null]),
+  );
+  return items.map(({ accountId, project, sessionId }) =>
+    project === undefined ? (known.get(`${accountId} ${sessionId}`) ?? null) : project,
+  );
+}
+
 /** Position of the last event of a page. The next page starts after it. */
 export interface Cursor {
   /** Time of the last event, in Unix milliseconds. */

@@ -10,7 +10,7 @@ const RECORD_BATCH = {
   name: 'record_v1',
   text: `select accepted, foreign_places as foreign, excess
            from record_v1($1::uuid, $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
-                          $8::text, $9::int[], $10::json, $11::text, $12::boolean)`,
+                          $8::text[], $9::text, $10::int[], $11::json, $12::text, $13::boolean)`,
 };
 
 /** Longer than the server's `statement_timeout`, so that the server ends the statement first. */
@@ -47,6 +47,7 @@ export async function recordBatch(
       events.map(({ occurredAt }) => occurredAt),
       events.map(({ source }) => source),
       events.map(({ sourceDetail }) => sourceDetail),
+      events.map(({ project }) => project),
       // Sends bodies as lines of JSON: in an array, every quotation mark would have to be escaped.
       events.map(({ body }) => body).join('\n'),
       events.map(({ body }) => Buffer.byteLength(body)),

@@ -10,6 +10,7 @@ import type { Material } from '../../../domain/replies/material.ts';
 import type { PersonDecision } from '../../../domain/replies/support.ts';
 import { PROMPT_END_CHARS, type PromptReply } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
+import { saidIn } from '../../../domain/said-elsewhere.ts';
 import { dayOf } from '../../../domain/shown-rows.ts';
 import { Episode, Fact, Profile, RawMemory } from '../../entities/memory.ts';
 import { ReplyCalibrator } from '../../entities/reply.ts';
@@ -59,15 +60,25 @@ const PROMPT_SEARCH_ROWS = 100;
 
 /**
  * Reads the person's latest replies in their own words, each with the end of the prompt that it answers. What a hook and
- * a tool both recorded is read once.
+ * a tool both recorded is read once. With `project`, leaves out replies in other projects (`saidIn`).
  */
-export async function readPromptReplies(em: EntityManager, accountId: string): Promise<PromptReply[]> {
+export async function readPromptReplies(
+  em: EntityManager,
+  accountId: string,
+  project: string | undefined,
+): Promise<PromptReply[]> {
   const rows = await em.execute<RecordedReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
-  return withoutRecordedTwice(rows).map(({ sessionId, source, at, ...pair }) => pair);
+  const said = saidIn(project, withoutRecordedTwice(rows));
+  return said.map(({ sessionId, source, at, project: _, ...pair }) => pair);
 }
 
 /** `at` is in milliseconds. */
-type RecordedReply = PromptReply & { sessionId: string | null; source: string; at: number };
+type RecordedReply = PromptReply & {
+  sessionId: string | null;
+  source: string;
+  at: number;
+  project: string | null;
+};
 
 /** Two recorders of one conversation have clocks that differ a little. */
 const RECORDED_TWICE_MS = 5 * 60_000;
@@ -101,6 +112,7 @@ export const IS_ASKED = `q.origin not in ('reported', 'accepted_prediction', 'ed
  */
 const READ_PROMPT_REPLIES = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, r.session_id as "sessionId", r.source,
+         r.project,
          extract(epoch from r.occurred_at)::float8 * 1000 as at,
          to_char(r.occurred_at at time zone 'UTC', 'YYYY-MM-DD') as "on", right(coalesce(named.content, latest.content), ${PROMPT_END_CHARS}) as prompt
     from (
@@ -127,11 +139,15 @@ const DECISIONS_MAX = 500;
 
 /**
  * Reads the person's latest decisions on predictions. Leaves out decisions without a label, since they teach nothing,
- * and decisions whose texts were erased.
+ * and decisions whose texts were erased. With `project`, leaves out decisions in other projects (`saidIn`).
  */
-export function readDecisions(em: EntityManager, accountId: string): Promise<PersonDecision[]> {
-  return em.execute<PersonDecision[]>(
-    `select right(agent_input, ${PROMPT_END_CHARS}) as prompt, status = 'rejected' as "isRejected",
+export async function readDecisions(
+  em: EntityManager,
+  accountId: string,
+  project: string | undefined,
+): Promise<readonly PersonDecision[]> {
+  const decisions = await em.execute<(PersonDecision & { project: string | null })[]>(
+    `select project, right(agent_input, ${PROMPT_END_CHARS}) as prompt, status = 'rejected' as "isRejected",
             case when status = 'rejected' then response else actual_response end as reply
        from (
          select * from replies
@@ -140,6 +156,7 @@ export function readDecisions(em: EntityManager, accountId: string): Promise<Per
       order by feedback_at desc, id desc`,
     [accountId, DECISIONS_MAX],
   );
+  return saidIn(project, decisions);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import type { ReplyReport } from '../../../domain/replies/work.ts';
-import type { ReplyRequest } from '../../../schemas/replies.ts';
+import type { ReplyInput } from '../../../schemas/replies.ts';
 import { Reply } from '../../entities/reply.ts';
+import { projectsOf } from '../recording/read.ts';
 import type { AdmittedWork, EndedWork, KindRows } from '../work/rows.ts';
 
 /**
@@ -15,7 +16,7 @@ export const replyRows: KindRows<ReplyReport> = {
     const again = admitted.filter(({ attempt }) => attempt > 1);
     const firsts = admitted.filter(({ attempt }) => attempt === 1);
     if (again.length > 0) await tx.nativeUpdate(Reply, { id: { $in: idsOf(again) } }, { error: null });
-    if (firsts.length > 0) await tx.insertMany(Reply, firsts.map(pendingReply));
+    if (firsts.length > 0) await tx.insertMany(Reply, await pendingReplies(tx, firsts));
   },
 
   async ended(tx, ended) {
@@ -28,16 +29,28 @@ export const replyRows: KindRows<ReplyReport> = {
   },
 };
 
-function pendingReply({ id, party: accountId, input }: AdmittedWork) {
-  const {
-    agent,
-    agent_input: agentInput,
-    session_id: sessionId,
-    k,
-    threshold,
-    model = '',
-  }: ReplyRequest = JSON.parse(input);
-  return { id, accountId, agent, agentInput, sessionId, k, threshold, model, createdAt: raw('now()') };
+async function pendingReplies(tx: EntityManager, admitted: readonly AdmittedWork[]) {
+  const requests = admitted.map(({ id, party: accountId, input }) => {
+    const request: ReplyInput = JSON.parse(input);
+    return { ...request, id, accountId, sessionId: request.session_id };
+  });
+  const projects = await projectsOf(tx, requests);
+  return requests.map(({ agent_input: agentInput, model = '', ...request }, place) => {
+    const { id, accountId, sessionId, agent, k, threshold } = request;
+    const project = projects[place] ?? null;
+    return {
+      id,
+      accountId,
+      agent,
+      agentInput,
+      sessionId,
+      project,
+      k,
+      threshold,
+      model,
+      createdAt: raw('now()'),
+    };
+  });
 }
 
 const idsOf = (work: readonly { id: string }[]) => work.map(({ id }) => id);
