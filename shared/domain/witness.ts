@@ -6,11 +6,11 @@ export interface Witness {
   readonly name: string;
   /** False if it is no evidence of what the person said or did, but a report. */
   readonly vouches: boolean;
+  /** Raw row with the person's own reply, which settles a prediction unless the person decides on it themselves. */
+  readonly replyId?: string;
 }
 
 export const IMPORTER: Witness = { name: 'import', vouches: true };
-/** The person's own reply, recorded or imported, to the question of a prediction. */
-export const RECORDED: Witness = { name: 'recorded', vouches: true };
 
 /** Returns the caller as a witness of the person's own words (`record`) or decisions (`decide`). */
 export function witnessOf(user: UserPrincipal, scope: 'record' | 'decide'): Witness {

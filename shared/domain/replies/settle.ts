@@ -5,6 +5,8 @@ import { wordsOf } from '../../text/words.ts';
 /** A recorded question with the person's own reply, and the predictions made shortly before it, the latest first. */
 export interface AnsweredQuestion {
   prompt: string;
+  /** Id of the raw row with the reply. */
+  replyId: string;
   reply: string;
   predictions: readonly AskedPrediction[];
 }
@@ -14,27 +16,48 @@ interface AskedPrediction {
   /** What the agent said that it would ask. */
   question: string;
   response: string;
+  /** Seconds from the prediction to the question; negative if clocks differ. */
+  age: number;
   /** True if nobody has decided on it, or a decision was only reported. */
   isOpen: boolean;
 }
 
 export interface Settlement {
   id: string;
+  replyId: string;
   feedback: FeedbackRequest;
 }
 
+/** Most agents ask the person within this time after a prediction. */
+const FRESH_S = 90;
+
 /**
- * Decides on predictions by what the person really replied. A question settles the latest prediction of it alone, so that
- * one reply is one decision.
+ * Decides on predictions by what the person really replied, in the order in which it was asked. One reply is one
+ * decision: of several predictions of a question that was asked once, it settles the latest.
  */
 export function settlementsOf(answered: readonly AnsweredQuestion[]): Settlement[] {
-  return answered.flatMap(({ prompt, reply, predictions }) => {
-    const asked = predictions.find(({ question }) => isSameQuestion(question, prompt));
-    if (asked === undefined || !asked.isOpen || reply.trim() === '') return [];
-    const { id, response } = asked;
-    const isSame = meaningOf(response) === meaningOf(reply) || haveSameMeaning(response, reply);
-    return [{ id, feedback: { status: isSame ? 'accepted' : 'edited', actual_response: reply } }];
+  const settled = new Set<string>();
+  const matches = answered.map(({ prompt, predictions }) =>
+    predictions.filter(({ question }) => isSameQuestion(question, prompt)),
+  );
+  return answered.flatMap(({ replyId, reply }, place) => {
+    const [latest] = matches[place] ?? [];
+    if (!latest?.isOpen || reply.trim() === '') return [];
+    const open = matches[place]?.filter(({ id, isOpen }) => isOpen && !settled.has(id)) ?? [];
+    const fresh = open.filter(({ age }) => age <= FRESH_S);
+    const earliest = fresh.at(-1);
+    // Sessions at the same time ask the same: then each asked once, and the first question is the first prediction's.
+    const times = matches.slice(place).filter((ones) => ones.some(({ id }) => id === earliest?.id)).length;
+    const chosen = earliest && times >= fresh.length ? earliest : open[0];
+    if (chosen === undefined) return [];
+    settled.add(chosen.id);
+    return [{ id: chosen.id, replyId, feedback: feedbackOn(chosen, reply) }];
   });
+}
+
+function feedbackOn({ response }: AskedPrediction, reply: string): FeedbackRequest {
+  const isSame = meaningOf(response) === meaningOf(reply) || haveSameMeaning(response, reply);
+  return { status: isSame ? 'accepted' : 'edited', actual_response: reply };
 }
 
 /** Choices that follow a question asked by a tool, one a line. */

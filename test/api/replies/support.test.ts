@@ -280,5 +280,12 @@ describe('overconfident model', function () {
     for (const { id } of [unasked, repeated]) assert.equal(stateOf.get(id)?.feedback_at, null);
     const { body: calibration } = await ann.get<ReplyCalibration>('/api/predictions/calibration/');
     assert.equal(calibration.feedback_count, ASKED.length);
+    // The words that settled a prediction go with their row.
+    const raw = await ann.get<{ results: RawMemoryResponse[] }>('/api/memory/raw/?limit=200');
+    const said = raw.body.results.filter(({ content }) => content === 'go ahead');
+    await forget(ann, 'raw', said[0] ?? { id: '' });
+    const left = await ann.get<ReplyList>('/api/predictions/?limit=50');
+    const settled = left.body.results.filter(({ feedback_witness }) => feedback_witness === 'recorded');
+    assert.ok(pluck(settled, 'actual_response').filter((words) => words === null).length === 1);
   });
 });

@@ -1,7 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { ConfidenceOutcome } from '../../../domain/replies/reliability.ts';
 import { feedbackOf } from '../../../domain/replies/reliability.ts';
-import { RECORDED, type Witness } from '../../../domain/witness.ts';
+import type { Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
 import { type ListedReply, Reply, ReplyCalibrator } from '../../entities/reply.ts';
@@ -125,8 +125,8 @@ function conditionsOf(
 
 /**
  * Stores the person's decision on a prediction. A later decision replaces an earlier one, but what is only reported or
- * recorded never replaces the person's own. Throws `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError`
- * if the person's reply is missing.
+ * recorded never replaces the person's own. Throws `not_found`, also if the witness's row is gone, `request_in_flight`
+ * while the prediction runs, or a `ValidationError` if the person's reply is missing.
  */
 export function recordFeedback(
   em: EntityManager,
@@ -135,7 +135,15 @@ export function recordFeedback(
   feedback: FeedbackRequest,
   witness: Witness,
 ): Promise<Reply> {
+  const { name, vouches, replyId } = witness;
+  const repliedIn = replyId === undefined ? [] : [replyId];
   return transaction(em, async (tx) => {
+    // Locks the memory before the replies, as a deletion of memory does.
+    const [row] = await tx.execute<{ isLeft: boolean }[]>(`select is_left(?::uuid, ?::jsonb) as "isLeft"`, [
+      accountId,
+      JSON.stringify({ raw_ids: repliedIn }),
+    ]);
+    if (!row?.isLeft) throw new AppError('not_found');
     const [found] = await tx.execute<{ nowMs: number }[]>(
       `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs" from replies
         where id = ? and account_id = ? for update`,
@@ -145,21 +153,22 @@ export function recordFeedback(
     if (!reply) throw new AppError('not_found');
     if (reply.status === 'pending' && reply.error == null) throw new AppError('request_in_flight');
     const { actualResponse, label } = feedbackOf(reply, feedback);
-    const isReport = !witness.vouches;
     const isDecided = reply.feedbackAt != null && !reply.feedbackReported;
     const isSame = reply.status === feedback.status && reply.actualResponse === actualResponse;
-    const givesWay = isReport || witness === RECORDED;
-    if (isDecided ? givesWay || isSame : isReport && isSame) return reply;
+    const givesWay = !vouches || replyId !== undefined;
+    if (isDecided ? givesWay || isSame : !vouches && isSame) return reply;
     tx.assign(reply, {
       status: feedback.status,
       actualResponse,
-      label: isReport ? null : label,
+      label: vouches ? label : null,
       feedbackAt: new Date(found.nowMs),
-      feedbackWitness: witness.name,
-      feedbackReported: isReport,
+      feedbackWitness: name,
+      feedbackReported: !vouches,
+      // A deletion of the row then erases its words here, too.
+      context: reply.context && { ...reply.context, raw_ids: [...reply.context.raw_ids, ...repliedIn] },
     });
     await tx.flush();
-    if (!isReport && label !== null)
+    if (vouches && label !== null)
       await tx
         .createQueryBuilder(ReplyCalibrator)
         .insert({ accountId, revision: 1 })

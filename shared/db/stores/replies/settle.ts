@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type AnsweredQuestion, settlementsOf } from '../../../domain/replies/settle.ts';
-import { RECORDED } from '../../../domain/witness.ts';
+import { AppError } from '../../../errors/app-error.ts';
 import { IS_ASKED } from './basis.ts';
 import { recordFeedback } from './rows.ts';
 
@@ -9,13 +9,18 @@ const OPEN_MAX = 200;
 /** Maximum numbers of prompts around a prediction, of predictions before a prompt, and of rows up to its reply. */
 const [PROMPTS_MAX, PREDICTIONS_MAX, ROWS_MAX] = [20, 50, 100];
 /** Longest time from a prediction to the question in the agent's own message, and how far clocks may differ. */
-const [ASKED_WITHIN, CLOCKS_DIFFER] = [`interval '30 minutes'`, `interval '2 minutes'`];
+const [ASKED_WITHIN, CLOCKS_DIFFER] = [`interval '30 minutes'`, `interval '10 seconds'`];
 
 /** Decides on the account's open predictions by the replies in memory that answer the same questions. */
 export async function settlePredictions(em: EntityManager, accountId: string): Promise<void> {
   const answered = await em.execute<AnsweredQuestion[]>(READ_ANSWERED, [accountId, OPEN_MAX]);
-  for (const { id, feedback } of settlementsOf(answered))
-    await recordFeedback(em, accountId, id, feedback, RECORDED);
+  for (const { id, feedback, replyId } of settlementsOf(answered))
+    await recordFeedback(em, accountId, id, feedback, { name: 'recorded', vouches: true, replyId }).catch(
+      (error: unknown) => {
+        // The prediction or the reply was erased meanwhile.
+        if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+      },
+    );
 }
 
 const IS_OPEN = `(p.status in ('auto', 'escalated') or p.feedback_reported)`;
@@ -33,9 +38,10 @@ const READ_ANSWERED = `
           and q.occurred_at between p.created_at - ${CLOCKS_DIFFER} and p.created_at + ${ASKED_WITHIN}
         order by q.occurred_at, q.id limit ${PROMPTS_MAX}) q
   )
-  select q.content as prompt, a.content as reply,
+  select q.content as prompt, a.id as "replyId", a.content as reply,
          (select json_agg(json_build_object(
-                   'id', p.id, 'question', p.agent_input, 'response', p.response, 'isOpen', ${IS_OPEN})
+                   'id', p.id, 'question', p.agent_input, 'response', p.response, 'isOpen', ${IS_OPEN},
+                   'age', extract(epoch from q.occurred_at - p.created_at))
                    order by p.created_at desc, p.id desc)
             from (
               select * from replies p
@@ -44,11 +50,14 @@ const READ_ANSWERED = `
                order by p.created_at desc, p.id desc limit ${PREDICTIONS_MAX}) p) as predictions
     from asked q
    cross join lateral (
-     select a.content
+     select a.id, a.content
        from (
          select * from raw_memories s
           where s.account_id = q.account_id and s.session_id = q.session_id and s.occurred_at >= q.occurred_at
           order by s.occurred_at, s.id limit ${ROWS_MAX}) a
       where a.kind = 'reply' and a.origin = 'human' and a.metadata ->> 'in_reply_to' = q.event_id
       order by a.occurred_at, a.id limit 1) a
+   where not exists (
+     select from replies p
+      where p.account_id = q.account_id and p.feedback_witness = 'recorded' and p.context @> jsonb_build_object('raw_ids', array[a.id]))
    order by q.occurred_at, q.id`;
