@@ -12,7 +12,7 @@ const IDENTITY = new RegExp(`(?<!\\p{L})(?:${IDENTITY_WORDS})`, 'iu');
 const CURRENCY =
   '[\\p{Sc}]|(?<!\\p{L})(?:eur|euros?|usd|dollars?|bucks|gbp|pounds?|quid|chf|francs?|franken|yen|rupees?|pesos?|kronor|kroner|zloty)(?!\\p{L})';
 const MONEY_WORDS =
-  "salary|salaries|wages?(?!\\p{L})|income|earn|paid|pay(?:s|check|roll|ment|ing)?(?!\\p{L})|rent(?!\\p{L})|mortgage|debts?(?!\\p{L})|owe[sd]?(?!\\p{L})|loans?(?!\\p{L})|savings|inherit(?:ance|ed (?:\\d|from))|bonus|invoice|revenue|turnover|valuation|worth(?!\\p{L})|costs?(?!\\p{L})|price|fees?(?!\\p{L})|gehalt|gehälter|lohn|miete|verdien|einkommen|schulden|schulde(?!\\p{L})|kredit|hypothek|ersparnis|bezahl|kostet|preis|umsatz|honorar|salaire|loyer|gagn|revenu|dette|crédit|hypothèque|paye|coûte|prix|chiffre d[’']affaires|salario|sueldo|gano(?!\\p{L})|ganamos|alquiler|deuda|préstamo|hipoteca|ahorros|herencia|cobr[oa]|pago(?!\\p{L})|pagamos|cuesta|precio|factura|ingresos";
+  "salary|salaries|wages?(?!\\p{L})|income|earn|paid|pay(?:s|check|roll|ment|ing)?(?!\\p{L})|rent(?!\\p{L})|mortgage|debts?(?!\\p{L})|owe[sd]?(?!\\p{L})|loans?(?!\\p{L})|savings|inherit(?:ance|ed (?:\\d|from))|bonus|revenue|turnover|valuation|worth(?!\\p{L})|costs?(?!\\p{L})|price|fees?(?!\\p{L})|gehalt|gehälter|lohn|miete|verdien|einkommen|schulden|schulde(?!\\p{L})|kredit|hypothek|ersparnis|bezahl|kostet|preis|umsatz|honorar|salaire|loyer|gagn|revenu|dette|crédit|hypothèque|paye|coûte|prix|chiffre d[’']affaires|salario|sueldo|gano(?!\\p{L})|ganamos|alquiler|deuda|préstamo|hipoteca|ahorros|herencia|cobr[oa]|pago(?!\\p{L})|pagamos|cuesta|precio|ingresos";
 const MONEY = new RegExp(`${CURRENCY}|(?<!\\p{L})(?:${MONEY_WORDS})`, 'iu');
 
 const NUMBER_WORD =
