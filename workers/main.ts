@@ -10,10 +10,9 @@ if (pools === undefined) {
   process.stderr.write(`usage: workers/main.ts ${SERVICES.join('|')}\n`);
   process.exitCode = 2;
 } else {
-  const asksModels = pools.length > 0;
   await runMain(
     service,
-    (values) => workerConfig(values, { asksModels }),
+    (values) => workerConfig(values, pools),
     (config, log) =>
       startWorker(config, log, { kinds, pools, createHandlers, schedules: isScheduler(service) }),
   );

@@ -2,17 +2,24 @@ import type { PoolClient } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
+import { diagnose } from './admin-error.ts';
 import { type Finding, fault, fine } from './checks.ts';
 
 /** `none` is PostgreSQL itself; the others are the modes of a pooler. */
 type Pooling = 'none' | 'session' | 'transaction';
 
 export async function checkPooler({ database: { url, directUrl } }: AdminConfig): Promise<Finding> {
-  if (url !== directUrl && (await poolingAt(directUrl)) !== 'none')
-    return fault(
-      'DATABASE_DIRECT_URL leads to a pooler',
-      'set it to PostgreSQL itself: LISTEN needs a session',
+  if (url !== directUrl) {
+    const direct = await poolingAt(directUrl).catch((error: unknown) =>
+      diagnose(error, 'DATABASE_DIRECT_URL'),
     );
+    if (typeof direct !== 'string') return fault(direct.what, direct.toDo);
+    if (direct !== 'none')
+      return fault(
+        'DATABASE_DIRECT_URL leads to a pooler',
+        'set it to PostgreSQL itself: LISTEN needs a session',
+      );
+  }
   const pooling = await poolingAt(url);
   if (pooling === 'none') return fine('none: DATABASE_URL leads to PostgreSQL itself');
   const found = `DATABASE_URL leads to a pooler in ${pooling} mode`;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { AdminConfig } from '../../shared/config/config.ts';
+import { type AdminConfig, POOLS } from '../../shared/config/config.ts';
 import { queueIdentity } from '../../shared/config/published-settings.ts';
 import { type LivingProcess, livingProcesses } from '../../shared/db/processes.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
@@ -7,8 +7,10 @@ import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
 export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
   const processes = await livingProcesses(pool);
-  if (processes.length === 0) return fine('none is running');
+  if (processes.length === 0)
+    return fault('none is running', 'start one of each line of the Procfile; their logs say why they end');
   const faults = [
+    ...missingProcesses(processes),
     ...differences(processes),
     ...workersWithoutKey(processes),
     ...clockFaults(processes),
@@ -22,6 +24,20 @@ export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<F
 }
 
 type Fault = readonly [what: string, toDo: string];
+
+/** A worker of all pools schedules as well; another one without pools only schedules. */
+function* missingProcesses(processes: readonly LivingProcess[]): Generator<Fault> {
+  const workers = processes.filter(({ kind }) => kind === 'worker');
+  const unserved = POOLS.filter((pool) => !workers.some(({ pools }) => pools.includes(pool)));
+  const schedules = workers.some(({ pools }) => pools.length === 0 || pools.length === POOLS.length);
+  const missing = [
+    ...(workers.length < processes.length ? [] : ['web']),
+    ...unserved,
+    ...(schedules ? [] : ['scheduler']),
+  ];
+  if (missing.length > 0)
+    yield [`nothing runs as ${missing.join(', ')}`, 'start one of each: the lines of the Procfile'];
+}
 
 function* differences(processes: readonly LivingProcess[]): Generator<Fault> {
   const describeDifference = (ofOne: (one: LivingProcess) => string, among = processes) =>

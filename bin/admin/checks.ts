@@ -1,4 +1,3 @@
-import { setGlobalProxyFromEnv } from 'node:http';
 import type { Pool, QueryResultRow } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
 import type { RedisTarget } from '../../shared/config/values.ts';
@@ -7,7 +6,6 @@ import { hasFunctions } from '../../shared/db/functions.ts';
 import { missingMigrations } from '../../shared/db/migrate.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { clockAheadMs } from '../../shared/db/processes.ts';
-import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';
 import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-store.ts';
 import {
@@ -27,9 +25,10 @@ export interface Finding {
   to_do: string | null;
 }
 
-/** `see` is the document about the faults that the check finds; null when all is well. */
-export interface Check extends Finding {
+/** `ok` is null for a check that waits for another. `see` is the document about the faults that the check finds. */
+export interface Check extends Omit<Finding, 'ok'> {
   name: string;
+  ok: boolean | null;
   see: string | null;
 }
 
@@ -79,7 +78,10 @@ export async function checkQueue(config: AdminConfig): Promise<Finding> {
     const { what, toDo } = diagnose(error, directUrl === url ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL');
     if (isUnavailable(error) || isFromPostgres(error)) return fault(what, toDo);
     // Any other error is BullMQ's: its tables are missing or have another version.
-    return fault(what.split('. ', 1).join(), 'run `npm run migrate` of this release');
+    return fault(
+      what.split('. ', 1).join(),
+      'run `npm run migrate` of this release, or correct QUEUE_PREFIX',
+    );
   }
 }
 
@@ -154,48 +156,4 @@ async function examineRedis(client: RedisClient, kind: RedisTarget['kind']): Pro
         'Redis takes no writes: it is a read-only replica',
         'point REDIS_URL at the primary, or end the replication (`redis-cli replicaof no one`)',
       );
-}
-
-const PROVIDER_TIMEOUT_MS = 3000;
-
-/** Tests a key by listing the provider's models, which is free. */
-export async function checkProvider({
-  defaultModel,
-  openai,
-}: Pick<AdminConfig, 'defaultModel' | 'openai'>): Promise<Finding> {
-  if (defaultModel === undefined) return fault('no model is configured', 'set DEFAULT_MODEL');
-  if (openai !== undefined) return checkKey(defaultModel, openai);
-  return defaultModel === LOCAL_MODEL
-    ? fine('local, the built-in predictor; no key is set')
-    : fault(`${defaultModel}, but no key`, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');
-}
-
-async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']>): Promise<Finding> {
-  const url = `${openai.baseUrl}/models`;
-  const subject = `${model} at ${new URL(url).host}`;
-  const restoreProxy = openai.proxy === undefined ? undefined : setGlobalProxyFromEnv({ ...openai.proxy });
-  try {
-    const response = await fetch(url, {
-      headers: { authorization: `Bearer ${openai.apiKey}` },
-      redirect: 'error',
-      signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS),
-    });
-    await response.body?.cancel();
-    return judgeProviderStatus(subject, response.status);
-  } catch (error) {
-    return fault(
-      `${subject}: no answer (${fetchFailureOf(error)})`,
-      'check OPENAI_BASE_URL and HTTPS_PROXY, and that it can be reached from here',
-    );
-  } finally {
-    restoreProxy?.();
-  }
-}
-
-function judgeProviderStatus(subject: string, status: number): Finding {
-  if (status >= 200 && status < 300) return fine(`${subject}, which accepts the key`);
-  const found = `${subject} answered ${status}`;
-  if (status === 401 || status === 403) return fault(`${found}: the key is wrong`, 'correct OPENAI_API_KEY');
-  if (status === 404) return fault(found, 'correct OPENAI_BASE_URL: it usually ends in /v1');
-  return fault(found, "check the provider's status page and your account's limits");
 }

@@ -11,12 +11,17 @@ export type PoolName = (typeof POOLS)[number];
 
 const DEFAULT_PORT = 8080;
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
+/**
+ * Connections by default: one process of each kind, with the queues on PostgreSQL, fits the 97 of a PostgreSQL as
+ * Debian ships it.
+ */
+const DATABASE_POOLS = { web: 10, predict: 10, other: 5, scheduler: 3, admin: 3 };
 
 export type IngressConfig = ReturnType<typeof ingressConfig>;
 
 export function ingressConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
-  const base = baseConfig(env, OPERATOR_PORTS.web);
+  const base = baseConfig(env, OPERATOR_PORTS.web, DATABASE_POOLS.web);
   env.require('JWT_SECRET', 'ADMIN_TOKEN');
   if (base.production) env.require('PUBLIC_URL');
   const config = {
@@ -50,10 +55,12 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
 
 export type WorkerConfig = ReturnType<typeof workerConfig>;
 
-/** Without `asksModels`, neither a model nor a provider's key is required. */
-export function workerConfig(values: NodeJS.ProcessEnv, { asksModels = true } = {}) {
+/** A worker without pools only schedules. It requires neither a model nor a provider's key. */
+export function workerConfig(values: NodeJS.ProcessEnv, pools: readonly PoolName[] = POOLS) {
   const env = new Env(values);
-  const base = baseConfig(env, OPERATOR_PORTS.worker);
+  const asksModels = pools.length > 0;
+  const connections = pools.includes('predict') ? 'predict' : asksModels ? 'other' : 'scheduler';
+  const base = baseConfig(env, OPERATOR_PORTS.worker, DATABASE_POOLS[connections]);
   const { defaultModel, tabModel, openai } = readProviderAccess(env, base.production);
   if (asksModels && defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const remote = [defaultModel, tabModel].find((model) => model !== undefined && model !== 'local');
@@ -86,8 +93,12 @@ export type AdminConfig = ReturnType<typeof adminConfig>;
 /** A missing model is not a fault, because the command `doctor` reports it. */
 export function adminConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
+  const provider = readProviderAccess(env, isProduction(env));
+  const { defaultModel, tabModel } = provider;
+  // A malformed list is a fault of the workers' settings, which must not stop a command.
+  const fallbackModels = (env.text('FALLBACK_MODELS') ?? '').split(',').map((model) => model.trim());
   const config = {
-    ...storeConfig(env),
+    ...storeConfig(env, DATABASE_POOLS.admin),
     production: isProduction(env),
     // Not validated here: only some commands need this setting, and they validate it.
     publicUrl: env.text('PUBLIC_URL'),
@@ -95,7 +106,9 @@ export function adminConfig(values: NodeJS.ProcessEnv) {
     sandboxUnits: sandboxUnits(env),
     ...readWorkTimeouts(env),
     quotas: readQuotas(env),
-    ...readProviderAccess(env, isProduction(env)),
+    ...provider,
+    /** Every model that a worker may ask. */
+    models: [...new Set([defaultModel ?? '', tabModel ?? '', ...fallbackModels])].filter(Boolean),
   };
   return requireNoFaults(env, config);
 }
@@ -108,9 +121,9 @@ export function migrateConfig(values: NodeJS.ProcessEnv) {
 
 export type BaseConfig = ReturnType<typeof baseConfig>;
 
-function baseConfig(env: Env, operatorPort: number) {
+function baseConfig(env: Env, operatorPort: number, connections: number) {
   return {
-    ...storeConfig(env),
+    ...storeConfig(env, connections),
     production: isProduction(env),
     logLevel: logLevel(env),
     tracing: hasCollector(env),
@@ -124,11 +137,11 @@ function baseConfig(env: Env, operatorPort: number) {
 
 export type StoreConfig = ReturnType<typeof storeConfig>;
 
-function storeConfig(env: Env) {
+function storeConfig(env: Env, connections: number) {
   return {
     database: {
       ...databaseConfig(env),
-      poolSize: env.integer('DATABASE_POOL', 10, { min: 2, max: 200 }),
+      poolSize: env.integer('DATABASE_POOL', connections, { min: 2, max: 200 }),
     },
     /** Server for queues and wake-ups. Undefined: PostgreSQL. */
     redis: env.parsed(
@@ -224,6 +237,25 @@ export function readWorkTimeouts(env: Env) {
 
 export function isProduction(env: Env): boolean {
   return env.text('NODE_ENV') === 'production';
+}
+
+/** Settings that only some processes require: an environment without them may be another process's. */
+const REQUIRED_BY_SOME = / is required( by the model .*)?$/;
+
+/** Returns why processes with these settings would not start. */
+export function startFaults(values: NodeJS.ProcessEnv): string[] {
+  const faults = [ingressConfig, workerConfig].flatMap((read) => {
+    try {
+      read(values);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return error.faults;
+    }
+    return [];
+  });
+  return [...new Set(faults)].filter(
+    (fault) => fault.startsWith('MAIL_FROM') || !REQUIRED_BY_SOME.test(fault),
+  );
 }
 
 /** Throws a `ConfigError` that names every fault found while reading the configuration. */

@@ -101,8 +101,11 @@ export class Env {
 
 /** The message is one line for the operator. */
 export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
   constructor(faults: readonly string[]) {
     super(`configuration: ${faults.join('; ')}`);
     this.name = 'ConfigError';
+    this.faults = faults;
   }
 }

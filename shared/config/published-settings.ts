@@ -21,10 +21,11 @@ export interface PublishedSettings {
   has_key?: boolean;
 }
 
-/** A worker has `DATABASE_POOL` connections for its own statements, and as many for its handlers. */
+/** A worker has `DATABASE_POOL` connections for its own statements, and as many for its handlers, if it has any. */
 export function workerSettings(config: WorkerConfig): PublishedSettings {
-  const common = publishedSettings(config, 2 * config.database.poolSize);
-  if (!config.asksModels) return common;
+  const { poolSize } = config.database;
+  if (!config.asksModels) return publishedSettings(config, poolSize);
+  const common = publishedSettings(config, 2 * poolSize);
   const models = [...new Set([config.tabModel, config.defaultModel])];
   return { ...common, models, has_key: config.openai !== undefined };
 }

@@ -44,8 +44,10 @@ export const SETTINGS = {
       '`DATABASE_URL`',
       'PostgreSQL itself, where `DATABASE_URL` is a pooler: for LISTEN, migrations and the queue',
     ],
-    DATABASE_POOL:
+    DATABASE_POOL: [
+      '10; 5 in a worker without `predict`, 3 in a scheduler and the command line',
       'Connections of the process for its own statements. A worker has as many again for its handlers, an ingress for `/api` and the consent page, and 3 for uploads',
+    ],
     REDIS_URL: [
       'the queues are on PostgreSQL',
       'Redis or Valkey: `redis://`, `rediss://`, `redis+sentinel://h1,h2/name/0`, `redis+cluster://h1,h2`; its `maxmemory-policy` must be `noeviction`',
@@ -135,6 +137,8 @@ export const SETTINGS = {
     OTEL_SDK_DISABLED: ['false', '`true`: no traces, regardless of the other settings'],
   },
 } as const satisfies Record<string, Record<string, Setting>>;
+
+export const SETTING_NAMES: ReadonlySet<string> = new Set(Object.values(SETTINGS).flatMap(Object.keys));
 
 type Subjects = typeof SETTINGS;
 export type SettingName = { [Subject in keyof Subjects]: keyof Subjects[Subject] }[keyof Subjects];

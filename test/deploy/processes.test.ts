@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ingressConfig, migrateConfig, POOLS, workerConfig } from '../../shared/config/config.ts';
+import {
+  type IngressConfig,
+  ingressConfig,
+  migrateConfig,
+  POOLS,
+  type WorkerConfig,
+  workerConfig,
+} from '../../shared/config/config.ts';
 import { mcpConfig } from '../../shared/config/mcp.ts';
-import { SECRETS, SETTINGS } from '../../shared/config/settings.ts';
+import { ingressSettings, workerSettings } from '../../shared/config/published-settings.ts';
+import { SECRETS, SETTING_NAMES } from '../../shared/config/settings.ts';
 import {
   COMPOSE,
   composeProcesses,
@@ -33,7 +41,6 @@ const FORMS = {
   systemd: systemdProcesses({ PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'one' }),
 };
 
-const SETTING_NAMES = new Set<string>(Object.values(SETTINGS).flatMap((group) => Object.keys(group)));
 const SECRET_FILES = new Set([...SECRETS].map((name) => `${name}_FILE`));
 
 /** Values for the secrets that `deploy/` leaves to the operator. */
@@ -58,7 +65,13 @@ function readConfig({ args, env }: DeployedProcess) {
   const values = withSecrets(env);
   const [entry, service] = args.split(' ');
   if (entry === 'workers/main.ts')
-    return { kind: 'worker', ...workerConfig(values, { asksModels: service !== 'scheduler' }) };
+    return {
+      kind: 'worker',
+      ...workerConfig(
+        values,
+        POOLS.filter((pool) => pool === service),
+      ),
+    };
   if (args === 'ingress/main.ts') return { kind: 'web', ...ingressConfig(values) };
   if (args === 'ingress/mcp/main.ts') return { kind: 'mcp', ...mcpConfig(values) };
   return { kind: 'release', ...migrateConfig(values) };
@@ -93,6 +106,15 @@ for (const [form, deployment] of Object.entries(FORMS))
       for (const pool of POOLS) assert.deepEqual(secrets(pool), ['DATABASE_URL', 'OPENAI_API_KEY']);
       assert.deepEqual(secrets('mcp'), []);
       for (const name of ['scheduler', 'release']) assert.deepEqual(secrets(name), ['DATABASE_URL']);
+    });
+
+    it(`one of each process of the ${form} deployment opens no more connections than a stock PostgreSQL takes, even with the queues in it`, () => {
+      const needed = [...deployment.values()].reduce((sum, { args, env }) => {
+        const config = readConfig({ args, env: { ...env, REDIS_URL: '' } });
+        if (config.kind === 'web') return sum + ingressSettings(config as IngressConfig).connections;
+        return config.kind === 'worker' ? sum + workerSettings(config as WorkerConfig).connections : sum;
+      }, 0);
+      assert.ok(needed <= 97, `${needed} connections`);
     });
   });
 

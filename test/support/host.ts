@@ -59,7 +59,7 @@ async function start(
   ]);
   const pools = poolsOf(kinds, service);
   if (file !== 'workers/main.ts' || pools === undefined) throw new Error(`cannot host ${file} ${service}`);
-  const config = workerConfig(env, { asksModels: pools.length > 0 });
+  const config = workerConfig(env, pools);
   const served = { kinds, pools, createHandlers, schedules: isScheduler(service) };
   return startWorker(config, logOf(part, service, config.logLevel), served);
 }

@@ -1,14 +1,16 @@
+import type { AdminConfig } from '../../../shared/config/config.ts';
 import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { AdminError, diagnose } from '../admin-error.ts';
 import { checkErasures } from '../check-erasures.ts';
 import { checkPooler } from '../check-pooler.ts';
 import { checkProcesses } from '../check-processes.ts';
+import { checkProvider } from '../check-provider.ts';
+import { checkSettings } from '../check-settings.ts';
 import {
   type Check,
   checkClock,
   checkDatabase,
   checkMigrations,
-  checkProvider,
   checkQueue,
   type Finding,
   fault,
@@ -20,6 +22,7 @@ import { checkLive } from '../live.ts';
 type CheckFunction = (admin: Admin) => Promise<Finding>;
 
 const CHECKS: Record<string, CheckFunction> = {
+  settings: ({ config }) => checkSettings(process.env, config),
   database: ({ database }) => checkDatabase(database.pool),
   migrations: ({ database }) => checkMigrations(database.pool),
   pooler: ({ config }) => checkPooler(config),
@@ -32,6 +35,14 @@ const CHECKS: Record<string, CheckFunction> = {
   processes: ({ database, config }) => checkProcesses(database.pool, config),
 };
 
+/** Earlier checks without which a check would only find their fault again. */
+function needsOf(name: string, { redis }: AdminConfig): readonly string[] {
+  if (['migrations', 'pooler', 'disk', 'clock'].includes(name)) return ['database'];
+  if (['connections', 'live'].includes(name)) return ['database', 'migrations'];
+  if (name === 'processes') return ['database', 'migrations', 'queue'];
+  return name === 'queue' && redis === undefined ? ['database', 'migrations', 'pooler'] : [];
+}
+
 export const doctor = command({
   summary: 'Check the stores, the settings, the provider and the running processes',
   synopsis: '[--live [--url U]]',
@@ -40,16 +51,33 @@ export const doctor = command({
   read({ live, url }) {
     if (url !== undefined && !live) throw new AdminError('--url goes with --live');
     return async (admin) => {
-      const checks = await Promise.all(
-        Object.entries(CHECKS).map(([name, run]) => runCheck(name, run, admin)),
-      );
+      const started = new Map<string, Promise<Check>>();
+      const start = (name: string, run: CheckFunction) => {
+        const check = runInTurn(name, run, admin, started);
+        started.set(name, check);
+        return check;
+      };
+      for (const [name, run] of Object.entries(CHECKS)) start(name, run);
+      const checks = await Promise.all(started.values());
       // Runs after the others, because the provider's check sets a proxy for the whole process meanwhile.
-      if (live) checks.push(await runCheck('live', () => checkLive(admin, url), admin));
-      const ok = checks.every((one) => one.ok);
+      if (live) checks.push(await start('live', () => checkLive(admin, url)));
+      const ok = checks.every((one) => one.ok !== false);
       return { data: { ok, checks }, text: checks.map(findingLine).join('\n'), failed: !ok };
     };
   },
 });
+
+async function runInTurn(
+  name: string,
+  run: CheckFunction,
+  admin: Admin,
+  started: ReadonlyMap<string, Promise<Check>>,
+): Promise<Check> {
+  for (const needed of needsOf(name, admin.config))
+    if ((await started.get(needed))?.ok !== true)
+      return { name, ok: null, found: `not checked until ${needed} is right`, to_do: null, see: null };
+  return runCheck(name, run, admin);
+}
 
 async function runCheck(name: string, run: CheckFunction, admin: Admin): Promise<Check> {
   const finding = await run(admin).catch((error: unknown) => {
@@ -63,6 +91,7 @@ async function runCheck(name: string, run: CheckFunction, admin: Admin): Promise
 const INDENT = ' '.repeat(20);
 
 function findingLine({ name, ok, found, to_do, see }: Check): string {
-  const result = `${ok ? 'ok   ' : 'FAULT'}  ${name.padEnd(11)}  ${escapeInvisible(found)}`;
-  return ok ? result : `${result}\n${INDENT}to do: ${to_do}\n${INDENT}see ${see}`;
+  const label = ok === false ? 'FAULT' : ok ? 'ok   ' : '-    ';
+  const result = `${label}  ${name.padEnd(11)}  ${escapeInvisible(found)}`;
+  return ok === false ? `${result}\n${INDENT}to do: ${to_do}\n${INDENT}see ${see}` : result;
 }
