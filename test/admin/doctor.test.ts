@@ -95,7 +95,7 @@ describe('doctor', function () {
       const skipped = checks.filter((check: Check) => check.ok === null);
       assert.deepEqual(
         skipped.map(({ name, found }: Check) => [name, found]),
-        ['connections', 'queue', 'processes'].map((name) => [name, 'not checked until migrations is right']),
+        ['connections', 'erasures', 'queue', 'processes'].map((name) => [name, 'not checked until migrations is right']),
       );
       assert.deepEqual([list.code, list.stdout], [1, '']);
       assert.match(list.stderr, /^the database is not up to date: run `npm run migrate`\n$/);

@@ -38,7 +38,7 @@ const CHECKS: Record<string, CheckFunction> = {
 /** Earlier checks without which a check would only find their fault again. */
 function needsOf(name: string, { redis }: AdminConfig): readonly string[] {
   if (['migrations', 'pooler', 'disk', 'clock'].includes(name)) return ['database'];
-  if (['connections', 'live'].includes(name)) return ['database', 'migrations'];
+  if (['connections', 'erasures', 'live'].includes(name)) return ['database', 'migrations'];
   if (name === 'processes') return ['database', 'migrations', 'queue'];
   return name === 'queue' && redis === undefined ? ['database', 'migrations', 'pooler'] : [];
 }
