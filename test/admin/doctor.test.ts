@@ -65,7 +65,7 @@ describe('doctor', function () {
   it('the doctor finds nothing wrong with a healthy installation', async () => {
     const { ok, checks } = await adminResult(['doctor'], { DATABASE_URL: system.database.url });
     const names = checks.map((check: { name: string }) => check.name);
-    const stores = ['settings', 'database', 'migrations', 'pooler', 'connections', 'disk', 'queue'];
+    const stores = ['settings', 'database', 'migrations', 'pooler', 'connections', 'erasures', 'disk', 'queue'];
     assert.deepEqual(names, [...stores, 'provider', 'clock', 'processes']);
     assert.ok(ok);
     for (const check of checks) assert.deepEqual([check.ok, check.to_do, check.see], [true, null, null]);
@@ -95,7 +95,10 @@ describe('doctor', function () {
       const skipped = checks.filter((check: Check) => check.ok === null);
       assert.deepEqual(
         skipped.map(({ name, found }: Check) => [name, found]),
-        ['connections', 'erasures', 'queue', 'processes'].map((name) => [name, 'not checked until migrations is right']),
+        ['connections', 'erasures', 'queue', 'processes'].map((name) => [
+          name,
+          'not checked until migrations is right',
+        ]),
       );
       assert.deepEqual([list.code, list.stdout], [1, '']);
       assert.match(list.stderr, /^the database is not up to date: run `npm run migrate`\n$/);
