@@ -76,7 +76,7 @@ export const RULES: Record<string, Rule> = {
     packages: ['openai', ...ROW_TYPES, 'typebox: Static TSchema'],
   },
   'bin/': { rooms: ['shared/'], packages: ROW_TYPES },
-  'bin/admin/archive/': { rooms: ['bin/', 'shared/'], packages: ['pg', 'pg-copy-streams'] },
+  'bin/admin/archive/': { rooms: ['bin/', 'shared/'], packages: ['pg', 'pg-copy-streams', ...ROW_TYPES] },
   'bin/console/': { rooms: [], packages: ['esbuild'] },
   'bin/start/postgres-connection.ts': { rooms: ['shared/'], packages: ['pg'] },
   'client/console/': { rooms: ['client/src/', 'shared/transcripts/'], packages: ['preact', '@noble/*'] },

@@ -4,9 +4,11 @@ export const WORKERS_PART =
 
 /** Files outside of the kernel that write by SQL text: the number of their statements, and the reason. */
 export const SQL_WRITERS: Record<string, [statements: number, reason: string]> = {
-  'bin/admin/archive/after-restore.ts': [18, 'compares whole tables with those of another database'],
+  'bin/admin/archive/after-restore.ts': [17, 'compares whole tables with those of another database'],
+  'bin/admin/archive/erasures.ts': [7, 'compares whole tables with a list'],
   'bin/admin/archive/read.ts': [1, 'restores tables whatever the entities of this version are'],
   'shared/db/functions.ts': [1, 'runs before any entity may be used'],
+  'shared/db/place.ts': [1, 'marks a table that no entity describes'],
   'shared/db/processes.ts': [2, 'judges the series of heartbeats by the clock of the database'],
   'shared/db/stores/connections/attempts.ts': [
     2,
@@ -14,6 +16,7 @@ export const SQL_WRITERS: Record<string, [statements: number, reason: string]> =
   ],
   'shared/db/stores/connections/exchange.ts': [2, 'computes grants from the locked row'],
   'shared/db/stores/end-account.ts': [1, 'takes over one erasure and skips locked ones'],
+  'shared/db/stores/erasures.ts': [1, 'deletes the oldest entries beyond a limit'],
   'shared/db/stores/erasure/rows.ts': [4, 'deletes slices of any table by ctid'],
   'shared/db/stores/erasure/work.ts': [1, 'copies grants from connections'],
   'shared/db/stores/invites.ts': [1, 'checks for room, and takes equally long for any address'],
@@ -35,6 +38,7 @@ export const POOL_ROOMS: Record<string, string> = {
   'shared/db/stores/rate-limits.ts': 'limits',
   'shared/db/stores/refusals.ts': 'limits',
   'shared/db/stores/rounds.ts': 'processes',
+  'shared/db/stores/erasures.ts': 'processes wait for it before they open anything',
   'shared/db/stores/installation.ts': 'processes',
   'shared/db/stores/schedules.ts': 'processes',
   'shared/db/stores/memory/due.ts': 'processes',

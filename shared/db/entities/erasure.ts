@@ -11,7 +11,7 @@ export const Erasure = defineEntity({
   properties: {
     /** `NO_ACCOUNT` for an erased account. */
     accountId: p.uuid().primary(),
-    /** `ERASED`. */
+    /** `Erased`. */
     what: p.text().primary(),
     /** An id, or a hash; empty for the profile. */
     subject: p.text().primary(),
