@@ -42,7 +42,7 @@ async function charactersSaved(history: History, others: readonly History[], kno
   const mixed = new WrittenPhrases();
   const elsewhere = others.map(({ person, messages }) => {
     const written = new WrittenPhrases();
-    for (const { text } of messages) for (const one of [written, mixed]) one.add(text);
+    for (const { text, session } of messages) for (const one of [written, mixed]) one.add(text, session);
     return { project: person, written };
   });
   const recall = (tails: readonly string[]) => {
@@ -56,7 +56,8 @@ async function charactersSaved(history: History, others: readonly History[], kno
   let known = 0;
   for (const at of placesIn(history)) {
     for (; known < at; known += 1)
-      for (const one of [own, mixed]) one.add(history.messages[known]?.text ?? '');
+      for (const one of [own, mixed])
+        one.add(history.messages[known]?.text ?? '', history.messages[known]?.session ?? '');
     const messages = conversationBefore(history.messages, at);
     const complete = async (draft: string) => {
       const phrases = recall(draftEndOf(draft).tails);

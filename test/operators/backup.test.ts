@@ -29,8 +29,12 @@ import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
+<<<<<<< HEAD
 import { add } from '../support/memory.ts';
 import { pluck } from '../support/pluck.ts';
+=======
+import { add, addSynced } from '../support/memory.ts';
+>>>>>>> daf71cf8 (tests: a purged event of the restore trial has a row of memory)
 import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
@@ -290,15 +294,13 @@ describe('backup', function () {
     ];
     const episode = await add(ann, 'episodes', { title: mark(), summary: mark(), raw_ids: [row.id] });
     await ann.request('POST', '/api/memory/profile/', { summary: mark() });
-    await post(ann, [event({ id: mark(), type: 'user.message', text: mark() })]);
-    await ann.request('POST', '/api/memory/sync/', {});
+    const eventId = mark();
+    await post(ann, [event({ id: eventId, type: 'user.message', text: mark() })]);
+    const synced = await addSynced(system, ann, { content: markers.at(-1) ?? '', event_id: eventId });
     await add(bob, 'raw', { content: mark(), kind: 'note' });
-    const [synced] = (
-      await ann.get<{ results: { id: string; event_id: string | null }[] }>('/api/memory/raw/')
-    ).body.results.filter((one) => one.event_id !== null);
     const kept = markers.shift() ?? '';
     steps.push(
-      () => erase(`raw/${synced?.id}`),
+      () => erase(`raw/${synced.id}`),
       () => erase(`facts/${fact.id}`),
       () => ann.request('PATCH', `/api/memory/facts/${wrong.id}/`, { text: `Plays the ${kept} organ` }),
       () => erase(`episodes/${episode.id}`),
@@ -327,6 +329,8 @@ describe('backup', function () {
       assert.equal(account.rowCount, 0, 'an erased account is refused at once');
       const left: Record<string, string[]> = {};
       for (const marker of markers.slice(0, -1)) {
+        // A corrected fact keeps its former wording, also in a backup that is taken afterwards.
+        if (marker === markers[2] && backups.indexOf(args[1] ?? '') > 2) continue;
         const tables = await tablesWith({ database: copy }, marker);
         if (tables.length > 0) left[marker] = tables;
       }
