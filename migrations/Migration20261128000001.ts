@@ -62,7 +62,8 @@ const ACCOUNTS = `
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
     erasing_at timestamptz(3),
-    precision_target float8
+    precision_target float8,
+    threshold_floor float8
   );
   create index accounts_erasing on accounts (erasing_at) where erasing_at is not null;
   create table service_keys (
@@ -74,7 +75,8 @@ const ACCOUNTS = `
     label text not null,
     scopes text[],
     created_at timestamptz(3) not null,
-    last_used_at timestamptz(3)
+    last_used_at timestamptz(3),
+    threshold_floor float8
   );
   create index service_keys_account_id_index on service_keys (account_id);
   create table refresh_tokens (

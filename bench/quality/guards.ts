@@ -50,12 +50,15 @@ function measureSupport(): void {
       const routine = ROUTINE.map((prompt) => ({ prompt, reply: 'yes' }));
       const own = [...earlier, ...routine, ...routine].map((turn, place) => ({
         ...turn,
+        id: String(place),
         promptId: String(place),
       }));
       const precedents = new Precedents(own, []);
       const later = Array.from({ length: PROMPTS }, () => next(random));
-      const again = later.filter(({ prompt, reply }) => precedents.supportFor(prompt)(reply)).length;
-      const risked = IRREVERSIBLE.filter((prompt) => precedents.supportFor(prompt)('yes')).length;
+      const again = later.filter(
+        ({ prompt, reply }) => precedents.supportFor(prompt)(reply).supported,
+      ).length;
+      const risked = IRREVERSIBLE.filter((prompt) => precedents.supportFor(prompt)('yes').supported).length;
       const cells = [name, size, percentage(again, PROMPTS), `${risked} of ${IRREVERSIBLE.length}`];
       console.log(`| ${cells.join(' | ')} |`);
     }

@@ -9,6 +9,7 @@ const PARTS: Record<string, () => Promise<unknown>> = {
   recall: () => import('./recall.ts'),
   typing: () => import('./typing/main.ts'),
   replies: () => import('../replies/main.ts'),
+  wordings: () => import('./reply-wordings.ts'),
 };
 
 /** The first argument names the part, and is removed from the arguments. */

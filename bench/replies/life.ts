@@ -1,6 +1,7 @@
 import { type CalibratorModel, fitCalibrator, type Label } from '../../shared/domain/replies/calibrator.ts';
 import { decideReply, type ReplyDecision } from '../../shared/domain/replies/decide.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
+import { questionIn } from '../../shared/domain/replies/question.ts';
 import {
   type ConfidenceOutcome,
   feedbackOf,
@@ -49,6 +50,8 @@ export class Knowledge {
   readonly #labels: Label[] = [];
   readonly #outcomes: ConfidenceOutcome[] = [];
   #calibrator: CalibratorModel = fitCalibrator([]);
+  /** Made of all that is known, for as long as nothing is added. */
+  #made: { voteOn: ReturnType<typeof createVoter>; precedents: Precedents } | undefined;
 
   get labels(): number {
     return this.#labels.length;
@@ -60,7 +63,9 @@ export class Knowledge {
 
   async predict(prompt: string, predictor: Predictor): Promise<ReplyDecision> {
     const pairs = this.#pairs;
-    const vote = createVoter(pairs)(prompt);
+    this.#made ??= { voteOn: createVoter(pairs), precedents: new Precedents(pairs, this.#decisions) };
+    const { voteOn, precedents } = this.#made;
+    const vote = voteOn(prompt);
     const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
     const fitted = fitMaterial(prompt, { ...EMPTY_MEMORY, examples }, BUDGET_TOKENS);
     const { material, isDictated } = await screenMaterial([prompt], fitted);
@@ -68,15 +73,17 @@ export class Knowledge {
       ...LABEL_ORIGIN,
       prompt,
       threshold: THRESHOLD,
+      isKey: false,
       calibrator: this.#calibrator,
       isDictated,
       history: pairs.map((pair) => pair.reply),
       shareOf: vote.shareOf,
-      isSupported: new Precedents(pairs, this.#decisions).supportFor(prompt),
+      supportOf: precedents.supportFor(prompt),
     });
   }
 
   remember({ prompt, reply }: Turn): void {
+    this.#made = undefined;
     const id = String(this.#pairs.length).padStart(6, '0');
     this.#pairs.unshift({ id, promptId: `prompt ${id}`, prompt, reply, on: '' });
   }
@@ -85,10 +92,11 @@ export class Knowledge {
   learn(turn: Turn, decided: ReplyDecision): void {
     this.remember(turn);
     const { features, confidence, response } = decided;
-    const status = haveSameMeaning(response, turn.reply) ? 'accepted' : 'edited';
-    const { label: right } = feedbackOf(decided, { status, actual_response: turn.reply });
+    const status = isRight(response, turn) ? 'accepted' : 'edited';
+    const prediction = { ...decided, agentInput: turn.prompt };
+    const { label: right } = feedbackOf(prediction, { status, actual_response: turn.reply });
     if (features === null || right === null) return;
-    this.#decisions.unshift({ ...turn, isRejected: false });
+    this.#decisions.unshift({ ...turn, id: String(this.#labels.length), isRejected: false });
     this.#labels.unshift({ features, ...LABEL_ORIGIN, right });
     this.#outcomes.unshift({ confidence, right });
     this.#calibrator = fitCalibrator(this.#labels);
@@ -123,16 +131,16 @@ export async function live(
   return { stages, known };
 }
 
-async function judge(
-  { prompt, reply }: Turn,
-  known: Knowledge,
-  predictor: Predictor,
-): Promise<JudgedPrediction> {
-  const { response, confidence, status } = await known.predict(prompt, predictor);
+function isRight(response: string, { prompt, reply }: Turn): boolean {
+  return haveSameMeaning(response, reply, questionIn(prompt).question);
+}
+
+async function judge(turn: Turn, known: Knowledge, predictor: Predictor): Promise<JudgedPrediction> {
+  const { response, confidence, status } = await known.predict(turn.prompt, predictor);
   return {
     predicted: response !== '',
     auto: status === 'auto',
     confidence,
-    right: haveSameMeaning(response, reply),
+    right: isRight(response, turn),
   };
 }

@@ -4,6 +4,7 @@ import { INJECTIONS } from '../../test/support/injections.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
 import { createProviders } from '../../workers/providers/providers.ts';
 import { seedOf } from '../memory/random.ts';
+import { HELD_OUT } from './held-out.ts';
 import { type Knowledge, live, PRECISION_TARGETS, predictionsOfLife, STAGES, type Stage } from './life.ts';
 import { ObservedProvider } from './observed.ts';
 import { HABITUAL, PERSONAS } from './personas.ts';
@@ -33,9 +34,12 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     probes: { type: 'string', default: '50' },
     concurrency: { type: 'string', default: '8' },
+    /** Measures other people, on whom nothing was tuned. */
+    'held-out': { type: 'boolean', default: false },
   },
 });
 const DRAFTS = 20;
+const PEOPLE = values['held-out'] ? HELD_OUT : PERSONAS;
 
 async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void> {
   const observed =
@@ -64,9 +68,9 @@ async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void>
 async function measureReplies(seeds: number[], progress: Progress, predictor: Predictor): Promise<void> {
   const prompts = Object.values(INJECTIONS).flat();
   const probes = Number(values.probes);
-  progress.expect(PERSONAS.length * seeds.length * predictionsOfLife(probes) + prompts.length);
+  progress.expect(PEOPLE.length * seeds.length * predictionsOfLife(probes) + prompts.length);
   const people = await Promise.all(
-    PERSONAS.map(async (persona) => {
+    PEOPLE.map(async (persona) => {
       const lives = await Promise.all(seeds.map((seed) => live(persona, seed, predictor, probes)));
       return { persona, known: lives[0]?.known, stages: lives.flatMap(({ stages }) => stages) };
     }),
@@ -85,7 +89,7 @@ async function measureReplies(seeds: number[], progress: Progress, predictor: Pr
     for (const [at, target] of PRECISION_TARGETS.entries())
       row([persona.name, String(target), ...thresholdCells(last, at, target)]);
   }
-  const trusting = people.find(({ persona }) => persona === HABITUAL)?.known;
+  const trusting = (people.find(({ persona }) => persona === HABITUAL) ?? people[0])?.known;
   const auto = trusting && (await countInjected(prompts, trusting, predictor));
   say(`\nOf ${prompts.length} prompts with an injection, ${auto} became auto.\n`);
 }

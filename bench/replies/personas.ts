@@ -5,7 +5,7 @@ export interface Turn {
   reply: string;
 }
 
-type Texts = readonly [string, ...string[]];
+export type Texts = readonly [string, ...string[]];
 
 export const THINGS: Texts = [
   'the parser',

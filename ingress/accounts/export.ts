@@ -27,7 +27,8 @@ export async function exportAccount(parts: ExportParts, account: Account): Promi
 }
 
 async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, account: Account) {
-  yield line('account', { ...presentUser(account), precision_target: account.precisionTarget });
+  const { precisionTarget: precision_target, thresholdFloor: threshold_floor } = account;
+  yield line('account', { ...presentUser(account), precision_target, threshold_floor });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       const rendered = await Promise.all(page.rows.map(renderEvent));

@@ -55,6 +55,7 @@ interface SignUp {
 interface AccountChange {
   name: string | undefined;
   precisionTarget: number | null | undefined;
+  thresholdFloor: number | null | undefined;
   password: string | undefined;
   currentPassword: string | undefined;
   /** Allowed only with a new password. */
@@ -176,12 +177,13 @@ export class AccountService {
    * after too many such attempts, and a `ValidationError` when the new one is too easy to guess.
    */
   async change(id: string, change: AccountChange, gone?: AbortSignal): Promise<Account> {
-    const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
+    const { name, precisionTarget, thresholdFloor, password, currentPassword, revokeKeys, address } = change;
     const account = await findAccount(this.#parts.em(), id);
     if (account === undefined) throw new AppError('not_authenticated');
     if (password === undefined && revokeKeys)
       throw validationErrorFor('revoke_keys', 'Keys are revoked with a new password');
-    if (password === undefined) return changeAccount(this.#parts.em(), id, { name, precisionTarget });
+    if (password === undefined)
+      return changeAccount(this.#parts.em(), id, { name, precisionTarget, thresholdFloor });
     checkStrength(password, account.email);
     const { emailKey, passwordHash: from } = account;
     // Counts attempts by id, not by e-mail address, so that strangers cannot use them up.
@@ -195,6 +197,7 @@ export class AccountService {
     const changedAccount = await changeAccount(this.#parts.em(), id, {
       name,
       precisionTarget,
+      thresholdFloor,
       passwordHash: { from, to },
       revokeKeys,
     });

@@ -192,7 +192,7 @@ async function byToken(
   const account = await find.byToken(claims);
   if (account === undefined) return undefined;
   requireCurrentLogin(claims, account.generation);
-  return { id: account.id, login: claims };
+  return { id: account.id, login: claims, thresholdFloor: account.thresholdFloor };
 }
 
 async function byKey(

@@ -22,6 +22,8 @@ export interface JobServices {
 interface JobInput {
   user: { id: string };
   body: Box<object>;
+  /** What the work must know beside its body. */
+  facts?: object;
   headers: IncomingHttpHeaders;
   signal: AbortSignal;
   reserve: ReserveAnswerMemory;
@@ -33,11 +35,12 @@ interface JobInput {
  */
 export async function answerJob<Reported extends object, Result extends object = Reported>(
   kind: JobKind<Reported>,
-  { user, body, headers, signal, reserve }: JobInput,
+  { user, body, facts = {}, headers, signal, reserve }: JobInput,
   { jobs, publicUrl }: JobServices,
 ): Promise<Answer<Result | JobReceipt>> {
   const wait = prefers(headers, 'wait');
-  const call = callOf(kind, { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait });
+  const idempotencyKey = idempotencyKeyOf(headers);
+  const call = callOf(kind, { accountId: user.id, body, facts, idempotencyKey, wait });
   const isAsync = prefers(headers, 'respond-async');
   if (!isAsync && !accepts(headers, EVENT_STREAM)) {
     const { result, replayed } = await jobs.perform<Reported, Result>(kind, call, signal, reserve);
@@ -57,7 +60,11 @@ export async function answerJob<Reported extends object, Result extends object =
 
 /** Answers with the events of a job. `Last-Event-ID` leaves out the results that an earlier stream has sent. */
 export function followJob(
-  { user, jobId, ...call }: Omit<JobInput, 'body' | 'user'> & { user: UserPrincipal; jobId: string },
+  {
+    user,
+    jobId,
+    ...call
+  }: Omit<JobInput, 'body' | 'facts' | 'user'> & { user: UserPrincipal; jobId: string },
   services: JobServices,
 ): Promise<Answer<never>> {
   const find = async () => {

@@ -29,9 +29,11 @@ const JOB_KIND_NAMES = Object.keys(jobKinds);
 
 export type JobKind<Result extends object = object> = Kind<TSchema, NoFacts, JobReport<Result>>;
 
-export interface JobCall {
+interface JobCall<Facts> {
   accountId: string;
   body: Box<object>;
+  /** Known beside the request. Not compared when a request is repeated. */
+  facts: Facts;
   /** Without a key every request is new. */
   idempotencyKey: string | undefined;
   /** Waits if the same request still runs, instead of failing. */
@@ -197,11 +199,11 @@ function scopeToStart({ kind }: Job): Scope {
   return kind === predictBatch.name ? 'predict' : 'write';
 }
 
-export function callOf(
+export function callOf<Facts>(
   kind: Pick<Kind, 'name'>,
-  { accountId, body, idempotencyKey, wait }: JobCall,
-): WorkCall<NoFacts> {
-  const request = { accountId, body: body.take(), requestId: idempotencyKey, wait };
+  { accountId, body, facts, idempotencyKey, wait }: JobCall<Facts>,
+): WorkCall<Facts> {
+  const request = { accountId, body: body.take(), facts, requestId: idempotencyKey, wait };
   const { input, ...call } = jobAdmission(kind, request);
   return { ...call, input: new Box(input) };
 }

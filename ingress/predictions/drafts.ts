@@ -31,7 +31,13 @@ export function draftPredictor(
   return async (accountId, body, gone) => {
     const since = performance.now();
     const checkedBody = body.map((request) => checkSize(request, contextEnvelopeChars));
-    const call = callOf(draft, { accountId, body: checkedBody, idempotencyKey: undefined, wait: false });
+    const call = callOf(draft, {
+      accountId,
+      body: checkedBody,
+      facts: {},
+      idempotencyKey: undefined,
+      wait: false,
+    });
     const { outcome } = await work.perform(draft, { ...call, cancelOnDisconnect: true }, gone);
     const { state, report, answer, queueMs } = outcome;
     if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);

@@ -1,4 +1,5 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
+import { shownConfidence } from '../../shared/domain/replies/decide.ts';
 import { present } from '../../shared/schemas/present.ts';
 import {
   ReplyCandidate,
@@ -21,10 +22,14 @@ export function presentReply(row: Reply): ReplyDetail {
   return present(ReplyDetail, row, answerOf(row));
 }
 
-function answerOf({ response, candidates, inputTokens, outputTokens }: ListedReply) {
+function answerOf({ response, confidence, candidates, threshold, inputTokens, outputTokens }: ListedReply) {
+  const [supported] = candidates.map((one) => one.supported);
   return {
     predicted_response: response,
-    candidates: candidates.map((one) => present(ReplyCandidate, one)),
+    confidence: shownConfidence({ confidence, supported: supported ?? false }, threshold),
+    candidates: candidates.map((one) =>
+      present(ReplyCandidate, one, { confidence: shownConfidence(one, threshold) }),
+    ),
     usage: { input_tokens: inputTokens, output_tokens: outputTokens },
   };
 }

@@ -1,7 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Box } from '../../shared/box.ts';
 import { Reply } from '../../shared/db/entities/reply.ts';
+import type { UserPrincipal } from '../../shared/domain/account.ts';
 import { Faults } from '../../shared/domain/faults.ts';
+import type { AskerTerms } from '../../shared/domain/replies/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ReplyInput, ReplyRequest } from '../../shared/schemas/replies.ts';
 import { reply } from '../../shared/work/kinds.ts';
@@ -32,13 +34,14 @@ export class ReplyService {
 
   /** Throws the errors of `check`, and the error of the prediction if the prediction fails. */
   async predict(
-    accountId: string,
+    user: UserPrincipal,
     body: Box<ReplyInput>,
     { cancelOnDisconnect, ...preferences }: ReplyPreferences,
     gone: AbortSignal,
   ): Promise<{ row: Reply; replayed: boolean }> {
     const checkedBody = body.map((request) => this.check(request));
-    const call = callOf(reply, { accountId, body: checkedBody, ...preferences });
+    const accountId = user.id;
+    const call = callOf(reply, { accountId, body: checkedBody, facts: termsOf(user), ...preferences });
     const { outcome, replayed } = await this.#parts.work.perform(
       reply,
       { ...call, cancelOnDisconnect },
@@ -65,6 +68,10 @@ export class ReplyService {
     faults.throwIfAny();
     return request;
   }
+}
+
+export function termsOf({ login, thresholdFloor }: UserPrincipal): AskerTerms {
+  return { thresholdFloor, isKey: login === undefined };
 }
 
 export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {

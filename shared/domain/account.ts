@@ -15,6 +15,8 @@ export interface UserPrincipal {
   readonly login?: Login;
   /** Id of the key, if the request was made with one alone. */
   readonly keyId?: string;
+  /** The larger of the floors of the account and the key: no prediction has a lower threshold. */
+  readonly thresholdFloor: number;
   /** Absent if the caller has all scopes. */
   readonly scopes?: readonly Scope[];
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf, text } from './build.ts';
-import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
+import { Name, PrecisionTarget, pageLimit, Share, Timestamp } from './common.ts';
 import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
 /** An e-mail address. Surrounding white space is ignored. */
@@ -39,6 +39,8 @@ export const AccountChange = closedObject({
   name: Type.Optional(text(NAME_MAX)),
   /** Default of `target` in requests for the calibration; null for 0.95. */
   precision_target: Type.Optional(nullable(PrecisionTarget)),
+  /** Lowest threshold of predicted replies, whatever a request says; null for none. */
+  threshold_floor: Type.Optional(nullable(Share)),
   password: Type.Optional(NewPassword),
   current_password: Type.Optional(text(PASSWORD_MAX)),
   revoke_keys: Type.Optional(Type.Boolean()),
@@ -76,7 +78,10 @@ export type Scope = (typeof SCOPES)[number];
 /** If absent, the key has all scopes. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
 
-export const KeyRequest = closedObject({ label: Name, scopes });
+/** Lowest threshold of the replies that the key may ask for. Without it, that of the account. */
+const threshold_floor = Type.Optional(Share);
+
+export const KeyRequest = closedObject({ label: Name, scopes, threshold_floor });
 
 /** The only answer that contains the key itself. */
 export const NewKeyResponse = closedObject({
@@ -84,6 +89,7 @@ export const NewKeyResponse = closedObject({
   key: Type.String(),
   label: Type.String(),
   scopes,
+  threshold_floor,
   created_at: Timestamp,
 });
 export type NewKeyResponse = Static<typeof NewKeyResponse>;
@@ -92,6 +98,7 @@ export const KeyResponse = closedObject({
   id: Type.String(),
   label: Type.String(),
   scopes,
+  threshold_floor,
   prefix: Type.String(),
   created_at: Timestamp,
   last_used_at: nullable(Timestamp),

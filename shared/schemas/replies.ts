@@ -122,6 +122,22 @@ const storedFields = {
 export const ReplySummary = closedObject(storedFields);
 export type ReplySummary = Static<typeof ReplySummary>;
 
+/** What supports a reply: the person's own replies, and their decisions, on similar questions. */
+export const ReplySupport = closedObject({
+  supported: Type.Boolean(),
+  /** True if the strict rule applies, because the reply or its question is about something that cannot be undone. */
+  strict: Type.Boolean(),
+  /** Number of replies to similar questions that count for or against. */
+  similar: Count,
+  /** Number of these with the same meaning. */
+  agreeing: Count,
+  /** Ids of the raw rows with the replies that suffice. */
+  reply_ids: Ids,
+  /** Ids of the predictions on which the person decided so. */
+  prediction_ids: Ids,
+});
+export type ReplySupport = Static<typeof ReplySupport>;
+
 /** The memory from which a prediction was made: ids and counts, no texts. */
 export const ReplyContext = closedObject({
   prompt_revision: Type.Integer(),
@@ -134,6 +150,8 @@ export const ReplyContext = closedObject({
   example_ids: Ids,
   /** Ids of the rows that were left out because they would dictate a reply. */
   withheld_ids: Ids,
+  /** What supports the first candidate. Null without one. */
+  support: nullable(ReplySupport),
   counts: closedObject({ facts: Count, episodes: Count, raw: Count, examples: Count }),
   truncated: Type.Boolean(),
 });

@@ -1,3 +1,4 @@
+import { verdictOf } from './assent.ts';
 import { detailsOf } from './details.ts';
 import { jaccard, trigramsOf } from './similarity.ts';
 import { normalForm } from './words.ts';
@@ -33,8 +34,11 @@ const MARKED_NUMBER = /[^\s\p{L}\p{N}]{0,3}\p{N}[^\s\p{L}]*/gu;
 const SAME_MEANING_SIMILARITY_MIN = 0.9;
 
 /** Ignores small differences, but not a different number, date or negation. */
-export function haveSameMeaning(a: string, b: string): boolean {
-  return new ComparableReply(a).isSameAs(new ComparableReply(b));
+export function haveSameMeaning(a: string, b: string, question = ''): boolean {
+  return (
+    new ComparableReply(a).isSameAs(new ComparableReply(b)) ||
+    meaningOf(a, question) === meaningOf(b, question)
+  );
 }
 
 /** Stores the normalized text, trigrams and details of a reply, so that it can be compared with many others. */
@@ -63,51 +67,46 @@ export class ComparableReply {
   }
 }
 
-const phrasesIn = (phrases: string) => new Set(phrases.split('|').map((one) => one.trim()));
-
-/** Ways to say yes or no, normalized. */
-const ASSENTS = phrasesIn(
-  `yes|y|yep|yeah|yup|ok|o k|okay|sure|sure thing|go|go ahead|go on|go for it|proceed|do it|do that|please do|continue|sounds good|
-  looks good|lgtm|fine|agreed|approved|of course|absolutely|right|correct|k|ja|klar|gerne|oui|daccord|si|sí|sim|да|так|давай|ок|
-  tak|ano|igen|kyllä|joo|evet|tamam|ναι|כן|نعم|हाँ|जी|có|vâng|ya|iya|ใช่|是|是的|好|好的|可以|同意|行|はい|うん|お願いします|네|예|응`,
-);
-const DENIALS = phrasesIn(
-  'no|n|nope|nah|nein|non|não|nao|nie|ne|nee|nej|nei|ei|hayır|hayir|нет|ні|όχι|לא|لا|नहीं|không|tidak|ไม่|不|不要|不用|いいえ|아니요|아니',
-);
-const POLITE_PHRASES = phrasesIn(
-  'please|thanks|thank you|bitte|danke|merci|por favor|gracias|grazie|пожалуйста|спасибо|proszę|谢谢',
-);
-const PHRASE_WORDS_MAX = 3;
-
 /** Maximum length of a reply that is compared by its words, in UTF-16 units. */
 const WORDS_COMPARED_MAX = 400;
 
 /**
- * Returns `yes` or `no` for the known ways to say so; for any other reply, its normalized words. A long reply stays as
- * it is: it recurs only as a copy, and normalizing hundreds of long replies would hold up the process.
+ * Returns what a reply says in the light of its question: `yes` or `no` for the known ways to say so, among them an echo
+ * ("run them" to "Shall I run the tests?"), `option 2` for the ways to choose the second; for any other reply, its
+ * normalized words. A long reply stays as it is: it recurs only as a copy, and normalizing hundreds of long replies
+ * would hold up the process.
  */
-export function meaningOf(reply: string): string {
+export function meaningOf(reply: string, question = ''): string {
   const trimmed = reply.trim();
   if (trimmed.length > WORDS_COMPARED_MAX) return trimmed;
-  const text = normalizeReply(trimmed);
-  const words = text.split(' ');
-  if (consistsOf(words, ASSENTS)) return 'yes';
-  return consistsOf(words, DENIALS) ? 'no' : text;
+  const text = normalizeReply(trimmed.replaceAll(/\p{EMod}|\ufe0f/gu, ''));
+  return verdictOf(text.split(' '), question) ?? choiceOf(text, question) ?? text;
 }
 
-/** Reports whether the words consist of `phrases` and polite phrases, with at least one of `phrases`. */
-function consistsOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
-  let hasPhrase = false;
-  for (let at = 0; at < words.length; ) {
-    const length = [PHRASE_WORDS_MAX, 2, 1].find((count) => {
-      const phrase = words.slice(at, at + count).join(' ');
-      return at + count <= words.length && (phrases.has(phrase) || POLITE_PHRASES.has(phrase));
-    });
-    if (length === undefined) return false;
-    hasPhrase ||= phrases.has(words.slice(at, at + length).join(' '));
-    at += length;
-  }
-  return hasPhrase;
+const OPTION = '(?:option|variant|variante|number|nummer|numéro|opción|choice|alternative)';
+const CHOOSING =
+  /^(?:(?:lets )?(?:go|stick) (?:with|for)|(?:lets )?(?:use|take|pick|choose)|i(?:d| would)? (?:prefer|choose|take|pick)|nimm|nehmen wir|ich nehme|prends|je prends|utilise|usa|elige|toma) (?=.)/u;
+const ORDINALS = [
+  /^(?:first|1st|erste[nrs]?|premi[eè]re?|1er|primer[oa]?)$/u,
+  /^(?:second|2nd|zweite[nrs]?|deuxi[eè]me|seconde?|2e|segund[oa])$/u,
+  /^(?:third|3rd|dritte[nrs]?|troisi[eè]me|3e|tercer[oa]?)$/u,
+];
+const CHOICE_NOUN = new RegExp(` (?:one|${OPTION})$`, 'u');
+const LISTED = new RegExp(`^${OPTION} ([1-9a-d])$`, 'u');
+/** Matches questions that a mere digit or letter answers by the place in a list. */
+const ASKS_FOR_ONE = new RegExp(`\\b(?:which|welch\\w*|quel\\w*|cu[aá]l\\w*|${OPTION}s?)\\b`, 'iu');
+
+/** Returns the choice that a reply makes, without the words for choosing; undefined if it has none. */
+function choiceOf(text: string, question: string): string | undefined {
+  const polite = text.replace(/^(?:please|bitte) | (?:please|bitte|thanks|danke|merci|gracias)$/u, '');
+  const chosen = polite.replace(CHOOSING, '');
+  const bare = chosen.replace(/^(?:the|der|die|das|den|le|la|el) /u, '');
+  const place = ORDINALS.findIndex((ordinal) => ordinal.test(bare.replace(CHOICE_NOUN, '')));
+  if (place >= 0) return `option ${place + 1}`;
+  const listed =
+    LISTED.exec(bare)?.[1] ?? (ASKS_FOR_ONE.test(question) ? /^[1-9a-d]$/u.exec(bare)?.[0] : undefined);
+  if (listed !== undefined) return `option ${listed}`;
+  return question !== '' && chosen !== polite ? chosen : undefined;
 }
 
 const QUESTION_CHARS_MAX = 500;

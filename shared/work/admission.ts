@@ -11,7 +11,6 @@ import { requestKey } from '../domain/work.ts';
 import { newId } from '../ids.ts';
 import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
 import type { Kind } from './kind.ts';
-import type { NoFacts } from './kinds.ts';
 
 interface ProcessTerms
   extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS' | 'tokenQuotas'> {
@@ -62,7 +61,7 @@ export async function admitWithin(
 interface JobRequest<Facts> {
   accountId: string;
   id?: string;
-  facts?: Facts;
+  facts: Facts;
   body: object;
   /** Requests with the same id share one job. By default, every request gets a new job. */
   requestId?: string | undefined;
@@ -70,10 +69,10 @@ interface JobRequest<Facts> {
   wait?: boolean;
 }
 
-export function jobAdmission<Facts = NoFacts>(
+export function jobAdmission<Facts>(
   kind: Pick<Kind, 'name'>,
   { accountId, body, id = newId(), requestId = id, wait = false, facts }: JobRequest<Facts>,
-): Admission<Facts | NoFacts> {
+): Admission<Facts> {
   const input = canonicalJson(body);
   return {
     id,
@@ -85,7 +84,7 @@ export function jobAdmission<Facts = NoFacts>(
     line: null,
     wait,
     cancelOnDisconnect: false,
-    facts: facts ?? {},
+    facts,
     input,
   };
 }

@@ -1,7 +1,7 @@
 import { batchRows, partRows } from '../db/stores/replies/batches.ts';
 import { replyRows } from '../db/stores/replies/outcome.ts';
 import type { DraftReport, PredictionFacts, PredictionReport } from '../domain/prediction.ts';
-import type { BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
+import type { AskerTerms, BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
 import type { JobReport } from '../domain/work.ts';
 import { DraftInput } from '../schemas/drafts.ts';
 import { PromoteInput, type PromoteResult, SyncRequest, type SyncResult } from '../schemas/jobs.ts';
@@ -32,7 +32,7 @@ export const predict: Kind<typeof PredictionInput, PredictionFacts, PredictionRe
 };
 
 /** Predicts the reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
-export const reply: Kind<typeof ReplyInput, NoFacts, ReplyReport> = {
+export const reply: Kind<typeof ReplyInput, AskerTerms, ReplyReport> = {
   ...predictionBase,
   name: 'reply',
   input: ReplyInput,
@@ -95,7 +95,7 @@ export const promoteEpisodes: PromotionKind = { ...promotionBase, name: 'promote
 export const promoteFacts: PromotionKind = { ...promotionBase, name: 'promote_facts' };
 
 /** Predicts the replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
-export const predictBatch: Kind<typeof BatchInput, NoFacts, JobReport<BatchReport>> = {
+export const predictBatch: Kind<typeof BatchInput, AskerTerms, JobReport<BatchReport>> = {
   ...jobBase,
   pool: 'batch',
   name: 'predict_batch',

@@ -153,7 +153,7 @@ async function admitAgain(
   const terms = admissionTerms(kind, { process: newId(), timeoutMs, recoveryWindowS });
   const counts = { queued: 0, locked: 0 };
   for (const { id, party } of failedJobs) {
-    const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
+    const job = jobAdmission(kind, { accountId: party, body, facts: {}, requestId: `retry ${id}` });
     try {
       const [admissionResult] = await admitWork(database, kind, [job], terms);
       if (admissionResult?.decision !== 'admitted') continue;

@@ -47,7 +47,7 @@ describe('rows that a promotion takes', function () {
     const kind = { episodes: promoteEpisodes, facts: promoteFacts }[tier];
     const terms = { process: newId(), timeoutMs: 20_000, recoveryWindowS: 600 };
     const body = { settled_only: true, limit };
-    const job = jobAdmission(kind, { accountId: ann.id, body });
+    const job = jobAdmission(kind, { accountId: ann.id, body, facts: {} });
     const { pool } = system.database;
     await admit(pool, [job], admissionTerms(kind, terms));
     return until(async () => {

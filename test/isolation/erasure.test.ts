@@ -99,7 +99,7 @@ describe('account erasure', () => {
     try {
       await late.query('begin');
       const terms = { process: newId(), timeoutMs: 60_000, recoveryWindowS: 600 };
-      const job = jobAdmission(sync, { accountId: person.id, body: {} });
+      const job = jobAdmission(sync, { accountId: person.id, body: {}, facts: {} });
       await admit(late as unknown as Pool, [job], admissionTerms(sync, terms));
       erased = person.request('DELETE', '/api/auth/me/');
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%lock_admissions%'`;

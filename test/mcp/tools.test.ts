@@ -225,7 +225,7 @@ describe('tools', function () {
       it('an error of the tools names the field of an invalid argument', async () => {
         const wrong: [string, object, string][] = [
           ['predict_reply', {}, 'agent_input'],
-          ['predict_reply', { agent_input: 'a', threshold: 2 }, 'threshold'],
+          ['predict_reply', { agent_input: 'a', threshold: 0.3 }, 'threshold'],
           ['predict_reply', { agent_input: 'a', secret: 1 }, 'secret'],
           ['predict_reply', { agent_input: 'a', k: 1000 }, 'k'],
           ['send_feedback', { id: UNUSED_ID, status: 'maybe' }, 'status'],

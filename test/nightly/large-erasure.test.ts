@@ -63,7 +63,7 @@ async function queueParts(
 ): Promise<void> {
   const terms = { process: newId(), timeoutMs: 600_000, recoveryWindowS: 600 };
   for (let batch = 0; batch < BATCHES; batch += 1) {
-    const job = jobAdmission(predictBatch, { accountId, body: {} });
+    const job = jobAdmission(predictBatch, { accountId, body: {}, facts: {} });
     await admit(pool, [job], admissionTerms(predictBatch, terms));
     const parts = Array.from({ length: PARTS }, (_, place) =>
       jobAdmission(batchReply, {

@@ -29,12 +29,8 @@ import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
-<<<<<<< HEAD
-import { add } from '../support/memory.ts';
-import { pluck } from '../support/pluck.ts';
-=======
 import { add, addSynced } from '../support/memory.ts';
->>>>>>> daf71cf8 (tests: a purged event of the restore trial has a row of memory)
+import { pluck } from '../support/pluck.ts';
 import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';

@@ -32,6 +32,11 @@ export async function addReply(
   return add(person, 'raw', { ...common, content: reply, kind: 'reply', occurred_at: at(2) });
 }
 
+/** Makes the person give a reply to the prompt of `replyBody` often enough to support it. */
+export async function supportReply(person: UserClient, reply: string): Promise<void> {
+  for (const place of [0, 1]) await addReply(person, replyBody().agent_input, reply, place);
+}
+
 export async function predictSuccessfully(person: UserClient, part: object = {}): Promise<ReplyResponse> {
   const { status, text, body } = await predictReply(person, part);
   if (status !== 200) throw new Error(`predicting was answered ${status} ${text}`);

@@ -21,7 +21,7 @@ export interface Basis {
   screened: ScreenedMaterial;
   vote: VoteResult;
   pairs: readonly PromptReply[];
-  isSupported: SupportCheck;
+  supportOf: SupportCheck;
   calibrator: CalibratorModel;
   memoryRevision: number;
 }
@@ -50,7 +50,7 @@ export async function readBasis(
     screened: await screenMaterial([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
-    isSupported: new Precedents(pairs, await readDecisions(em(), accountId, project)).supportFor(prompt),
+    supportOf: new Precedents(pairs, await readDecisions(em(), accountId, project)).supportFor(prompt),
     calibrator: await readCalibrator(em(), accountId),
     memoryRevision: bundle.meta.revision,
   };

@@ -96,7 +96,7 @@ function basisOf(
     screened: screenExamples([prompt, agent], fitted, screened),
     vote,
     pairs,
-    isSupported: precedents.supportFor(prompt),
+    supportOf: precedents.supportFor(prompt),
     calibrator,
     memoryRevision,
   };

@@ -7,7 +7,7 @@ import type { Admission, AdmissionDecision, AdmissionTerms } from '../../shared/
 import { storeProgress } from '../../shared/db/stores/work/progress.ts';
 import { inProject } from '../../shared/domain/project.ts';
 import { fitCommon } from '../../shared/domain/replies/material.ts';
-import type { BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
+import type { AskerTerms, BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
 import type { TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { newIds } from '../../shared/ids.ts';
@@ -40,7 +40,7 @@ export function createPredictBatchHandler(
     const bundle = await retryUntil(() => chooseBundle(dependencies, claim.party, { inputs, common }), until);
     const ids = newIds(prompts.length);
     const progress: BatchProgress = { steps: { done: 0, total: ids.length }, ids, bundle };
-    const facts = { batch: claim.id, ...traceFacts(claim.facts) };
+    const facts = { ...claim.facts, ...newTrace(claim.facts), batch: claim.id };
     const parts = ids.map((id, place) =>
       jobAdmission(batchReply, { id, accountId: claim.party, body: { ...common, ...prompts[place] }, facts }),
     );
@@ -76,8 +76,8 @@ function refusal(decision: Exclude<AdmissionDecision, 'admitted'>): Error {
     : new AppError(decision);
 }
 
-function traceFacts(facts: TraceFacts): TraceFacts {
-  return facts.trace === undefined ? {} : { trace: { ...facts.trace, ...traceHeaders() } };
+function newTrace({ trace }: AskerTerms & TraceFacts): TraceFacts {
+  return trace === undefined ? {} : { trace: { ...trace, ...traceHeaders() } };
 }
 
 interface BatchPrompts {

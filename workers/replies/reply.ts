@@ -5,7 +5,7 @@ import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { decideReply, type ReplyProposal } from '../../shared/domain/replies/decide.ts';
 import type { PromptReply, VoteResult } from '../../shared/domain/replies/vote.ts';
-import type { ReplyReport } from '../../shared/domain/replies/work.ts';
+import { type AskerTerms, type ReplyReport, thresholdInForce } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { ReplyContext, ReplyInput } from '../../shared/schemas/replies.ts';
 import { codesIn, withoutCodes } from '../../shared/text/codes.ts';
@@ -41,7 +41,7 @@ export interface ReplyDependencies extends BasisDependencies {
   >;
 }
 
-type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
+type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'> & { facts: AskerTerms };
 
 /**
  * Creates a function that predicts a person's reply to an agent, and decides whether the first candidate is certain
@@ -80,22 +80,23 @@ export function createReplyPredictor({
     basis: () => Promise<Basis>,
   ): Promise<End<ReplyReport>> => {
     const since = performance.now();
-    const { agent, agent_input: prompt, threshold } = request;
+    const { agent, agent_input: prompt } = request;
     const currentBasis = await retryUntil(basis, since + context.leftMs());
-    const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = currentBasis;
+    const { screened, vote, pairs, supportOf, calibrator, memoryRevision } = currentBasis;
     const model = request.model ?? settings.defaultModel;
     try {
       const proposal = await propose({ request, model, screened, claim }, currentBasis, context);
       const decision = decideReply(proposal, {
         prompt,
-        threshold,
+        threshold: thresholdInForce(request.threshold, claim.facts),
+        isKey: claim.facts.isKey,
         agent,
         model: proposal.model,
         calibrator,
         isDictated: screened.isDictated,
         history: pairs.map((pair) => pair.reply),
         shareOf: vote.shareOf,
-        isSupported,
+        supportOf,
       });
       const report = {
         ...decision,
@@ -107,6 +108,7 @@ export function createReplyPredictor({
           memoryRevision,
           screened,
           proposal.model === LOCAL_MODEL ? vote.neighbours : screened.material.examples,
+          decision.support,
         ),
       };
       return { state: 'succeeded', report };
@@ -164,6 +166,7 @@ function contextOf(
   memoryRevision: number,
   { material, withheld }: ScreenedMaterial,
   examples: readonly PromptReply[],
+  support: ReplyContext['support'],
 ): ReplyContext {
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   const { profile, facts, episodes, raw, truncated } = material;
@@ -176,6 +179,7 @@ function contextOf(
     raw_ids: [...new Set([...ids(raw), ...examples.flatMap(({ promptId }) => promptId ?? [])])],
     example_ids: ids(examples),
     withheld_ids: withheld,
+    support,
     counts: {
       facts: facts.length,
       episodes: episodes.length,

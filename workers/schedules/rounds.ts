@@ -106,7 +106,7 @@ export class Rounds {
     const { config, database, queues, heartbeat } = this.#dependencies;
     const { recoveryWindowS, tokenQuotas } = config;
     const requestId = `scheduled ${new Date(tick).toISOString()}`;
-    const job = jobAdmission(kind, { accountId, body, requestId });
+    const job = jobAdmission(kind, { accountId, body, facts: {}, requestId });
     const options = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS, tokenQuotas };
     await admitWork(database, kind, [job], admissionTerms(kind, options));
     queues.add(kind.pool, [{ kind: kind.name, work: [{ party: accountId, ids: [job.id] }] }]);

@@ -14,7 +14,7 @@ import {
   Skeleton,
   Title,
 } from '../parts/ui.tsx';
-import { moment, t } from '../strings/index.ts';
+import { moment, percent, t } from '../strings/index.ts';
 
 /** Scopes by the purpose of a key. An agent's key cannot speak for the person, nor erase. */
 const PURPOSES = {
@@ -45,6 +45,7 @@ export function Keys() {
                 {t.keys.created(moment(key.created_at))} ·{' '}
                 {key.last_used_at === null ? t.keys.never : t.keys.used(moment(key.last_used_at))} ·{' '}
                 {key.scopes?.join(', ') ?? t.keys.purposes.everything}
+                {key.threshold_floor !== undefined && ` · ${t.keys.floorOf(percent(key.threshold_floor))}`}
               </p>
             </div>
             <RevokeKey of={key} onDone={again} />
@@ -55,13 +56,18 @@ export function Keys() {
   );
 }
 
+/** Proposed for a key of an agent, which may ask for a lower threshold than the person would. */
+const FLOOR = '0.8';
+
 function IssueKey({ onIssued }: { onIssued(): void }) {
   const { client } = useSignedIn();
   const [label, setLabel] = useState('');
   const [purpose, setPurpose] = useState<Purpose>('agent');
+  const [floor, setFloor] = useState(FLOOR);
   const [newKey, setNewKey] = useState<NewKeyResponse>();
   const issuing = useAction(async () => {
-    setNewKey(await client.issueKey({ label: label.trim(), ...PURPOSES[purpose] }));
+    const limits = floor === '' ? {} : { threshold_floor: Number(floor) };
+    setNewKey(await client.issueKey({ label: label.trim(), ...PURPOSES[purpose], ...limits }));
     setLabel('');
     onIssued();
   });
@@ -79,6 +85,16 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
           onChoose={setPurpose}
         />
         <p class="quiet small">{t.keys.mayDo[purpose]}</p>
+        <Field
+          label={t.keys.floor}
+          hint={t.keys.floorHint}
+          type="number"
+          min="0"
+          max="1"
+          step="any"
+          value={floor}
+          onInput={setFloor}
+        />
         <Button kind="primary" isBusy={issuing.isBusy}>
           {t.keys.issue}
         </Button>

@@ -56,12 +56,16 @@ interface FieldProps {
   label: string;
   value: string;
   onInput(value: string): void;
-  type?: 'text' | 'password' | 'email';
+  type?: 'text' | 'password' | 'email' | 'number';
   hint?: string | undefined;
   fault?: string | undefined;
   autocomplete?: string;
   required?: boolean;
   rows?: number;
+  /** Of a number. */
+  min?: string;
+  max?: string;
+  step?: string;
 }
 
 export function Field({ label, value, onInput, type = 'text', hint, fault, rows, ...rest }: FieldProps) {

@@ -335,6 +335,10 @@ export const de: typeof en = {
       recorder: 'Er zeichnet auf, was Sie und Ihre Agenten sagen, wie `forecue record` es tut.',
       everything: 'Er handelt wie Sie: Was er meldet, gilt als Ihre eigenen Worte und Entscheidungen.',
     },
+    floor: 'Niedrigste Schwelle',
+    floorHint:
+      'Was weniger sicher ist, geschieht für ihn nie automatisch, was er auch verlangt. Leer: wie Ihr Konto.',
+    floorOf: (share) => `automatisch ab ${share}`,
     issue: 'Schlüssel ausstellen',
     once: 'Er wird nur dieses eine Mal gezeigt. Kopieren Sie ihn jetzt.',
     used: (date) => `zuletzt benutzt ${date}`,

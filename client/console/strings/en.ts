@@ -327,6 +327,10 @@ export const en = {
       recorder: 'It records what you and your agents say, such as `forecue record` does.',
       everything: 'It acts as you do: what it reports counts as your own words and decisions.',
     },
+    floor: 'Lowest threshold',
+    floorHint:
+      'What is less certain is never automatic for it, whatever it asks for. Empty: as your account.',
+    floorOf: (share: string) => `automatic from ${share} on`,
     issue: 'Issue a key',
     once: 'This is the only time that it is shown. Copy it now.',
     used: (date: string) => `last used ${date}`,

@@ -17,7 +17,7 @@ export interface ApiMethods {
   joinWaitlist(body: schemas.WaitlistRequest, options?: CallOptions): Promise<schemas.WaitlistResponse>;
   /** The account. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
   readAccount(options?: CallOptions): Promise<schemas.UserResponse>;
-  /** Change name, password or target. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  /** Change name, password, target or floor. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   changeAccount(body?: schemas.AccountChange, options?: CallOptions): Promise<schemas.UserResponse>;
   /** Erase the account and all that belongs to it. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `rate_limited`, `overloaded`, `service_unavailable`. */
   eraseAccount(options?: CallOptions): Promise<void>;

@@ -17,7 +17,8 @@ import {
   withDescription,
 } from './tool.ts';
 
-const { agent, agent_input, k, threshold, session_id } = ReplyRequest.properties;
+/** Without `threshold`: the agent that asks does not set the bar. The key and the account do. */
+const { agent, agent_input, k, session_id } = ReplyRequest.properties;
 
 export const predictReply = tool({
   name: 'predict_reply',
@@ -28,7 +29,6 @@ export const predictReply = tool({
     agent_input: withDescription(agent_input, 'Your question, word for word'),
     agent: Type.Optional(withDescription(agent, 'Your name')),
     k,
-    threshold: withDescription(threshold, '"auto" from this confidence on'),
     session_id,
     project,
     detail: Type.Optional(Type.Boolean()),

@@ -41,17 +41,20 @@ export const issueKey = endpoint('user', {
   summary: 'Issue a key',
   inTurn: 'account',
   description:
-    'The only answer that has the key itself. Needs an access token. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`.',
+    'The only answer that has the key itself. Needs an access token. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`. `threshold_floor` is the lowest threshold of the replies that it asks for.',
   login: 'any',
   body: KeyRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['quota_exceeded'],
   status: 201,
   response: NewKeyResponse,
-}).handle(async ({ user, body: { label, scopes: requestedScopes } }, { em }: Parts) => {
+}).handle(async ({ user, body }, { em }: Parts) => {
+  const { label, scopes: requestedScopes, threshold_floor } = body;
   const scopes = requestedScopes && SCOPES.filter((scope) => requestedScopes.includes(scope));
-  const { id, key, createdAt } = await issueServiceKey(em(), user, { label, scopes: scopes ?? null });
-  return { body: { id, key, label, ...(scopes && { scopes }), created_at: createdAt.toISOString() } };
+  const asked = { label, scopes: scopes ?? null, thresholdFloor: threshold_floor ?? null };
+  const { id, key, createdAt } = await issueServiceKey(em(), user, asked);
+  const limits = { ...(scopes && { scopes }), ...(threshold_floor !== undefined && { threshold_floor }) };
+  return { body: { id, key, label, ...limits, created_at: createdAt.toISOString() } };
 });
 
 export const readKey = endpoint('user', {

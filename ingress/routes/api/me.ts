@@ -22,11 +22,12 @@ export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
   tag: 'Accounts',
   scopes: [],
-  summary: 'Change name, password or target',
+  summary: 'Change name, password, target or floor',
   inTurn: 'account',
   description:
     '`precision_target` is the minimum precision: the share of correct predictions among those that reach the suggested ' +
     'threshold. `GET /api/predictions/calibration/` returns it in `evidence`. ' +
+    '`threshold_floor` is the lowest threshold of predicted replies, whatever a request says. ' +
     'A new password needs `current_password`. It ends every refresh and access token, that of this request too: log in again. ' +
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
@@ -37,6 +38,7 @@ export const changeAccount = endpoint('user', {
   const change = {
     name,
     precisionTarget: body.precision_target,
+    thresholdFloor: body.threshold_floor,
     password,
     currentPassword,
     revokeKeys,

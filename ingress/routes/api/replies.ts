@@ -30,6 +30,7 @@ import { answerJob, idempotencyKeyOf, replayedHeader } from '../../jobs/answer.t
 import { JOB_ERRORS, job, PREDICTION_ERRORS, RESPONSE_MODES } from '../../jobs/declaration.ts';
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
+import { termsOf } from '../../replies/service.ts';
 import { prefers } from '../../request/preferences.ts';
 import { requestedProject } from '../../request/project.ts';
 import type { Parts } from '../parts.ts';
@@ -39,7 +40,8 @@ export const predictReply = endpoint('user', {
   scopes: ['predict'],
   tag: 'Replies',
   summary: 'Predict what the person would reply to an agent',
-  description: `Waits for the answer. It is \`auto\` when the first candidate's confidence reaches the threshold, otherwise
+  description: `Waits for the answer. It is \`auto\` when the first candidate's confidence reaches the threshold in force, the
+larger of the request's and the floors of account and key, otherwise
 \`escalated\`: ask the person. The prediction goes on, and is stored, when its caller leaves, unless \`X-On-Disconnect\` says otherwise.`,
   body: ReplyRequest,
   bodyLimit: 4 * MIB,
@@ -61,7 +63,7 @@ export const predictReply = endpoint('user', {
     cancelOnDisconnect: headers['x-on-disconnect'] === 'cancel',
   };
   const input = body.map((request) => ({ ...request, project: requestedProject(headers) }));
-  const { row, replayed } = await replies.predict(user.id, input, preferences, signal);
+  const { row, replayed } = await replies.predict(user, input, preferences, signal);
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };
 });
 
@@ -81,7 +83,11 @@ export const predictReplies = endpoint('user', {
 }).handle((input, parts: Parts) => {
   const project = requestedProject(input.headers);
   const body = input.body.map((batch) => ({ ...parts.replies.check(batch), project }));
-  return answerJob<BatchReport, BatchResponse>(predictBatch, { ...input, body }, parts);
+  return answerJob<BatchReport, BatchResponse>(
+    predictBatch,
+    { ...input, body, facts: termsOf(input.user) },
+    parts,
+  );
 });
 
 export const readReply = endpoint('user', {

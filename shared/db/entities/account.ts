@@ -23,6 +23,8 @@ export const Account = defineEntity({
      * default.
      */
     precisionTarget: p.double().$type<number>().nullable(),
+    /** No prediction of a reply has a lower threshold; null for none. */
+    thresholdFloor: p.double().$type<number>().nullable(),
     /** False if an operator has disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
     /** Number of times that all log-ins were ended. Access tokens of earlier generations are invalid. */
@@ -79,6 +81,8 @@ export const ServiceKey = defineEntity({
     label: p.text(),
     /** Null: all scopes. */
     scopes: p.type(TextArray).$type<Scope[]>().nullable(),
+    /** No prediction asked for with the key has a lower threshold; null for none. */
+    thresholdFloor: p.double().$type<number>().nullable(),
     createdAt: p.datetime(3),
     /** Precise to the minute, so that a busy key does not cost a write for each call. */
     lastUsedAt: p.datetime(3).nullable(),

@@ -10,12 +10,14 @@ import { revokeServiceKeys } from './service-keys.ts';
 
 const ACCOUNTS_BY_ID = {
   name: 'accounts_by_id_v1',
-  text: `select id, login_generation as generation from accounts where id = any ($1::uuid[]) and active`,
+  text: `select id, login_generation as generation, coalesce(threshold_floor, 0) as "thresholdFloor"
+           from accounts where id = any ($1::uuid[]) and active`,
 };
 
 export interface ActiveAccount {
   id: string;
   generation: number;
+  thresholdFloor: number;
 }
 
 /** Finds active accounts, in the order of `ids`; undefined in place of one that is disabled or does not exist. */
@@ -106,6 +108,8 @@ interface AccountChanges {
   name?: string | undefined;
   /** Null for the default. */
   precisionTarget?: number | null | undefined;
+  /** Null for none. */
+  thresholdFloor?: number | null | undefined;
   /** `to` is the new hash. `from`, if given, must be the account's hash. */
   passwordHash?: { from?: string; to: string } | undefined;
   /** If given, must be the account's generation of log-ins. */
@@ -120,7 +124,7 @@ interface AccountChanges {
 export function changeAccount(
   em: EntityManager,
   id: string,
-  { name, precisionTarget, passwordHash, generation, revokeKeys = false }: AccountChanges,
+  { name, precisionTarget, thresholdFloor, passwordHash, generation, revokeKeys = false }: AccountChanges,
 ): Promise<Account> {
   return transaction(em, async (tx) => {
     const { from, to } = passwordHash ?? {};
@@ -136,6 +140,7 @@ export function changeAccount(
         ...(name !== undefined && { name }),
         ...(to !== undefined && { passwordHash: to }),
         ...(precisionTarget !== undefined && { precisionTarget }),
+        ...(thresholdFloor !== undefined && { thresholdFloor }),
         updatedAt: raw('now()'),
       },
     );

@@ -85,7 +85,10 @@ const LEASE_S = 4;
  * its connections. Throws `not_authenticated` if the account is gone or already being erased, and `token_expired` if
  * the caller's log-in has been ended.
  */
-export async function beginErasure(em: EntityManager, { id, login }: UserPrincipal): Promise<void> {
+export async function beginErasure(
+  em: EntityManager,
+  { id, login }: Pick<UserPrincipal, 'id' | 'login'>,
+): Promise<void> {
   await transaction(em, async (tx) => {
     // Waits for admissions in progress, so that the erasure finds the work that they add. Later admissions are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);

@@ -11,7 +11,8 @@ import { query, transaction } from '../statement.ts';
 
 const ACCOUNTS_BY_KEY = {
   name: 'accounts_by_key_v1',
-  text: `select encode(k.hash, 'hex') as hash, a.id, k.id as "keyId", k.scopes
+  text: `select encode(k.hash, 'hex') as hash, a.id, k.id as "keyId", k.scopes,
+                 coalesce(greatest(a.threshold_floor, k.threshold_floor), 0) as "thresholdFloor"
            from service_keys k join accounts a on a.id = k.account_id
           where k.hash = any ($1::bytea[]) and a.active`,
 };
@@ -21,6 +22,7 @@ interface KeyRow {
   id: string;
   keyId: string;
   scopes: Scope[] | null;
+  thresholdFloor: number;
 }
 
 /** Finds active accounts by the SHA-256 hashes of their keys, in the same order; undefined for an unknown hash. */
@@ -58,7 +60,7 @@ export async function listServiceKeys(
 export function issueServiceKey(
   em: EntityManager,
   user: UserPrincipal,
-  { label, scopes }: Pick<ServiceKey, 'label' | 'scopes'>,
+  { label, scopes, thresholdFloor }: Pick<ServiceKey, 'label' | 'scopes' | 'thresholdFloor'>,
 ): Promise<{ id: string; key: string; createdAt: Date }> {
   const { key, hash, prefix } = newServiceKey();
   const { id: accountId } = user;
@@ -75,7 +77,8 @@ export function issueServiceKey(
       throw quotaError([{ resource: 'keys', used: keyCount, added: 1, quota: KEYS_MAX }]);
     const createdAt = new Date();
     const id = newId();
-    await tx.insert(ServiceKey, { id, account: accountId, hash, prefix, label, scopes, createdAt });
+    const stored = { id, account: accountId, hash, prefix, label, scopes, thresholdFloor, createdAt };
+    await tx.insert(ServiceKey, stored);
     return { id, key, createdAt };
   });
 }

@@ -1,3 +1,4 @@
+import type { ReplySupport } from '../../schemas/replies.ts';
 import { wordNgrams, wordsOf } from '../../text/words.ts';
 import { type CalibratorModel, confidenceOf, type Features } from './calibrator.ts';
 import { marginsOf, type RawCandidate } from './candidates.ts';
@@ -15,6 +16,8 @@ export interface ReplyProposal {
 export interface DecisionContext {
   prompt: string;
   threshold: number;
+  /** True for a caller that used a key: without support it gets no `auto`, even if the threshold is 0. */
+  isKey: boolean;
   agent: string;
   model: string;
   calibrator: CalibratorModel;
@@ -22,15 +25,17 @@ export interface DecisionContext {
   history: readonly string[];
   /** Returns the share of the vote (`createVoter`) that goes to replies with the same meaning. */
   shareOf(response: string): number;
-  isSupported: SupportCheck;
+  supportOf: SupportCheck;
 }
 
-/** `raw` is the probability according to the predictor, capped for a reply that copies the prompt's words. */
 export interface Candidate {
   response: string;
   reasoning: string;
+  /** The calibrated probability. `shownConfidence` returns what an answer says. */
   confidence: number;
+  /** Probability according to the predictor, capped for a reply that copies the prompt's words. */
   raw: number;
+  supported: boolean;
 }
 
 /**
@@ -43,22 +48,37 @@ export interface ReplyDecision {
   reasoning: string;
   candidates: Candidate[];
   features: Features | null;
+  /** What supports the first candidate. Null without one. */
+  support: ReplySupport | null;
 }
 
 const SUSPICIONS = {
   prompt: 'Not certain enough to act on: the prompt dictates its own answer.',
   reasoning: 'Not certain enough to act on: the prediction follows a command in its material.',
 };
+const UNSUPPORTED = "Not certain enough to act on: the person's own replies do not support it.";
+
+/**
+ * Returns the confidence that an answer shows: below a threshold that an unsupported candidate must not reach. The
+ * threshold 0 is reached by all.
+ */
+export function shownConfidence(
+  { confidence, supported }: Pick<Candidate, 'confidence' | 'supported'>,
+  threshold: number,
+): number {
+  if (supported || confidence < threshold || threshold === 0) return confidence;
+  return Math.max(0, Math.round(threshold * 10_000) - 1) / 10_000;
+}
 
 /**
  * If the prompt dictates its answer, or the predictor follows a command, every confidence is 0. If the threshold is 0
- * as well, no candidates are returned.
+ * as well, no candidates are returned; nor are they to a key if the first has no support.
  */
 export function decideReply(
   { candidates, closed, reason }: ReplyProposal,
   context: DecisionContext,
 ): ReplyDecision {
-  const { prompt, threshold, history } = context;
+  const { prompt, threshold, isKey, history } = context;
   const isCopied = createCopyCheck(prompt, history);
   const cappedCandidates = candidates.map((candidate) => ({
     ...candidate,
@@ -71,35 +91,49 @@ export function decideReply(
   if (suspicion !== undefined && threshold === 0) return abstention(SUSPICIONS[suspicion]);
   const margins = marginsOf(cappedCandidates);
   const judgedCandidates = cappedCandidates.map((candidate, place) => {
+    const support = context.supportOf(candidate.response);
     const features = featuresOf(candidate, margins[place] ?? 0, closed, context);
-    return {
-      ...candidate,
-      features,
-      confidence: confidenceIn(candidate, features, suspicion, context),
-    };
+    const confidence = suspicion === undefined ? confidenceOf(context.calibrator, features, context) : 0;
+    return { ...candidate, features, support, supported: support.supported, confidence };
   });
-  judgedCandidates.sort((a, b) => b.confidence - a.confidence || b.raw - a.raw);
+  judgedCandidates.sort(
+    (a, b) =>
+      shownConfidence(b, threshold) - shownConfidence(a, threshold) ||
+      b.confidence - a.confidence ||
+      b.raw - a.raw,
+  );
   const [first] = judgedCandidates;
   if (first === undefined) return abstention(reason);
+  if (threshold === 0 && isKey && !first.supported) return abstention(UNSUPPORTED);
   const withSuspicion = (reasoning: string) =>
     suspicion === undefined ? reasoning : `${SUSPICIONS[suspicion]} ${reasoning}`.trim();
   return {
-    status: first.confidence >= threshold ? 'auto' : 'escalated',
+    status: shownConfidence(first, threshold) >= threshold ? 'auto' : 'escalated',
     response: first.response,
     confidence: first.confidence,
     reasoning: withSuspicion(first.reasoning),
-    candidates: judgedCandidates.map(({ response, reasoning, confidence, raw }) => ({
+    candidates: judgedCandidates.map(({ response, reasoning, confidence, raw, supported }) => ({
       response,
       reasoning: withSuspicion(reasoning),
       confidence,
       raw,
+      supported,
     })),
     features: suspicion === undefined ? first.features : null,
+    support: first.support,
   };
 }
 
 function abstention(reasoning: string): ReplyDecision {
-  return { status: 'escalated', response: '', confidence: 0, reasoning, candidates: [], features: null };
+  return {
+    status: 'escalated',
+    response: '',
+    confidence: 0,
+    reasoning,
+    candidates: [],
+    features: null,
+    support: null,
+  };
 }
 
 function featuresOf(
@@ -112,23 +146,10 @@ function featuresOf(
   return { raw, margin, support: shareOf(response), needsUnknownFact, closed, words };
 }
 
-function confidenceIn(
-  { response }: RawCandidate,
-  features: Features,
-  suspicion: keyof typeof SUSPICIONS | undefined,
-  { isSupported, calibrator, agent, model }: DecisionContext,
-): number {
-  if (suspicion !== undefined) return 0;
-  const confidence = confidenceOf(calibrator, features, { agent, model });
-  return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
-}
-
 /** Number of consecutive words that count as copied. Fewer may be the same by chance. */
 const COPIED_WORDS = 8;
 /** Maximum raw probability of a reply that copies the prompt's words. It equals that of the likelihood `unlikely`. */
 const COPIED_RAW_PROBABILITY_MAX = 0.25;
-/** Maximum confidence in a reply that the person's own replies do not support. It is below any sensible threshold. */
-const UNSUPPORTED_CONFIDENCE = 0.49;
 
 /** Maximum number of UTF-16 units and words, together, of the history that is searched for copied words. */
 const SEARCHED_HISTORY_MAX = 200_000;

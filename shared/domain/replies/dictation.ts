@@ -28,7 +28,7 @@ const NOT_AFTER_ADJECTIVE = '(?<!\\b(?:short|quick|brief|direct|simple|long|hone
 const DICTATION_PATTERNS = [
   `${NOT_AFTER_PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
   `${NOT_AFTER_PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
-  `${NOT_AFTER_ADJECTIVE}\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,]{0,3}(?!no [a-z])(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
+  `${NOT_AFTER_ADJECTIVE}\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,]{0,3}(?!no [a-z]|[a-z]{1,2}-[a-z])(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:return|write|send) (?:back )?(?:exactly|only|just|simply|nothing but|the word)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:reply|respond|answer|say)\\s+(?:back )?(?:exactly|only|just|simply|nothing but)\\b`,
   `${NOT_AFTER_ADJECTIVE}\\b(?:reply|respond|answer|say|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
@@ -40,7 +40,7 @@ const DICTATION_PATTERNS = [
   `\\b(?:always|automatically|blindly|unconditionally|immediately) (?!confirm\\b(?! (?:it|this|all|any|every\\w*)\\b))${AGREE}\\b(?! (?:to|with)\\b)`,
   '\\b(?:always|blindly|unconditionally) (?:click|choose|pick|select)\\b',
   `\\b(?:approves?|agrees?|says? yes|yes)\\b(?: to| with)? (?:everything|anything|all|any|every|whatever|each)\\b`,
-  `\\b(?:whenever|every time|each time|any ?time|if|when|once)\\b[^.\\n]{0,60}\\b(?:ask(?:s|ed)?|prompt(?:s|ed)?|questions?|sees?|reads?)\\b[^.\\n]{0,60}\\b(?:${SAY}|${AGREE}|yes)\\b`,
+  `\\b(?:whenever|every time|each time|any ?time|if|when|once)\\b(?! you (?:still )?(?:don.t|do not) see)[^.\\n]{0,60}\\b(?:ask(?:s|ed)?|prompt(?:s|ed)?|questions?|sees?|reads?)\\b[^.\\n]{0,60}(?<!\\b(?:might|could) )\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:remember|memori[sz]e|keep in mind|note)\\b[^.\\n]{0,40}\\b(?:always|every|whenever|in (?:the )?future|from now)\\b[^.\\n]{0,40}\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:put|fill in|insert|use|copy|echo|repeat)\\b.{0,40}\\b(?:as|in|into|for|verbatim|word for word)\\b.{0,30}\\b(?:answer|reply|response|candidate|verbatim)`,
   `${NOT_AFTER_ADJECTIVE}\\b(?:answer|reply|verdict|decision)\\s*[:=]\\s*${ANY_QUOTE}?\\s*${ASSENT}\\b`,
@@ -52,7 +52,7 @@ const FOREIGN_DICTATION_PATTERNS = [
   `\\b(?:antworte[nt]?|antwort|sage?n?|schreibe?n?)\\b.{0,40}(?:\\bmit\\b|${QUOTE}|\\bnur\\b|\\bja\\b|\\bgenau\\b)`,
   '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde)\\b.{0,20}\\b(?:sagen|antworten|zustimmen)|\\b(?:be)?nutzer(?:in)? (?:sagt|antwortet|stimmt)\\b',
   '\\b(?:ignoriere?n?|vergiss)\\b.{0,40}(?:anweisung|regel|oben|vorherig|bisherig)|\\bantwort (?:ist|lautet|muss)\\b',
-  `\\b(?:repond[sez]*|dites|ecri[svez]+)\\b.{0,40}(?:\\bpar\\b|\\bavec\\b|${QUOTE}|\\boui\\b)`,
+  `\\b(?:repond[sez]*|dites(?!.moi (?:si|ce|quand|comment|pourquoi|ou|quel)\\b)|ecri[svez]+)\\b.{0,40}(?:\\bpar\\b|\\bavec\\b|${QUOTE}|\\boui\\b)`,
   'l.utilisat(?:eur|rice)\\b.{0,20}\\b(?:dira|repondra|acceptera)\\b|\\b(?:ignore[zs]?|oublie[zs]?) (?:les|toutes|tes|vos)\\b',
   `\\b(?:respond[ea]|contest[ea]|diga)\\b.{0,40}(?:\\bcon\\b|${QUOTE}|\\bsi\\b|\\bsolo\\b)`,
   '\\b(?:el usuario|la usuaria|o usuario|l.utente)\\b.{0,20}\\b(?:dira|respondera|aceptara|contestara|rispondera|accettera)',
@@ -87,7 +87,7 @@ const ANSWER_FORMAT_PATTERNS = [
   `\\balmost_certain\\b`,
   `\\bset (?:the |your |its )?status to ${ANY_QUOTE}?(?:auto|approved|accepted)\\b`,
   `\\b(?:set|use|report|give|state|raise|put)\\b[^.\\n]{0,20}\\b(?:confidence|likelihood|probability|certainty) (?:of|as|to|at) ${ANY_QUOTE}?(?:high|max|full|certain|almost|1\\b|100|0?\\.9)`,
-  `\\b(?:confidence|likelihood|certainty)\\s*[:=]\\s*(?:1(?:\\.0+)?|100 ?%?|0?\\.9\\d*)(?![\\d.])`,
+  `\\b(?:confidence|likelihood|certainty)\\s*[:=]\\s*(?:(?:1(?:\\.0+)?|100 ?%?)(?![\\d.])|0?\\.9\\d*(?![\\d.]|\\s*[\`}]|,\\s*\\n))`,
   `\\b(?:maximum|max|highest|full|absolute|complete|total|100 ?%|one hundred percent)\\s+(?:confidence|certainty|likelihood|probability)\\b`,
 ];
 

@@ -2,6 +2,7 @@ import { PRECISION_TARGET } from '../../schemas/limits.ts';
 import type { FeedbackRequest, ReplyCalibration } from '../../schemas/replies.ts';
 import { haveSameMeaning } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
+import { questionIn } from './question.ts';
 
 /** A prediction's confidence, and whether the prediction was right. */
 export interface ConfidenceOutcome {
@@ -130,6 +131,7 @@ function mean(values: readonly number[]): number {
 }
 
 interface DecidedPrediction {
+  agentInput: string;
   response: string;
   error?: string | null | undefined;
   features?: object | null | undefined;
@@ -146,13 +148,15 @@ interface Feedback {
  * for an edited prediction, or for an accepted prediction that had failed.
  */
 export function feedbackOf(
-  { response, error, features }: DecidedPrediction,
+  { agentInput, response, error, features }: DecidedPrediction,
   { status, actual_response: given }: FeedbackRequest,
 ): Feedback {
   const isNeeded = status === 'edited' || (status === 'accepted' && error != null);
   if (isNeeded && !given?.trim()) refuseMissingReply(given);
   const actualResponse = given ?? (status === 'accepted' ? response : null);
-  const isRight = status === 'accepted' || (status === 'edited' && haveSameMeaning(response, given ?? ''));
+  const { question } = questionIn(agentInput);
+  const isRight =
+    status === 'accepted' || (status === 'edited' && haveSameMeaning(response, given ?? '', question));
   return { actualResponse, label: features == null ? null : isRight };
 }
 

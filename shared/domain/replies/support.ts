@@ -1,11 +1,15 @@
+import type { ReplySupport } from '../../schemas/replies.ts';
 import { meaningOf } from '../../text/meaning.ts';
 import { TextCollection } from '../../text/similarity.ts';
 import { wordNgrams, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
+import { deedIn, PROMPT_END_CHARS, questionIn } from './question.ts';
 import { isRisky } from './risk.ts';
-import { PROMPT_END_CHARS, type PromptReply } from './vote.ts';
+import type { PromptReply } from './vote.ts';
 
 export interface PersonDecision {
+  /** Id of the prediction. */
+  id: string;
   /** The end of the prompt. */
   prompt: string;
   /** The person's reply or, if the person rejected a prediction, the predicted reply. */
@@ -13,75 +17,118 @@ export interface PersonDecision {
   isRejected: boolean;
 }
 
-/** Reports whether a reply has enough support to be sent in the person's name. */
-export type SupportCheck = (response: string) => boolean;
+/** Reports what supports a reply, and whether that is enough to send it in the person's name. */
+export type SupportCheck = (response: string) => ReplySupport;
 
-interface Precedent extends Omit<PersonDecision, 'isRejected'> {
-  /** Set for an own reply. Several replies to one prompt count once. */
+interface Precedent extends PersonDecision {
+  /**
+   * Set for an own reply. Several replies to one prompt count once. Own replies and decisions are counted separately,
+   * because one reply may be stored as both.
+   */
   promptId?: string;
-  /** Own replies and decisions are counted separately, because one reply may be stored as both. */
-  origin: 'own' | 'approved' | 'rejected';
   meaning: string;
+  deed: string | undefined;
 }
 
-/**
- * Minimum number of earlier replies with the same meaning, and minimum similarity of their prompts to the new prompt.
- */
-const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
-/**
- * Minimum for a risky reply or prompt. All replies to similar prompts must also have the same meaning, and none may be
- * a rejected prediction.
- */
-const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
+interface Rule {
+  /** Minimum number of earlier replies with the same meaning. */
+  replies: number;
+  /** Minimum likeness of their questions to the new one. */
+  likeness: number;
+}
 
-/** A person's earlier replies, which may support the same reply to another prompt. Dictated replies do not count. */
+const LIKENESS_MIN = 0.5;
+/** One of these is enough, if `AGREEMENT_MIN` of the replies to similar questions have the same meaning. */
+const USUAL_RULES: readonly Rule[] = [
+  { replies: 3, likeness: LIKENESS_MIN },
+  { replies: 2, likeness: 0.7 },
+];
+const AGREEMENT_MIN = 0.8;
+/** For a risky reply or question. All replies to similar questions must agree, and the ends of prompts be as alike. */
+const STRICT_RULE: Rule = { replies: 5, likeness: 0.9 };
+
+/** A person's earlier replies, which may support the same reply to another question. Dictated replies do not count. */
 export class Precedents {
   readonly #precedents: readonly Precedent[];
-  readonly #prompts: TextCollection;
+  readonly #questions: TextCollection;
+  readonly #ends: TextCollection;
 
-  constructor(own: readonly Omit<PromptReply, 'id' | 'on'>[], decisions: readonly PersonDecision[]) {
-    const precedents = [
-      ...own.map(({ promptId, prompt, reply }) => ({ promptId, prompt, reply, origin: 'own' as const })),
-      ...decisions.map(({ isRejected, prompt, reply }) => ({
-        prompt,
-        reply,
-        origin: isRejected ? ('rejected' as const) : ('approved' as const),
-      })),
-    ];
-    this.#precedents = precedents.map((one) => ({ ...one, meaning: meaningOf(one.reply) }));
-    this.#prompts = new TextCollection(precedents.map(({ prompt }) => prompt));
+  constructor(own: readonly Omit<PromptReply, 'on'>[], decisions: readonly PersonDecision[]) {
+    const precedents = [...own.map((one) => ({ ...one, isRejected: false })), ...decisions];
+    const questions = precedents.map(({ prompt }) => questionIn(prompt));
+    this.#precedents = precedents.map((one, place) => ({
+      ...one,
+      meaning: meaningOf(one.reply, questions[place]?.question),
+      deed: deedIn(questions[place]?.question ?? ''),
+    }));
+    this.#questions = new TextCollection(questions.map(({ compared }) => compared));
+    this.#ends = new TextCollection(precedents.map(({ prompt }) => prompt));
   }
 
-  /** A prompt over `PROMPT_END_CHARS` counts as risky, because its beginning is not compared. */
   supportFor(prompt: string): SupportCheck {
-    const likenesses = this.#prompts.similarities(prompt.slice(-PROMPT_END_CHARS));
-    const precedentsLike = (min: number) =>
-      this.#precedents.filter((_, place) => (likenesses[place] ?? 0) >= min);
-    const similar = precedentsLike(SUPPORT_MIN.likeness);
-    const promptIsRisky = prompt.length > PROMPT_END_CHARS || isRisky(prompt);
-    return (response) => {
-      const meaning = meaningOf(response);
-      const isSame = (one: Precedent) => one.origin !== 'rejected' && one.meaning === meaning;
-      if (!promptIsRisky && !isRisky(response)) return hasEnough(similar.filter(isSame), SUPPORT_MIN.replies);
-      return (
-        similar.every(isSame) &&
-        hasEnough(precedentsLike(RISKY_SUPPORT_MIN.likeness), RISKY_SUPPORT_MIN.replies)
+    const { question, compared, atStake, isCut } = questionIn(prompt);
+    const likenesses = this.#questions.similarities(compared);
+    const deed = deedIn(question);
+    const similar = this.#precedents
+      .map((precedent, place) => ({ precedent, place, likeness: likenesses[place] ?? 0 }))
+      .filter(
+        ({ precedent, likeness }) =>
+          likeness >= LIKENESS_MIN && (precedent.deed ?? deed) === (deed ?? precedent.deed),
       );
+    const isQuestionRisky = isCut || isRisky(atStake);
+    return (response) => {
+      const meaning = meaningOf(response, question);
+      const isSame = ({ precedent }: { precedent: Precedent }) => precedent.meaning === meaning;
+      const agreeing = similar.filter((one) => isSame(one) && !one.precedent.isRejected);
+      const strict = isQuestionRisky || isRisky(response);
+      // That another reply was rejected says nothing against this one, but is reason for doubt where doubt is dear.
+      const compared = strict ? similar : similar.filter((one) => isSame(one) || !one.precedent.isRejected);
+      const agree = agreeing.length >= (strict ? 1 : AGREEMENT_MIN) * compared.length;
+      const supporting = agree ? this.#sufficient(agreeing, strict ? prompt : undefined) : [];
+      return {
+        supported: supporting.length > 0,
+        strict,
+        similar: compared.length,
+        agreeing: agreeing.length,
+        reply_ids: supporting.flatMap(({ id, promptId }) => (promptId === undefined ? [] : id)),
+        prediction_ids: supporting.flatMap(({ id, promptId }) => (promptId === undefined ? id : [])),
+      };
     };
+  }
+
+  /** Returns as many precedents as support a reply; none if they are too few. The strict rule compares `prompt`. */
+  #sufficient(
+    agreeing: readonly { precedent: Precedent; place: number; likeness: number }[],
+    prompt: string | undefined,
+  ): readonly Precedent[] {
+    const ends = prompt === undefined ? undefined : this.#ends.similarities(prompt.slice(-PROMPT_END_CHARS));
+    for (const rule of ends === undefined ? USUAL_RULES : [STRICT_RULE]) {
+      const alike = agreeing.filter(
+        ({ place, likeness }) => Math.min(likeness, ends?.[place] ?? 1) >= rule.likeness,
+      );
+      const chosen = ownChoices(
+        alike.map(({ precedent }) => precedent),
+        rule.replies,
+      );
+      if (chosen.length > 0) return chosen;
+    }
+    return [];
   }
 }
 
-/** Stops at `min`, because the search for dictation is slow. Own replies and decisions are counted separately. */
-function hasEnough(precedents: readonly Precedent[], min: number): boolean {
-  const repliedPrompts = new Set<string>();
-  let approved = 0;
-  return precedents.some((one) => {
+/** Returns `min` replies or decisions of the person's own choice. Stops there, because the search for dictation is slow. */
+function ownChoices(precedents: readonly Precedent[], min: number): readonly Precedent[] {
+  const replies = new Map<string, Precedent>();
+  const decisions: Precedent[] = [];
+  for (const one of precedents) {
     const { promptId } = one;
-    if ((promptId !== undefined && repliedPrompts.has(promptId)) || !isOwnChoice(one)) return false;
-    if (promptId === undefined) approved += 1;
-    else repliedPrompts.add(promptId);
-    return repliedPrompts.size === min || approved === min;
-  });
+    if ((promptId !== undefined && replies.has(promptId)) || !isOwnChoice(one)) continue;
+    if (promptId === undefined) decisions.push(one);
+    else replies.set(promptId, one);
+    if (replies.size === min) return [...replies.values()];
+    if (decisions.length === min) return decisions;
+  }
+  return [];
 }
 
 function isOwnChoice({ prompt, reply, meaning }: Precedent): boolean {

@@ -1,6 +1,7 @@
 import { meaningOf } from '../../text/meaning.ts';
 import { countsOf, wordsOf } from '../../text/words.ts';
 import { isDictation } from './dictation.ts';
+import { questionIn } from './question.ts';
 
 /** An agent's prompt and the person's own reply. `prompt` may contain only the end of a long prompt. */
 export interface PromptReply {
@@ -29,8 +30,6 @@ export interface VoteResult {
   neighbours: PromptReply[];
 }
 
-/** Length of the compared end of a prompt, in UTF-16 units. The question is usually there. */
-export const PROMPT_END_CHARS = 600;
 /** Maximum number of the prompt's words that are compared: the rarest ones. */
 const TERMS_MAX = 12;
 /** Maximum number of earlier prompts that vote. */
@@ -47,16 +46,42 @@ const [K1, B] = [1.2, 0.75];
  * `NOVELTY_WEIGHT`, goes to an unknown reply, so that no share reaches 1.
  */
 export function createVoter(pairs: readonly PromptReply[]): (prompt: string) => VoteResult {
-  const documents = pairs.map((pair) => countWords(pair.prompt));
-  const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
-  return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
+  const questions = pairs.map((pair) => questionIn(pair.prompt));
+  const documents = questions.map(({ compared }) => countWords(compared));
+  const classes = new Map(pairs.map((pair, at) => [pair, meaningOf(pair.reply, questions[at]?.question)]));
+  const isDictated = rememberResults(
+    ({ prompt, reply }: PromptReply) => isDictation(prompt) || isDictation(reply),
+  );
+  return (prompt) => {
+    const { question, compared } = questionIn(prompt);
+    const nearest = neighboursOf(compared, pairs, documents);
+    return voteAmong(nearest, { classes, isDictated, meaningIn: (reply) => meaningOf(reply, question) });
+  };
+}
+
+/** The prompts of a batch have neighbours in common, and the search for dictation is slow. */
+function rememberResults<Key>(check: (key: Key) => boolean): (key: Key) => boolean {
+  const results = new Map<Key, boolean>();
+  return (key) => {
+    const result = results.get(key) ?? check(key);
+    results.set(key, result);
+    return result;
+  };
+}
+
+interface VoteRules {
+  /** Meanings of the replies to their own prompts. */
+  classes: ReadonlyMap<PromptReply, string>;
+  isDictated(pair: PromptReply): boolean;
+  /** Returns the meaning of a reply to the new prompt. */
+  meaningIn(reply: string): string;
 }
 
 function voteAmong(
   nearest: { pair: PromptReply; weight: number }[],
-  classes: ReadonlyMap<PromptReply, string>,
+  { classes, isDictated, meaningIn }: VoteRules,
 ): VoteResult {
-  const neighbours = nearest.filter(({ pair }) => !isDictation(pair.prompt) && !isDictation(pair.reply));
+  const neighbours = nearest.filter(({ pair }) => !isDictated(pair));
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY_WEIGHT);
   const times = Map.groupBy(classes.values(), (one) => one);
   const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');
@@ -64,16 +89,22 @@ function voteAmong(
     [...byReply].map(([reply, votes]) => [reply, votes.reduce((s, { weight }) => s + weight, 0) / total]),
   );
   const replies = [...byReply].map(([reply, votes]) => ({
-    response: mostCommon(votes.map(({ pair }) => pair.reply.trim())),
+    response: fittingWording(votes, (wording) => meaningIn(wording) === reply),
     share: shares.get(reply) ?? 0,
     times: times.get(reply)?.length ?? 0,
   }));
   replies.sort((a, b) => b.share - a.share || (a.response < b.response ? -1 : 1));
   return {
     replies,
-    shareOf: (response) => shares.get(meaningOf(response)) ?? 0,
+    shareOf: (response) => shares.get(meaningIn(response)) ?? 0,
     neighbours: nearest.map(({ pair }) => pair),
   };
+}
+
+/** Prefers a wording that has the meaning for the new prompt too: "yes, run them" does not fit "Shall I push it?" */
+function fittingWording(votes: readonly { pair: PromptReply }[], fits: (wording: string) => boolean): string {
+  const wordings = votes.map(({ pair }) => pair.reply.trim());
+  return mostCommon(wordings.filter(fits)) || mostCommon(wordings);
 }
 
 function mostCommon(wordings: string[]): string {
@@ -83,11 +114,11 @@ function mostCommon(wordings: string[]): string {
 }
 
 function neighboursOf(
-  prompt: string,
+  asked: string,
   pairs: readonly PromptReply[],
   documents: readonly WordCounts[],
 ): { pair: PromptReply; weight: number }[] {
-  const promptWords = countWords(prompt);
+  const promptWords = countWords(asked);
   const documentsWith = new Map<string, number>();
   for (const { counts } of documents)
     for (const term of counts.keys()) documentsWith.set(term, (documentsWith.get(term) ?? 0) + 1);
@@ -122,7 +153,7 @@ interface WordCounts {
   length: number;
 }
 
-function countWords(prompt: string): WordCounts {
-  const words = wordsOf(prompt.slice(-PROMPT_END_CHARS));
+function countWords(text: string): WordCounts {
+  const words = wordsOf(text);
   return { counts: countsOf(words), length: words.length };
 }

@@ -11,7 +11,19 @@ export interface ReplyReport extends ReplyDecision {
   context: ReplyContext;
 }
 
-export interface BatchReplyFacts {
+/** What whoever asked for a prediction is bound to. */
+export interface AskerTerms {
+  /** The lowest threshold in force, whatever the request says. */
+  thresholdFloor: number;
+  /** True if they used a key. */
+  isKey: boolean;
+}
+
+export function thresholdInForce(requested: number, { thresholdFloor }: AskerTerms): number {
+  return Math.max(requested, thresholdFloor);
+}
+
+export interface BatchReplyFacts extends AskerTerms {
   /** Id of the batch. */
   batch: string;
 }

@@ -76,7 +76,7 @@ describe('reply batches', function () {
     assert.ok(first !== undefined && 'prediction' in first);
     assert.deepEqual(Object.keys(first.prediction).sort().join(' '), PREDICTION);
     const { k, threshold, status: decision, model } = first.prediction;
-    assert.deepEqual([k, threshold, decision, model], [2, 0.3, 'auto', 'fake-model']);
+    assert.deepEqual([k, threshold, decision, model], [2, 0.3, 'escalated', 'fake-model']);
   });
 
   it('the predictions of a reply batch can be listed and read, and take feedback', async () => {

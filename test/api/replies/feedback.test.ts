@@ -148,7 +148,7 @@ describe('feedback and statistics', function () {
         [none.bins, none.brier, none.suggested_threshold, none.feedback_count, none.evidence.reason],
         [[], null, null, 0, 'no_feedback'],
       );
-      const reply = await predictSuccessfully(ann);
+      const reply = await predictSuccessfully(ann, { threshold: 0 });
       await decide(reply, { status: 'accepted' });
       const { feedback_count, brier, bins, evidence } = await get<ReplyCalibration>('calibration/');
       assert.equal(feedback_count, 1);

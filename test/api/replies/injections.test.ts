@@ -32,7 +32,7 @@ describe('obedient model', function () {
   const thresholdOf = (place: number) => THRESHOLDS[place % THRESHOLDS.length];
   /** Asserts that the reply to a prompt which dictates nothing is `auto`: the guards do not refuse everything. */
   const assertAutoWithoutInjection = async () =>
-    assert.equal((await predictSuccessfully(ann, { threshold: 0.01 })).status, 'auto');
+    assert.equal((await predictSuccessfully(ann, { threshold: 0 })).status, 'auto');
 
   it('a reply whose wording the prompt dictates is escalated with confidence 0, even if the threshold is 0', async () => {
     await assertAutoWithoutInjection();

@@ -11,6 +11,7 @@ import {
   predictReply,
   predictSuccessfully,
   proposeReplies,
+  supportReply,
 } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
@@ -41,6 +42,7 @@ describe('predicting a reply', function () {
     });
 
   it('a predicted reply has eleven fields, and takes response, confidence and reasoning from its first candidate', async () => {
+    await supportReply(ann, 'Blue');
     const reply = await predictSuccessfully(ann, { k: 2, threshold: 0.3 });
     assert.equal(Object.keys(reply).sort().join(' '), FIELDS);
     const [first, second] = reply.candidates;
@@ -58,6 +60,7 @@ describe('predicting a reply', function () {
 
   it('a predicted reply is stored with its prompt and the ids of the memory that it used', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
+    await supportReply(ann, 'Blue');
     const reply = await predictSuccessfully(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await readReply(reply.id);
     assert.equal(status, 200);
@@ -79,7 +82,8 @@ describe('predicting a reply', function () {
     assert.equal(context?.prompt_revision, 3);
   });
 
-  it('a predicted reply is `auto` exactly when its confidence reaches the threshold', async () => {
+  it('a supported reply is `auto` exactly when its confidence reaches the threshold', async () => {
+    await supportReply(ann, 'Blue');
     const { confidence } = await predictSuccessfully(ann);
     assert.equal((await predictSuccessfully(ann, { threshold: confidence })).status, 'auto');
     const above = await predictSuccessfully(ann, { threshold: confidence + 0.0001 });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
-import type { ReplyCalibration, ReplyList, ReplyResponse } from '../../../shared/schemas/replies.ts';
-import { clientWithKey, type KeyClient, signUp, type UserClient } from '../../support/account.ts';
+import type {
+  ReplyCalibration,
+  ReplyDetail,
+  ReplyList,
+  ReplyResponse,
+} from '../../../shared/schemas/replies.ts';
+import { anonymously, clientWithKey, type KeyClient, signUp, type UserClient } from '../../support/account.ts';
 import { INJECTIONS } from '../../support/injections.ts';
 import { add, forget } from '../../support/memory.ts';
 import { pluck } from '../../support/pluck.ts';
@@ -10,15 +15,16 @@ import { event, post } from '../../support/recording.ts';
 import {
   addReply,
   feedback,
+  PREDICT,
   predictBatch,
   predictSuccessfully,
   proposeReplies,
 } from '../../support/replies.ts';
 import { SCALE } from '../../support/scale.ts';
 import { useSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
 
-/** Highest confidence in a reply that the person's own replies do not support. */
-const CONFIDENCE_WITHOUT_SUPPORT = 0.49;
+const THRESHOLD = 0.8;
 const PROMPT = 'Shall I run the tests for the parser?';
 /** Questions that an agent would like to answer itself. */
 const GRASPED = [PROMPT, 'Shall I drop the production database now?'];
@@ -45,25 +51,83 @@ describe('overconfident model', function () {
   };
   const assertNoneIsSure = (replies: readonly ReplyResponse[]) => {
     for (const { status, confidence, id } of replies)
-      assert.ok(
-        status === 'escalated' && confidence <= CONFIDENCE_WITHOUT_SUPPORT,
-        `${id} ${status} ${confidence}`,
-      );
+      assert.ok(status === 'escalated' && confidence < THRESHOLD, `${id} ${status} ${confidence}`);
   };
 
   it('without earlier replies and feedback of the account, a yes predicted by an overconfident model is `escalated`', async () => {
     assertNoneIsSure(await askAll([...IRREVERSIBLE, ...ROUTINE]));
   });
 
-  it('a predicted yes is `auto` after the person replied yes to two similar prompts, and `escalated` once a reply is deleted', async () => {
-    const first = await addReply(ann, PROMPT, 'yes', 0);
-    assertNoneIsSure([await ask(PROMPT)]);
+  it('a predicted yes is `auto` after the person agreed to three similar questions, whatever the report before, and `escalated` once a reply is deleted', async () => {
+    const first = await addReply(ann, `I read a.ts. ${PROMPT}`, 'yes', 0);
     await addReply(ann, 'Shall I run the tests for the router?', 'ok, go ahead', 1);
-    const sure = await ask('Shall I run the tests for the docs?');
+    const docs = `${'The old token of the log is deleted. '.repeat(20)}Shall I run the tests for the docs now?`;
+    assertNoneIsSure([await ask(docs)]);
+    const third = await addReply(ann, 'Shall I run the tests for the importer?', 'yes, run them', 2);
+    const sure = await ask(docs);
     assert.deepEqual([sure.status, sure.predicted_response], ['auto', 'Yes']);
-    assert.equal((await askAll([PROMPT]))[0]?.status, 'auto');
+    const { body } = await ann.get<ReplyDetail>(`/api/predictions/${sure.id}/`);
+    const { supported, strict, similar, agreeing, reply_ids } = body.context?.support ?? {};
+    assert.deepEqual([supported, strict, similar, agreeing], [true, false, 3, 3]);
+    assert.ok(reply_ids?.includes(first.id) && reply_ids.includes(third.id));
+    assert.equal((await askAll([docs]))[0]?.status, 'auto');
     await forget(ann, 'raw', first);
-    assertNoneIsSure([await ask(PROMPT)]);
+    assertNoneIsSure([await ask(docs)]);
+  });
+
+  it('the confidence of an unsupported reply is stored as calibrated, and answered below the threshold', async () => {
+    const { confidence } = await predictSuccessfully(ann, { threshold: 0 });
+    const { id, ...reply } = await predictSuccessfully(ann, { threshold: 0.5 });
+    assert.deepEqual(
+      [reply.status, reply.confidence, reply.candidates[0]?.confidence],
+      ['escalated', 0.4999, 0.4999],
+    );
+    const { body } = await feedback(ann, { id }, { status: 'accepted' });
+    assert.deepEqual([body.confidence, body.context?.support?.supported], [0.4999, false]);
+    const calibration = await ann.get<ReplyCalibration>('/api/predictions/calibration/');
+    assert.ok(confidence > 0.5);
+    assert.equal(calibration.body.bins[0]?.mean_confidence, confidence);
+  });
+
+  describe('asked for with a key', () => {
+    const withKey = async (limits: object, part: object): Promise<ReplyResponse> => {
+      const { body } = await ann.post<{ key: string }>('/api/auth/keys/', { label: 'agent', ...limits });
+      const headers = { 'x-service-api-key': body.key };
+      const asked = { agent: 'coder', agent_input: PROMPT, ...part };
+      return (await anonymously<ReplyResponse>(system, 'POST', PREDICT, asked, { headers })).body;
+    };
+
+    it('an unsupported reply is never `auto` for a key, at whatever threshold', async () => {
+      assert.equal((await predictSuccessfully(ann, { threshold: 0 })).status, 'auto');
+      for (const threshold of [0, 0.0001, 0.3, 1]) {
+        const { status, confidence, candidates } = await withKey({}, { threshold });
+        assert.equal(status, 'escalated');
+        assert.ok(confidence < threshold || candidates.length === 0, String(threshold));
+      }
+      for (const place of [0, 1]) await addReply(ann, PROMPT, 'yes', place);
+      assert.equal((await withKey({}, { threshold: 0 })).status, 'auto');
+    });
+
+    it('the threshold in force is the largest of the request and the floors of account and key, also in a batch', async () => {
+      const floorOf = (threshold_floor: unknown) =>
+        ann.request('PATCH', '/api/auth/me/', { threshold_floor });
+      assert.equal((await floorOf(0.6)).status, 200);
+      for (const [limits, threshold, inForce] of [
+        [{}, 0.3, 0.6],
+        [{}, 0.7, 0.7],
+        [{ threshold_floor: 0.8 }, 0.3, 0.8],
+        [{ threshold_floor: 0.2 }, 0, 0.6],
+      ] as const)
+        assert.equal((await withKey(limits, { threshold })).threshold, inForce);
+      const { body } = await predictBatch(ann, [PROMPT], { part: { threshold: 0.1 } });
+      assert.deepEqual(
+        body.results.map((item) => 'prediction' in item && item.prediction.threshold),
+        [0.6],
+      );
+      for (const refused of [-0.1, 1.1, 'high']) assert.equal((await floorOf(refused)).status, 422);
+      assert.equal((await floorOf(null)).status, 200);
+      await until(async () => (await withKey({}, { threshold: 0.1 })).threshold === 0.1);
+    });
   });
 
   it('a predicted yes is `escalated` if the person replied yes once, which a hook and a tool recorded', async () => {

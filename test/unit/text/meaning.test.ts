@@ -58,14 +58,15 @@ describe('meaning of replies', () => {
       ['a b', 'ab', 'a*b', 'a&b', 'a/b'],
     ] as const) {
       const all = [one, ...others];
-      assert.equal(new Set(all.map(meaningOf)).size, all.length, all.map(meaningOf).join(' | '));
+      const meanings = all.map((reply) => meaningOf(reply));
+      assert.equal(new Set(meanings).size, all.length, meanings.join(' | '));
       for (const other of others) assert.ok(!haveSameMeaning(one, other), `${one} and ${other}`);
     }
     for (const port of ['-8080', '80.80', '8080%', '$8080', '#8080'])
       assert.ok(!keepsMeaning('8080', port), port);
   });
 
-  it('replies that differ only in the punctuation of sentences have the same meaning', () => {
+  it('replies that differ only in punctuation, or in how they agree to the question, have the same meaning', () => {
     for (const [one, ...others] of [
       [
         'yes',
@@ -115,6 +116,26 @@ describe('meaning of replies', () => {
       'نعم،',
     ])
       assert.equal(meaningOf(yes), 'yes', yes);
+    for (const [question, one, other] of [
+      ['Shall I run the unit tests?', 'yes', 'run them please'],
+      ['Shall I run the unit tests?', 'ok', 'yes, run the unit tests'],
+      ['Soll ich die Tests ausführen?', 'ja', 'führ sie aus'],
+      ['Dois-je lancer les tests ?', 'oui', 'vas-y, lance-les'],
+      ['¿Ejecuto las pruebas?', 'sí', 'ejecútalas'],
+      ['Which one?', 'the second', 'option 2'],
+      ['Shall I?', '👍🏽', 'carry on'],
+      ['Shall I?', 'no need', 'not now'],
+    ] as const)
+      assert.equal(meaningOf(one, question), meaningOf(other, question), other);
+    for (const [question, reply] of [
+      ['Shall I run the unit tests?', 'yes, but only the unit ones'],
+      ['Shall I run the unit tests?', 'run them twice'],
+      ['Shall I run the unit tests?', 'run them when the build is green'],
+      ['Shall I run the unit and the browser tests?', 'yes, the unit tests'],
+      ['Which tests shall I run?', 'run the tests'],
+      ['Shall I not run the tests?', 'run the tests'],
+    ] as const)
+      assert.notEqual(meaningOf(reply, question), 'yes', reply);
     for (const nothing of ['', '?', '…', '- ', '"()"']) assert.equal(meaningOf(nothing), '');
   });
 });

@@ -199,16 +199,17 @@ class AsyncMethods:
         *,
         name: str = OMITTED,
         precision_target: Union[float, None] = OMITTED,
+        threshold_floor: Union[float, None] = OMITTED,
         password: str = OMITTED,
         current_password: str = OMITTED,
         revoke_keys: bool = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.UserResponse:
-        """Change name, password or target.
+        """Change name, password, target or floor.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("change_account", (), {"name": name, "precision_target": precision_target, "password": password, "current_password": current_password, "revoke_keys": revoke_keys}, options)
+        return await self._call("change_account", (), {"name": name, "precision_target": precision_target, "threshold_floor": threshold_floor, "password": password, "current_password": current_password, "revoke_keys": revoke_keys}, options)
 
     async def erase_account(self, **options: Unpack[CallOptions]) -> None:
         """Erase the account and all that belongs to it.
@@ -242,13 +243,14 @@ class AsyncMethods:
         *,
         label: str,
         scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]] = OMITTED,
+        threshold_floor: float = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.NewKeyResponse:
         """Issue a key.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("issue_key", (), {"label": label, "scopes": scopes}, options)
+        return await self._call("issue_key", (), {"label": label, "scopes": scopes, "threshold_floor": threshold_floor}, options)
 
     async def read_key(self, key_id: str, **options: Unpack[CallOptions]) -> shapes.KeyResponse:
         """One key.
@@ -1068,16 +1070,17 @@ class Methods:
         *,
         name: str = OMITTED,
         precision_target: Union[float, None] = OMITTED,
+        threshold_floor: Union[float, None] = OMITTED,
         password: str = OMITTED,
         current_password: str = OMITTED,
         revoke_keys: bool = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.UserResponse:
-        """Change name, password or target.
+        """Change name, password, target or floor.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("change_account", (), {"name": name, "precision_target": precision_target, "password": password, "current_password": current_password, "revoke_keys": revoke_keys}, options)
+        return self._call("change_account", (), {"name": name, "precision_target": precision_target, "threshold_floor": threshold_floor, "password": password, "current_password": current_password, "revoke_keys": revoke_keys}, options)
 
     def erase_account(self, **options: Unpack[SyncCallOptions]) -> None:
         """Erase the account and all that belongs to it.
@@ -1111,13 +1114,14 @@ class Methods:
         *,
         label: str,
         scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]] = OMITTED,
+        threshold_floor: float = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.NewKeyResponse:
         """Issue a key.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("issue_key", (), {"label": label, "scopes": scopes}, options)
+        return self._call("issue_key", (), {"label": label, "scopes": scopes, "threshold_floor": threshold_floor}, options)
 
     def read_key(self, key_id: str, **options: Unpack[SyncCallOptions]) -> shapes.KeyResponse:
         """One key.

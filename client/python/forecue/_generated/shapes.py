@@ -16,6 +16,7 @@ class AccessResponse(TypedDict):
 class AccountChange(TypedDict):
     name: NotRequired[str]
     precision_target: NotRequired[Union[float, None]]
+    threshold_floor: NotRequired[Union[float, None]]
     password: NotRequired[str]
     current_password: NotRequired[str]
     revoke_keys: NotRequired[bool]
@@ -513,12 +514,14 @@ class KeyList(TypedDict):
 class KeyRequest(TypedDict):
     label: str
     scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
+    threshold_floor: NotRequired[float]
 
 
 class KeyResponse(TypedDict):
     id: str
     label: str
     scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
+    threshold_floor: NotRequired[float]
     prefix: str
     created_at: str
     last_used_at: Union[str, None]
@@ -592,6 +595,7 @@ class NewKeyResponse(TypedDict):
     key: str
     label: str
     scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
+    threshold_floor: NotRequired[float]
     created_at: str
 
 
@@ -806,6 +810,7 @@ class ReplyContext(TypedDict):
     raw_ids: List[str]
     example_ids: List[str]
     withheld_ids: List[str]
+    support: Union[ReplySupport, None]
     counts: ReplyContextCounts
     truncated: bool
 
@@ -918,6 +923,15 @@ class ReplySummary(TypedDict):
     feedback_witness: Union[str, None]
     feedback_reported: bool
     error: Union[str, None]
+
+
+class ReplySupport(TypedDict):
+    supported: bool
+    strict: bool
+    similar: int
+    agreeing: int
+    reply_ids: List[str]
+    prediction_ids: List[str]
 
 
 class RevokeResponse(TypedDict):

@@ -7,8 +7,9 @@ import {
   PRIOR_CALIBRATOR,
 } from '../../../domain/replies/calibrator.ts';
 import type { Material } from '../../../domain/replies/material.ts';
+import { PROMPT_END_CHARS } from '../../../domain/replies/question.ts';
 import type { PersonDecision } from '../../../domain/replies/support.ts';
-import { PROMPT_END_CHARS, type PromptReply } from '../../../domain/replies/vote.ts';
+import type { PromptReply } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
 import { saidIn } from '../../../domain/said-elsewhere.ts';
 import { dayOf } from '../../../domain/shown-rows.ts';
@@ -147,7 +148,7 @@ export async function readDecisions(
   project: string | undefined,
 ): Promise<readonly PersonDecision[]> {
   const decisions = await em.execute<(PersonDecision & { project: string | null })[]>(
-    `select project, right(agent_input, ${PROMPT_END_CHARS}) as prompt, status = 'rejected' as "isRejected",
+    `select id, project, right(agent_input, ${PROMPT_END_CHARS}) as prompt, status = 'rejected' as "isRejected",
             case when status = 'rejected' then response else actual_response end as reply
        from (
          select * from replies

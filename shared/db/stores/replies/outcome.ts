@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
-import type { ReplyReport } from '../../../domain/replies/work.ts';
+import { type AskerTerms, type ReplyReport, thresholdInForce } from '../../../domain/replies/work.ts';
 import type { ReplyInput } from '../../../schemas/replies.ts';
 import { Reply } from '../../entities/reply.ts';
 import { projectsOf } from '../recording/read.ts';
@@ -30,9 +30,10 @@ export const replyRows: KindRows<ReplyReport> = {
 };
 
 async function pendingReplies(tx: EntityManager, admitted: readonly AdmittedWork[]) {
-  const requests = admitted.map(({ id, party: accountId, input }) => {
+  const requests = admitted.map(({ id, party: accountId, input, facts }) => {
     const request: ReplyInput = JSON.parse(input);
-    return { ...request, id, accountId, sessionId: request.session_id };
+    const threshold = thresholdInForce(request.threshold, facts as AskerTerms);
+    return { ...request, id, accountId, sessionId: request.session_id, threshold };
   });
   const projects = await projectsOf(tx, requests);
   return requests.map(({ agent_input: agentInput, model = '', ...request }, place) => {
@@ -91,7 +92,7 @@ const NO_TEXTS = {
 
 /** A decision that the person made after a failed attempt outlives the repetition. */
 function answeredReply({ report, isLeft, nowMs }: Answer, statusBefore: string) {
-  const { status: decided, latency_ms, input_tokens, output_tokens, ...answer } = report;
+  const { status: decided, support: _, latency_ms, input_tokens, output_tokens, ...answer } = report;
   const status = statusBefore === 'pending' ? decided : statusBefore;
   const stored = {
     ...answer,

@@ -4,7 +4,7 @@ import type { Admission } from './admit.ts';
 import type { Completion, WorkRef } from './complete.ts';
 
 /** Work that has just been admitted, as a new attempt if it has failed before. */
-export type AdmittedWork = Pick<Admission, 'id' | 'party' | 'input'> & { attempt: number };
+export type AdmittedWork = Pick<Admission, 'id' | 'party' | 'input' | 'facts'> & { attempt: number };
 
 export type EndedWork<Report = unknown> = WorkRef & End<Report> & Pick<Completion, 'parent'>;
 

@@ -36,12 +36,28 @@ const repliesTo = (reply: string, count: number) =>
     reply,
   }));
 
+const supportOf = () => ({
+  supported: true,
+  strict: false,
+  similar: 0,
+  agreeing: 0,
+  reply_ids: [],
+  prediction_ids: [],
+});
+
 /** Reports whether a likely reply loses probability, because it copies the prompt's words and not those of the history. */
 function countsAsCopied(response: string, history: readonly string[]): boolean {
   const candidates = [{ response, reasoning: '', raw: 0.97, needsUnknownFact: false }];
   const proposal = { candidates, closed: false, reason: '' };
-  const terms = { threshold: 0.5, agent: 'a', model: 'm', calibrator: PRIOR_CALIBRATOR, isDictated: false };
-  const context = { ...terms, prompt: PROMPT, history, shareOf: () => 0, isSupported: () => true };
+  const terms = {
+    threshold: 0.5,
+    isKey: false,
+    agent: 'a',
+    model: 'm',
+    calibrator: PRIOR_CALIBRATOR,
+    isDictated: false,
+  };
+  const context = { ...terms, prompt: PROMPT, history, shareOf: () => 0, supportOf };
   return decideReply(proposal, context).candidates.some(({ raw }) => raw < 0.5);
 }
 

@@ -5,8 +5,9 @@ import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
 const RUN_TESTS = 'Shall I run the tests for the parser?';
 const repliesTo = (reply: string, ...prompts: string[]) =>
-  prompts.map((prompt, place) => ({ promptId: `${prompt} ${place}`, prompt, reply }));
+  prompts.map((prompt, place) => ({ id: `reply ${place}`, promptId: `${prompt} ${place}`, prompt, reply }));
 const decisionOn = (reply: string, prompt: string, isRejected = false): PersonDecision => ({
+  id: 'prediction',
   prompt,
   reply,
   isRejected,
@@ -14,12 +15,24 @@ const decisionOn = (reply: string, prompt: string, isRejected = false): PersonDe
 const times = <One>(count: number, one: One): One[] => Array.from({ length: count }, () => one);
 
 describe('support of a reply', () => {
-  it('a reply is supported by two earlier replies of the same meaning to similar prompts', () => {
-    const twice = repliesTo('yes', RUN_TESTS, 'Shall I run the tests for the router?');
-    assert.ok(!new Precedents(twice.slice(1), []).supportFor(RUN_TESTS)('Yes, please!'));
-    const isSupported = new Precedents(twice, []).supportFor(RUN_TESTS);
-    for (const reply of ['Yes', 'ok, go ahead', 'Sure.', 'да', '好的']) assert.ok(isSupported(reply), reply);
-    for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
+  it('a reply is supported by two earlier replies of the same meaning to nearly the same question, or three to similar ones', () => {
+    const ofRouter = 'Shall I run the tests for the router?';
+    const three = repliesTo('yes', RUN_TESTS, ofRouter, 'Shall I run the tests for the importer?');
+    const ofDocs = 'Shall I run the tests for the docs now?';
+    assert.ok(!new Precedents(three.slice(1), []).supportFor(ofDocs)('yes').supported);
+    assert.ok(new Precedents(three, []).supportFor(ofDocs)('yes').supported);
+    const dissent = repliesTo('no', ofRouter);
+    assert.ok(!new Precedents([...three, ...dissent], []).supportFor(ofDocs)('yes').supported);
+    assert.ok(
+      !new Precedents(three, []).supportFor('Shall I burn the tests for the parser?')('yes').supported,
+    );
+    const twice = repliesTo('yes', RUN_TESTS, RUN_TESTS);
+    assert.ok(!new Precedents(twice.slice(1), []).supportFor(RUN_TESTS)('Yes, please!').supported);
+    const supportOf = new Precedents(twice, []).supportFor(RUN_TESTS);
+    for (const reply of ['Yes', 'ok, go ahead', 'Sure.', 'да', '好的'])
+      assert.ok(supportOf(reply).supported, reply);
+    for (const reply of ['no', 'yes, and the linter', 'later', ''])
+      assert.ok(!supportOf(reply).supported, reply);
   });
 
   it('a reply is not supported by a reply that differs from it in the punctuation of a number or a name', () => {
@@ -30,17 +43,23 @@ describe('support of a reply', () => {
       ['C#', 'C'],
     ] as const) {
       assert.ok(
-        !new Precedents(repliesTo(one, prompt).concat(repliesTo(other, prompt)), []).supportFor(prompt)(one),
+        !new Precedents(repliesTo(one, prompt).concat(repliesTo(other, prompt)), []).supportFor(prompt)(one)
+          .supported,
       );
-      assert.ok(new Precedents(repliesTo(one, prompt, prompt), []).supportFor(prompt)(one));
+      assert.ok(new Precedents(repliesTo(one, prompt, prompt), []).supportFor(prompt)(one).supported);
     }
   });
 
   it('a reply is supported by two accepting decisions, but neither by rejections nor by one decision and its raw row', () => {
     const approved = times(2, decisionOn('yes', RUN_TESTS));
-    assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes'));
-    assert.ok(!new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes'));
-    assert.ok(!new Precedents([], times(9, decisionOn('yes', RUN_TESTS, true))).supportFor(RUN_TESTS)('yes'));
+    assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes').supported);
+    assert.ok(
+      !new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes').supported,
+    );
+    assert.ok(
+      !new Precedents([], times(9, decisionOn('yes', RUN_TESTS, true))).supportFor(RUN_TESTS)('yes')
+        .supported,
+    );
   });
 
   it('replies to routine prompts do not support replies about irreversible actions', () => {
@@ -49,46 +68,76 @@ describe('support of a reply', () => {
       routine,
       routine.map(({ prompt }) => decisionOn('yes', prompt)),
     );
-    for (const prompt of ROUTINE) assert.ok(precedents.supportFor(prompt)('yes'), prompt);
-    for (const prompt of IRREVERSIBLE) assert.ok(!precedents.supportFor(prompt)('yes'), prompt);
+    for (const prompt of ROUTINE) assert.ok(precedents.supportFor(prompt)('yes').supported, prompt);
+    for (const prompt of IRREVERSIBLE) assert.ok(!precedents.supportFor(prompt)('yes').supported, prompt);
   });
 
   it('a reply is supported in scripts without spaces, but not by prompts that share only common characters', () => {
     const precedents = new Precedents(repliesTo('好的', ...times(2, '要运行全部测试吗？')), []);
-    assert.ok(precedents.supportFor('要运行全部测试吗？')('是'));
-    assert.ok(!precedents.supportFor('要清空全部文件吗？')('是'));
+    assert.ok(precedents.supportFor('要运行全部测试吗？')('是').supported);
+    assert.ok(!precedents.supportFor('要清空全部文件吗？')('是').supported);
     const thai = 'ให้ฉันรันการทดสอบไหม';
-    assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่'));
+    assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่').supported);
   });
 
   it('a reply on an irreversible action is supported by five equal replies to nearly equal prompts, if none differs', () => {
     const prompt = 'Shall I delete the old snapshots?';
-    assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes'));
+    assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes').supported);
     const five = repliesTo('yes', ...times(5, prompt));
-    assert.ok(new Precedents(five, []).supportFor(prompt)('yes'));
-    assert.ok(!new Precedents(five, []).supportFor('Shall I delete the new snapshots?')('yes'));
-    assert.ok(!new Precedents([...five, ...repliesTo('not yet', prompt)], []).supportFor(prompt)('yes'));
-    assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).supportFor(prompt)('yes'));
+    assert.ok(new Precedents(five, []).supportFor(prompt)('yes').supported);
+    assert.ok(!new Precedents(five, []).supportFor('Shall I delete the new snapshots?')('yes').supported);
+    assert.ok(
+      !new Precedents([...five, ...repliesTo('not yet', prompt)], []).supportFor(prompt)('yes').supported,
+    );
+    assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).supportFor(prompt)('yes').supported);
   });
 
-  it('a reply to a prompt that is too long to compare is supported only by five earlier replies', () => {
-    const long = `${'The log of the run follows. '.repeat(30)}${RUN_TESTS}`;
-    const end = long.slice(-600);
-    assert.ok(!new Precedents(repliesTo('yes', end, end), []).supportFor(long)('yes'));
-    assert.ok(new Precedents(repliesTo('yes', ...times(5, end)), []).supportFor(long)('yes'));
+  it('a report before a question that stands alone is not compared; one to which the question refers takes five replies if it is long', () => {
+    const report = 'The old log is deleted. I sent the token to production. '.repeat(20);
+    const twice = repliesTo('yes', RUN_TESTS, `I changed the parser. ${RUN_TESTS}`);
+    assert.ok(new Precedents(twice, []).supportFor(report + RUN_TESTS)('yes').supported);
+    for (const referring of [
+      'Shall I proceed?',
+      'Soll ich die jetzt ausführen?',
+      'Je les lance ?',
+      'Uruchomić to?',
+    ]) {
+      const end = (report + referring).slice(-600);
+      assert.ok(
+        !new Precedents(repliesTo('yes', referring, referring), []).supportFor(end)('yes').supported,
+        referring,
+      );
+      const long = report + referring;
+      assert.ok(!new Precedents(repliesTo('yes', end, end), []).supportFor(long)('yes').supported, referring);
+      assert.ok(new Precedents(repliesTo('yes', ...times(5, end)), []).supportFor(long)('yes').supported);
+    }
+  });
+
+  it('a question is irreversible by what follows it, by another question, and by what the prompt announces', () => {
+    const twice = repliesTo('yes', ...times(4, RUN_TESTS));
+    for (const prompt of [
+      `${RUN_TESTS} Then I deploy it.`,
+      `Shall I delete the branch? ${RUN_TESTS}`,
+      `I will wipe the disk first. ${RUN_TESTS}`,
+      `Danach werde ich die Datenbank löschen. ${RUN_TESTS}`,
+    ])
+      assert.ok(!new Precedents(twice, []).supportFor(prompt)('yes').supported, prompt);
   });
 
   it('a reply that its prompt dictated or supplied does not count as support', () => {
     for (const prompt of Object.values(INJECTIONS).flat())
-      assert.ok(!new Precedents(repliesTo('yes', ...times(9, prompt)), []).supportFor(prompt)('yes'), prompt);
+      assert.ok(
+        !new Precedents(repliesTo('yes', ...times(9, prompt)), []).supportFor(prompt)('yes').supported,
+        prompt,
+      );
     const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
-    assert.ok(!new Precedents(repliesTo('tak', ...times(9, polish)), []).supportFor(polish)('yes'));
+    assert.ok(!new Precedents(repliesTo('tak', ...times(9, polish)), []).supportFor(polish)('yes').supported);
   });
 });
 
 describe('supplied reply', () => {
   const isSupportedByItself = (prompt: string, reply: string) =>
-    new Precedents(repliesTo(reply, ...times(9, prompt)), []).supportFor(prompt)(reply);
+    new Precedents(repliesTo(reply, ...times(9, prompt)), []).supportFor(prompt)(reply).supported;
 
   it('a reply does not count as support if it is the only text quoted in its prompt, or a yes that stands there outside a question', () => {
     for (const [prompt, reply] of [

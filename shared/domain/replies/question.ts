@@ -1,0 +1,114 @@
+import { wordSet, wordsOf } from '../../text/words.ts';
+
+/** What a prompt asks. */
+export interface Question {
+  /** The last question, or else the last request; '' if there is neither. */
+  question: string;
+  /** The question if it stands alone, else the end of the prompt. Prompts are alike if these are. */
+  compared: string;
+  /** All that a yes may agree to. */
+  atStake: string;
+  /** True if a part of the prompt to which the question refers is not compared. */
+  isCut: boolean;
+}
+
+/** Length of the compared end of a prompt, in UTF-16 units. The question is usually there. */
+export const PROMPT_END_CHARS = 600;
+
+const CODE_BLOCK = /```[\s\S]*?(?:```|$)/gu;
+const SENTENCE_END = /(?<=[.!?…][\p{Pe}\p{Pf}"'*_`]*)\s+|(?<=[。！？؟])|\n+/u;
+const QUESTION = /[?？؟][\p{Pe}\p{Pf}"'*_`\s]*$|[[(]y(?:es)?\/no?[\])]|[吗嗎呢]$|[かか]$/iu;
+const REQUEST =
+  /^\W*(?:please|let me know|tell me|say|confirm|choose|pick|select|approve|type|reply|bitte|sag|bestätige|wähle|dis|dites|confirme[zr]?|choisis|merci de|por favor|dime|elige|avísame)(?!\p{L})/iu;
+/** Announces what follows a yes, in languages of which `refersToReport` knows the pronouns. */
+const ANNOUNCEMENT =
+  /\b(?:i(?:'|’)ll|(?:i|we) will|(?:i(?:'|’)m|i am|we are|going) (?:going|about) to|next|then|afterwards?|after that|once|ich werde|werde ich|wird|dann|danach|anschließend|als nächstes|je vais|ensuite|puis|après|voy a|luego|después|a continuación)\b/iu;
+
+/**
+ * Words that a question in English, German, French or Spanish has, whatever it asks. Other languages are not known well
+ * enough to tell whether a question stands alone.
+ */
+const GRAMMAR = wordSet(`
+  shall should may might can could do does did is are was will would have has i we you me us my your our the a an to of in
+  on at for from with and or as if now also too please again still just already really
+  soll sollen sollte darf durfen kann konnen konnte ist sind wird wurde hast habe mochtest willst mochten ich wir du mir uns
+  der die den dem ein eine einen einer zu im in am auf an von fur mit und oder jetzt auch noch bitte mal
+  dois doit peux peut puis puisje vais veux voulez faut est sont que je on nous tu vous le la les l un une des du de d au aux a
+  dans sur pour avec et ou maintenant aussi
+  debo puedo quieres quiere es son el los las una unos unas del al en con para por y o ahora tambien me te`);
+/** Words that say to do something, or name it, without saying what. */
+const GENERAL = wordSet(`
+  ok okay right good fine ready sure yes no go ahead going on proceed continue start begin make made apply execute run perform
+  implement try take accept approve confirm want like need change changes edit edits update updates fix plan step steps
+  suggestion proposal command commands action actions operation task work rest next file approach
+  machen mache mach tun weiter weitermachen fortfahren ausfuhren anwenden anfangen starten beginnen umsetzen ubernehmen recht gut
+  anderung anderungen vorschlag schritt schritte befehl aktion aufgabe rest nachsten
+  continuer continue proceder faire fais fait fasse appliquer applique executer execute lancer lance commencer daccord bon
+  changement changements modification modifications commande etape proposition suite
+  continuar continuo proceder procedo seguir sigo hacer hago haga aplicar aplico ejecutar ejecuto empezar lanzar bien
+  cambio cambios comando accion paso pasos propuesta resto`);
+const REFERENCES = wordSet(`
+  it its this that these those they them he she him so there here same such both either neither one ones other others another
+  above below following previous everything all first second
+  es sie ihn ihm dies diese dieses diesen dieser so alles beide folgende
+  ce cela ca ceci celui celle ceux celles cette ces cet y en tout tous
+  lo esto eso este esta estos estas ese esa todo aquello`);
+/** Pronouns that look like articles: "Soll ich die ausführen?", "Je les lance ?", "¿Las ejecuto?", "¿Puedo ejecutarlas?" */
+const ARTICLE_PRONOUNS =
+  /(?:das|die|den|der)(?: (?:jetzt|auch|noch|gleich|mal|dann|wirklich))* \p{L}+$|\b(?:je|on|nous|faut il) (?:l|la|le|les) |^(?:la|los|las|les) |\b(?:que|ya|debo) (?:la|los|las) |\p{L}{2}[aei]r(?:l[aeo]s?)\b/u;
+
+/** Finds what a prompt asks in its end. The report before counts as far as the question refers to it. */
+export function questionIn(prompt: string): Question {
+  const end = prompt.slice(-PROMPT_END_CHARS);
+  const sentences = sentencesOf(end);
+  const at = Math.max(
+    sentences.findLastIndex((one) => QUESTION.test(one)),
+    // A question says more than the request that follows it: "Shall I? Let me know."
+    sentences.some((one) => QUESTION.test(one)) ? -1 : sentences.findLastIndex((one) => REQUEST.test(one)),
+  );
+  const question = sentences[at] ?? '';
+  if (refersToReport(question))
+    return { question, compared: end, atStake: prompt, isCut: prompt.length > PROMPT_END_CHARS };
+  const others = sentencesOf(prompt).filter((one) => QUESTION.test(one) || ANNOUNCEMENT.test(one));
+  return {
+    question,
+    compared: question,
+    atStake: [...others, ...sentences.slice(at)].join('\n'),
+    isCut: false,
+  };
+}
+
+function sentencesOf(text: string): string[] {
+  return text
+    .replaceAll(CODE_BLOCK, '\n')
+    .split(SENTENCE_END)
+    .map((one) => one.trim())
+    .filter((one) => /[\p{L}\p{N}]/u.test(one));
+}
+
+function refersToReport(question: string): boolean {
+  const words = wordsOf(question);
+  const isOwn = (word: string) => !GRAMMAR.has(word) && !GENERAL.has(word);
+  // Short words of one language are those of another.
+  const isKnown = words.filter((word) => GRAMMAR.has(word)).some((word, nth) => nth > 0 || word.length > 2);
+  return (
+    !isKnown ||
+    !words.some(isOwn) ||
+    words.some((word) => REFERENCES.has(word)) ||
+    ARTICLE_PRONOUNS.test(words.join(' '))
+  );
+}
+
+const ENGLISH_DEED =
+  /\b(?:shall|should|may|can|could|must) (?:i|we) (\p{L}+)|\b(?:want|like|need) me to (\p{L}+)/u;
+const GERMAN_DEED = /\b(?:soll|sollen|darf|kann) (?:ich|wir) .*?(\p{L}+)$/u;
+const ADVERBS = /\b(?:also|now|just|still|then|already|please)\b /gu;
+
+/**
+ * Returns the verb of what the agent offers to do, in English and German. Questions that differ only in it are alike in
+ * their words, but not in what a yes agrees to.
+ */
+export function deedIn(question: string): string | undefined {
+  const words = wordsOf(question).join(' ').replaceAll(ADVERBS, '');
+  return (ENGLISH_DEED.exec(words) ?? GERMAN_DEED.exec(words))?.slice(1).find((word) => word !== undefined);
+}
