@@ -28,24 +28,36 @@ const EXTENSIONS = `
   create extension if not exists btree_gin;
 `;
 
+/** Scripts that write no spaces between words, and Korean, which writes particles at the end of them. */
+const UNSPACED = String.raw`[\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]`;
+
 /**
- * Function that normalizes a text for search, so that compatibility forms, case and accents make no difference. Unlike
- * the other SQL functions, a migration creates it, because indexes are built on it: with another body they would have
- * to be rebuilt.
+ * `search_text` normalizes a text for search, so that compatibility forms, case and accents make no difference.
+ * `search_terms` also sets blanks between the pairs of adjacent characters of `UNSPACED`, which are looked up as words.
+ * Unlike the other SQL functions, a migration creates them, because indexes are built on them: with another body they
+ * would have to be rebuilt.
  *
- * An index needs an immutable function, which must qualify names with their schema, because maintenance runs without a
+ * An index needs immutable functions, which must qualify names with their schema, because maintenance runs without a
  * search path. `unaccent` is declared stable only because its dictionary could be changed. The declared cost includes
  * what a query then does with the text: without an index a long text takes milliseconds. Normalizing takes most of the
- * function's own time, and ASCII does not need it.
+ * functions' own time, and ASCII does not need it.
  */
 const SEARCH_TEXT = `
-  do $do$ begin
-    execute (
-      select format(
-        'create function search_text(text) returns text language sql immutable strict parallel safe cost 20000 as
-$$ select lower(%1$I.unaccent(%2$L::regdictionary,
-     case when octet_length($1) = length($1) then $1 else normalize($1, nfkc) end)) $$', nspname, format('%I.unaccent', nspname))
-        from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'unaccent');
+  do $do$ declare
+    _text text;
+  begin
+    select format(
+        'lower(%1$I.unaccent(%2$L::regdictionary,
+           case when octet_length($1) = length($1) then $1 else normalize($1, nfkc) end))', nspname, format('%I.unaccent', nspname))
+      into _text
+      from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'unaccent';
+    execute format(
+      'create function search_text(text) returns text language sql immutable strict parallel safe cost 20000 as
+$$ select %s $$', _text);
+    execute format(
+      'create function search_terms(text) returns text language sql immutable strict parallel safe cost 20000 as
+$$ select regexp_replace(regexp_replace(%s, %L, %L, %L), %L, %L, %L) $$',
+      _text, '${UNSPACED}+', ' \\& ', 'g', '(?<=${UNSPACED})${UNSPACED}(?=${UNSPACED})', '\\& \\&', 'g');
   end $do$;
 `;
 
@@ -333,7 +345,7 @@ const MEMORY = `
   create index raw_memories_replies on raw_memories (account_id, occurred_at, id)
     where kind = 'reply' and origin = 'human';
   create index raw_memories_search on raw_memories
-    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(coalesce(agent || ' ', '') || content)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_terms(coalesce(agent || ' ', '') || content)));
   create index raw_memories_session on raw_memories (account_id, session_id, occurred_at, id)
     where session_id is not null;
   create index raw_memories_trigrams on raw_memories
@@ -377,7 +389,7 @@ const MEMORY = `
   create index episodes_created on episodes (account_id, created_at);
   create index episodes_recent on episodes (account_id, ended_at, id);
   create index episodes_search on episodes
-    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(title || ' ' || summary)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_terms(title || ' ' || summary)));
   create index episodes_stale on episodes (account_id, ended_at) where stale_at is not null;
   create index episodes_trigrams on episodes
     using gin (account_id, search_text(title || ' ' || summary) gin_trgm_ops);
@@ -419,7 +431,7 @@ const MEMORY = `
   create index facts_pinned on facts (account_id, id) where pinned and superseded_by is null;
   create index facts_replaced on facts (account_id) where superseded_by is not null and revision_of is null;
   create index facts_search on facts
-    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(text)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_terms(text)));
   create index facts_slot on facts (account_id, slot) where slot is not null;
   create index facts_stale on facts (account_id, id) where stale_at is not null;
   create index facts_superseded on facts (superseded_by) where superseded_by is not null;

@@ -34,7 +34,7 @@ const WINDOWS = { 'an hour': 60, 'a week': 10_080, ever: null };
 /** Runs the query of `assembleContext` without sending the rows. */
 const IN_DATABASE = {
   name: 'context_in_database',
-  text: 'select length(memory_context_v1($1, $2, null, null, $3, $4, $5, $6, 262144)::text) as length',
+  text: 'select length(memory_context_v1($1, $2, null, null, null, $3, $4, $5, $6, 262144)::text) as length',
 };
 
 /** Times of the calls of one size and window, in milliseconds. */

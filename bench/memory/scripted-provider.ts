@@ -19,14 +19,18 @@ export interface ScriptedProvider {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProvider> {
+/** The model answers after `serviceMs`. Questions about facts are answered by `script.factAnswers`. */
+export async function startScriptedProvider(
+  serviceMs = 0,
+  script = { factAnswers },
+): Promise<ScriptedProvider> {
   let asked = 0;
   const server = createServer(async (request, response) => {
     const body = (await json(request).catch(() => undefined)) as ChatRequest | undefined;
     // The client disconnected while it was sending.
     if (body === undefined) return;
     asked += 1;
-    setTimeout(() => send(response, contentFor(body), body), serviceMs);
+    setTimeout(() => send(response, contentFor(body, script), body), serviceMs);
   });
   const { url, close } = await listen(server);
   return {
@@ -39,7 +43,10 @@ export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProv
 }
 
 /** Returns the model's answer. Occasionally only the answer to a repair is in the requested format. */
-function contentFor({ messages, response_format }: ChatRequest): string {
+function contentFor(
+  { messages, response_format }: ChatRequest,
+  script: { factAnswers: typeof factAnswers },
+): string {
   const questions = messages.filter(({ content }) => content.includes('<record>'));
   const question = questions.findLast(({ role }) => role === 'user')?.content ?? '';
   const isRepair = messages.at(-1)?.content !== question;
@@ -50,7 +57,7 @@ function contentFor({ messages, response_format }: ChatRequest): string {
     case 'episode':
       return JSON.stringify(episodeAnswer(record.rows ?? []));
     case 'facts':
-      return JSON.stringify({ facts: factAnswers(rowsOf(record), record.facts ?? []) });
+      return JSON.stringify({ facts: script.factAnswers(rowsOf(record), record.facts ?? []) });
     default:
       throw new Error(`no script for ${response_format.json_schema.name}`);
   }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface Conversation {
   name: string;
   turns: { id: string; session: string; speaker: string; text: string }[];
+  /** The speaker whose memory the conversation is stored in. */
+  owner: string;
   questions: { text: string; evidence: string[] }[];
 }
 
@@ -44,5 +46,6 @@ function conversationOf(file: LocomoFile, name: string): Conversation {
     const namedIds = evidence.flatMap((one) => String(one).match(/D\d+:\d+/g) ?? []);
     return { text: question, evidence: [...new Set(namedIds)].filter((id) => known.has(id)) };
   });
-  return { name, turns, questions: questions.filter(({ evidence }) => evidence.length > 0) };
+  const owner = String(file['speaker_a'] ?? sessions['speaker_a'] ?? turns[0]?.speaker);
+  return { name, owner, turns, questions: questions.filter(({ evidence }) => evidence.length > 0) };
 }

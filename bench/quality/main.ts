@@ -10,6 +10,7 @@ const PARTS: Record<string, () => Promise<unknown>> = {
   typing: () => import('./typing/main.ts'),
   replies: () => import('../replies/main.ts'),
   wordings: () => import('./reply-wordings.ts'),
+  updates: () => import('./updates.ts'),
 };
 
 /** The first argument names the part, and is removed from the arguments. */

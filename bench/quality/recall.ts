@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 const CUTS = [5, 10, 20];
 const SPREAD_MS = 6.9 * 86_400_000;
 
-async function store(pool: Pool, { turns }: Conversation): Promise<string> {
+async function store(pool: Pool, { owner, turns }: Conversation): Promise<string> {
   const account = newId();
   await pool.query(
     `insert into accounts (id, email, email_key, password_hash, created_at, updated_at)
@@ -31,12 +31,19 @@ async function store(pool: Pool, { turns }: Conversation): Promise<string> {
   await pool.query(
     `insert into raw_memories (id, account_id, content, kind, role, origin, agent, session_id, source, occurred_at, tags,
                                metadata, created_at)
-     select gen_random_uuid(), $1::uuid, t.text, 'message', 'human', 'human', t.speaker, t.session, t.id, t.at, '{}', '{}', t.at
-       from json_to_recordset($2) t (id text, session text, speaker text, text text, at timestamptz)`,
-    [account, JSON.stringify(turns.map((turn, place) => ({ ...turn, at: moment(place) })))],
+     select gen_random_uuid(), $1::uuid, t.text, 'message', t.who, t.who, t.agent, t.session, t.id, t.at, '{}', '{}', t.at
+       from json_to_recordset($2) t (id text, session text, who text, agent text, text text, at timestamptz)`,
+    [
+      account,
+      JSON.stringify(turns.map((turn, place) => ({ ...turn, ...authorOf(turn, owner), at: moment(place) }))),
+    ],
   );
   return account;
 }
+
+/** The API knows names of others (agents) only. */
+const authorOf = ({ speaker }: { speaker: string }, owner: string) =>
+  speaker === owner ? { who: 'human', agent: null } : { who: 'agent', agent: speaker };
 
 /** Returns the recall of each question, for each cut, and adds the time that each context took to `ms`. */
 async function recallOf(em: () => EntityManager, account: string, { questions }: Conversation, ms: number[]) {

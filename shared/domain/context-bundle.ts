@@ -2,6 +2,7 @@ import type { ContextMeta } from '../schemas/memory-context.ts';
 import { maskForName, maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { mapInSlices } from '../timing/slices.ts';
+import { type Answer, relevancesAsAnswers } from './answers.ts';
 import { chooseBest, type Merits, RANKING_VERSION, worthOf } from './context-ranking.ts';
 import type {
   ContextCandidates,
@@ -15,8 +16,8 @@ import type {
 import { isEvidence } from './facts/statement.ts';
 
 /**
- * The part of a person's memory chosen for one question, with secrets masked. Facts are sorted pinned first, then
- * newest first; episodes and raw rows newest first.
+ * The part of a person's memory chosen for one question, with secrets masked. Facts are sorted pinned first, then those
+ * that began last; episodes and raw rows newest first.
  */
 export interface ContextBundle {
   profile: ProfileRow | null;
@@ -38,21 +39,34 @@ const COMPARED_CHARS = 2000;
 
 export async function bundleOf(candidates: ContextCandidates, query: ContextQuery): Promise<ContextBundle> {
   const age = (moment: Date) => candidates.generatedAt.getTime() - moment.getTime();
-  const facts = await chooseRows(candidates.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
+  const asked = query.query ?? query.goal ?? '';
+  const facts = await chooseRows(candidates.facts, asked, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
     text: row.text,
+    saidMs: dateOf(row).getTime(),
+    from: 'fact',
     pinned: row.pinned,
     ageMs: age(row.recordedAt),
     salience: row.confidence,
     sources: row.support,
   }));
-  const episodes = await chooseRows(candidates.episodes, query.maxEpisodes, HALF_LIFE_MS.episodes, (row) => ({
-    text: `${row.title} ${row.summary}`,
-    ageMs: age(row.endedAt),
-    salience: row.salience,
-    sources: row.support,
-  }));
-  const raw = await chooseRows(candidates.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
+  const episodes = await chooseRows(
+    candidates.episodes,
+    asked,
+    query.maxEpisodes,
+    HALF_LIFE_MS.episodes,
+    (row) => ({
+      text: `${row.title} ${row.summary}`,
+      saidMs: row.endedAt.getTime(),
+      from: 'others',
+      ageMs: age(row.endedAt),
+      salience: row.salience,
+      sources: row.support,
+    }),
+  );
+  const raw = await chooseRows(candidates.raw, asked, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
     text: row.content,
+    saidMs: row.occurredAt.getTime(),
+    from: isEvidence(row) ? 'person' : 'others',
     pinned: query.ownFirst === true && isEvidence(row),
     ageMs: age(row.occurredAt),
     salience: isEvidence(row) ? RAW_SALIENCE.own : RAW_SALIENCE.other,
@@ -61,7 +75,7 @@ export async function bundleOf(candidates: ContextCandidates, query: ContextQuer
   // In slices, because masking 4 MiB of each tier takes more than a second.
   const chosenRows = {
     profile: candidates.profile && withoutSecrets(candidates.profile),
-    facts: await mapInSlices(facts.toSorted(pinnedFirst), withoutSecrets),
+    facts: await mapInSlices(facts.toSorted(byDate), withoutSecrets),
     episodes: await mapInSlices(
       episodes.toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || newestFirst(a, b)),
       withoutSecrets,
@@ -98,22 +112,29 @@ const idOf = ({ id }: { id: string }) => id;
 /** Ids sort by time of creation. */
 const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 const pinnedFirst = (a: FactRow, b: FactRow) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b);
+const dateOf = ({ validFrom, recordedAt }: FactRow) => validFrom ?? recordedAt;
+const byDate = (a: FactRow, b: FactRow) =>
+  Number(b.pinned) - Number(a.pinned) || dateOf(b).getTime() - dateOf(a).getTime() || newestFirst(a, b);
 
 async function chooseRows<Row extends { id: string }>(
   { rows }: TierCandidates<Row>,
+  asked: string,
   max: number,
   halfLifeMs: number,
-  read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },
+  read: (row: Row) => Omit<Merits & Answer, 'relevance'> & { pinned?: boolean },
 ): Promise<Row[]> {
-  const rankedRows = rows.map(({ relevance, ...row }) => {
-    const { text, pinned = false, ...merits } = read(row as unknown as Row);
-    return {
-      row: row as unknown as Row,
-      text: text.slice(0, COMPARED_CHARS),
-      pinned,
-      worth: worthOf({ ...merits, relevance }, halfLifeMs),
-    };
+  const readRows = rows.map(({ relevance, ...rest }) => {
+    const row = rest as unknown as Row;
+    const { text, ...merits } = read(row);
+    return { row, ...merits, text: text.slice(0, COMPARED_CHARS), relevance };
   });
+  const relevances = relevancesAsAnswers(asked, readRows);
+  const rankedRows = readRows.map(({ row, text, pinned = false, ...merits }, at) => ({
+    row,
+    text,
+    pinned,
+    worth: worthOf({ ...merits, relevance: relevances[at] ?? 0 }, halfLifeMs),
+  }));
   return chooseBest(rankedRows, max);
 }
 

@@ -129,7 +129,7 @@ describe('memory context', () => {
       valid_to: '2999-01-01T00:00:00Z',
     });
     const { facts, meta } = await bundle();
-    assert.deepEqual(pluck(facts, 'text'), ['Holds', 'Lives in Oslo']);
+    assert.deepEqual(pluck(facts, 'text'), ['Lives in Oslo', 'Holds']);
     const { superseded, expired, not_yet_valid } = meta.excluded;
     assert.deepEqual([superseded, expired, not_yet_valid], [1, 1, 1]);
     assert.deepEqual(textsOf(await bundle({ goal: 'live' })), ['Lives in Oslo']);
@@ -294,6 +294,50 @@ describe('memory context', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
+  it('a question finds its fact in scripts without spaces too, in the memory context and by search', async () => {
+    const asked = {
+      我用火狐浏览器: '我用哪个浏览器？',
+      歯医者はグラーツにあります: '歯医者はどこにありますか？',
+      ตอนเช้าฉันดื่มชาเขียว: 'ฉันดื่มชาอะไร',
+      '보고서는 LaTeX로 쓴다': '보고서를 무엇으로 쓰지?',
+    };
+    for (const text of Object.keys(asked)) await add(person, 'facts', { text });
+    for (const [text, query] of Object.entries(asked)) {
+      assert.deepEqual(textsOf(await bundle({ query, max_facts: 1 })), [text]);
+      const { body } = await person.get<{ results: FactResponse[] }>(
+        `/api/memory/facts/?q=${encodeURIComponent(query)}&limit=1`,
+      );
+      assert.deepEqual(pluck(body.results, 'text'), [text]);
+    }
+  });
+
+  it('an answer comes before a row that asks the same, and the latest value first, in the memory context and by search', async () => {
+    const said = (content: string, days: number, kind = 'message') => ({
+      content,
+      kind,
+      session_id: `day ${Math.ceil(days)}`,
+      occurred_at: minutesAgo(days * 24 * 60),
+    });
+    await addAll('raw', [
+      said('My manager is Priya.', 80),
+      said('I report to Tomasz now.', 15),
+      said('Which database do we use for the shop?', 3, 'prompt'),
+      said('PostgreSQL, as everywhere.', 2.9),
+      said('Nothing else was said.', 1),
+    ]);
+    const firstOf = async (query: string) => {
+      const { raw } = await bundle({ query, recency_minutes: null, max_raw: 1 });
+      const { body } = await person.get<{ results: RawMemoryResponse[] }>(
+        `/api/memory/raw/?q=${encodeURIComponent(query)}`,
+      );
+      return [raw[0]?.content, body.results[0]?.content];
+    };
+    const database = 'PostgreSQL, as everywhere.';
+    assert.deepEqual(await firstOf('Which database do we use for the shop?'), [database, database]);
+    const manager = 'I report to Tomasz now.';
+    assert.deepEqual(await firstOf('Who is my manager?'), [manager, manager]);
+  });
+
   it('the memory context refuses values that are out of range or cannot be stored, and unknown fields', async () => {
     const validationErrorsOf = async (body: object) => {
       const { status, body: answer } = await person.post<ValidationErrorBody>(CONTEXT, body);
@@ -309,7 +353,7 @@ describe('memory context', () => {
       assert.deepEqual(await validationErrorsOf({ [name]: 0 }), [`body.${name} greater_than_equal`]);
       assert.deepEqual(await validationErrorsOf({ [name]: most + 1 }), [`body.${name} less_than_equal`]);
       assert.deepEqual(await validationErrorsOf({ [name]: 1.5 }), [`body.${name} int_type`]);
-      assert.equal((await bundle({ [name]: most })).meta.ranking, 'v2');
+      assert.equal((await bundle({ [name]: most })).meta.ranking, 'v3');
     }
     assert.deepEqual(await validationErrorsOf({ query: 'a'.repeat(2001) }), ['body.query string_too_long']);
     assert.deepEqual(await validationErrorsOf({ text: 'x' }), ['body.text extra_forbidden']);

@@ -18,6 +18,11 @@ const SAID: [text: string, expected: 'fact' | 'none', note: string][][] = JSON.p
   readFileSync(new URL('field/memory.json', import.meta.url), 'utf8'),
 );
 
+/** Facts and a question about each, by language. */
+const ASKED: Record<string, [fact: string, question: string][]> = JSON.parse(
+  readFileSync(new URL('field/recall.json', import.meta.url), 'utf8'),
+);
+
 const TEXT = '{"next":"4 Monday at ten"}';
 const WRITTEN = JSON.stringify({ choices: [{ message: { content: TEXT } }] });
 const EVENTS = [...TEXT].map(
@@ -101,5 +106,28 @@ describe('cases of public bug reports', function () {
         said.map(([text, , note]) => [text, isCurrent(text) ? 'fact' : 'none', note]),
         said,
       );
+    });
+
+  for (const [language, asked] of Object.entries(ASKED))
+    it(`a question finds its fact in the context and by search (${language})`, async () => {
+      const person = await signUp(system);
+      for (const [text] of asked) await add(person, 'facts', { text });
+      for (const [text, query] of asked) {
+        const context = await person.post<{ facts: FactResponse[] }>('/api/memory/context/', {
+          query,
+          max_facts: 3,
+        });
+        assert.ok(
+          context.body.facts.some((one) => one.text === text),
+          query,
+        );
+        const found = await person.get<{ results: FactResponse[] }>(
+          `/api/memory/facts/?q=${encodeURIComponent(query)}&limit=3`,
+        );
+        assert.ok(
+          found.body.results.some((one) => one.text === text),
+          query,
+        );
+      }
     });
 });

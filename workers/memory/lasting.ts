@@ -57,6 +57,13 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
     /\b(?:I|we) (?:now )?(?:use|prefer|run|write|deploy|drink|eat|keep|type|read|speak|code|edit|indent|commit|merge|install|have|start|stick)\b.+\b(?:now|instead of|no longer|only|as (?:my|our|the|a))\b/i,
   ],
   ['preference', LASTING_THING],
+  // What replaces an earlier value.
+  ['identity', /\bI(?:['’]ve| have)? (?:just )?(?:started|joined) (?:at|with) \p{Lu}/u],
+  ['habit', /^(?:our |the )?(?:releases?|deployments?) go(?:es)? out on \p{Lu}\p{L}+days?\b/iu],
+  [
+    'preference',
+    /^[Tt]he (?:browser|database|editor|shell|package manager|test runner) (?:is|runs) (?:now )?on \p{Lu}/u,
+  ],
 ];
 
 const GERMAN_PATTERNS: readonly Pattern[] = [

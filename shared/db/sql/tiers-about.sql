@@ -1,8 +1,14 @@
--- Returns the words of a question by which rows are looked up: the last 24, as stems, without English stop words.
-create or replace function question_words_v1(_query text) returns table (word text, lookup tsquery)
+-- Returns the words of a question by which rows are looked up: the last 24, as stems, without English stop words. A
+-- word's look-up also finds its related words. `part` is the part of its weight that counts: half, if any question may
+-- have the word.
+create or replace function question_words_v1(_query text) returns table (word text, lookup tsquery, part float8)
 language sql stable as $$
-  select w.lexeme, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
-    from unnest(to_tsvector('english', search_text(_query))) w
+  select w.lexeme,
+         coalesce(r.lookup, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery),
+         case when w.lexeme = any ('{use,run,get,go,take,make,want,need,like,know,say,tell,mani,much,current,version}')
+              then 0.5 else 1 end
+    from unnest(to_tsvector('english', search_terms(_query))) w
+    left join related_words_v1() r on r.word = w.lexeme
    order by w.positions[cardinality(w.positions)] desc limit 24
 $$;
 
@@ -46,7 +52,7 @@ begin
       select r.id, %1$s as session
         from (select r.* from %2$I r
                where r.account_id::text = _account::text
-                 and to_tsvector('english', search_text(%3$s)) @@ w.lookup
+                 and to_tsvector('english', search_terms(%3$s)) @@ w.lookup
               offset 0) r
        where %4$s and (_among is null or r.id = any (_among)) limit context_found_max() $$,
       _tier.session, _tier.of, _tier.words, _tier.shown);
@@ -55,7 +61,7 @@ begin
         _account uuid, _since timestamptz, _query text, _count int, _among uuid[], _projects text[])
       returns table (id uuid, relevance real) language sql stable as $$
         with words as materialized (
-          select w.word, w.lookup, row_number() over () as place from question_words_v1(_query) w
+          select w.word, w.lookup, w.part, row_number() over () as place from question_words_v1(_query) w
         ),
         found as materialized (
           select w.place, h.* from words w cross join lateral (
@@ -63,7 +69,7 @@ begin
         ),
         weights as materialized (
           select w.*, coalesce(f.rows, 0) as rows,
-                 ln(1 + (greatest(_count, f.rows, 1) - coalesce(f.rows, 0) + 0.5::float8)
+                 w.part * ln(1 + (greatest(_count, f.rows, 1) - coalesce(f.rows, 0) + 0.5::float8)
                           / (coalesce(f.rows, 0) + 0.5::float8)) as weight
             from words w
             left join (select f.place, count(*) as rows from found f group by f.place) f using (place)

@@ -13,17 +13,21 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   [
     'identity.city',
     'identity',
-    /\bI (?:now )?live (?:and work )?(?:in|at|near|on)\b|\bmy (?:home|home ?town|city) is\b|\bI(?:['’]m| am) based in\b/i,
+    /\bI (?:now )?live (?:and work )?(?:in|at|near|on)\b|\bmy (?:home|home ?town|city) is\b|\bI(?:['’]m| am) based in\b|\bI(?:['’]ve| have)? (?:just )?moved(?: from \S+)? to (?!a\b|an\b|the\b|\S+ (?:as|for)\b)\S+(?: \S+)? (?:in|last|this|two|three)\b/i,
   ],
   ['identity.role', 'identity', /\bI work as\b|\bmy (?:job|role|profession|title) is\b/i],
-  ['identity.employer', 'identity', /\bI work (?:at|for)\b|\bmy (?:employer|company) is\b/i],
+  [
+    'identity.employer',
+    'identity',
+    /\bI work (?:at|for)\b|\bmy (?:employer|company) is\b|\bI(?:['’]ve| have)? (?:just )?(?:started|joined|begun)(?: work(?:ing)?)? (?:at|with)\b/i,
+  ],
   ['project.current', 'project', /\bmy (?:current |main )?project\b|\bthe project\b/i],
   ['habit.merging', 'habit', /\b(?:pull|merge) requests?\b|\bmerge PRs\b/i],
   [
     'habit.deploy_day',
     'habit',
     patternInOrder(
-      String.raw`\bdeploy(?:s|ing)?\b`,
+      String.raw`\b(?:deploy(?:s|ing|ments?)?|releases? go(?:es)? out)\b`,
       String.raw`\b(?:\w+days?|mornings?|evenings?|weekends?)\b|\bday to deploy\b`,
       'i',
     ),
@@ -60,8 +64,31 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   ['preference.diet', 'preference', /\b(?:vegetarian|vegan)\b/i],
 ];
 
+/** What a person changed to, where its name alone tells the topic: `I switched to Zed`. */
+const CHANGED_TO = String.raw`\b(?:switched|moved|gone|changed|migrated)(?: over)?(?: from [^,.;]{1,40}?)? to (?:using )?`;
+const changedTo = (names: string) => new RegExp(`${CHANGED_TO}(?:${names})\\b`, 'i');
+const CHANGES: typeof TOPICS = [
+  ['tool.browser', 'preference', changedTo('firefox|chrome|chromium|safari|edge|vivaldi|brave|opera')],
+  [
+    'tool.editor',
+    'preference',
+    changedTo(
+      'vim|neovim|emacs|vs ?code|visual studio|zed|sublime|intellij|webstorm|pycharm|helix|nano|notepad|cursor',
+    ),
+  ],
+  [
+    'tool.database',
+    'preference',
+    changedTo('postgres(?:ql)?|mysql|mariadb|sqlite|mongodb|oracle|cockroachdb'),
+  ],
+  ['environment.shell', 'environment', changedTo('bash|zsh|fish|nushell|powershell')],
+  ['environment.system', 'environment', changedTo('linux|windows|macos|ubuntu|debian|fedora|arch|mint')],
+  ['tool.package_manager', 'preference', changedTo('npm|pnpm|yarn|bun|pip|poetry|uv')],
+  ['tool.test_runner', 'preference', changedTo('jest|vitest|mocha|pytest|unittest|ava')],
+];
+
 export function topicOf(sentence: string): { slot: string; kind: string } | undefined {
-  const topic = TOPICS.find(([, , about]) => about.test(sentence));
+  const topic = [...TOPICS, ...CHANGES].find(([, , about]) => about.test(sentence));
   return topic && { slot: topic[0], kind: topic[1] };
 }
 
@@ -74,15 +101,19 @@ const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)
 const ALWAYS_A_VALUE = /^(?:identity\.|style\.language$)/;
 /** Verbs with which people choose a value. */
 const CHOICE =
-  /\b(?:(?:use|prefer|deploy|drink|write|indent|merge|speak|install|edit|run|want|keep)s?|(?:switched|moved|changed|migrated)|I(?:['’]m| am)|works? on|(?:takes?|have) (?:my )?meetings|like \S+ to be)\b/i;
+  /\b(?:(?:use|prefer|deploy|drink|write|indent|merge|speak|install|edit|run|want|keep)s?|(?:switched|moved|changed|migrated)|I(?:['’]m| am)|works? on|(?:takes?|have) (?:my )?meetings|like \S+ to be|releases? go(?:es)? out)\b/i;
 const NEGATION = /\b(?:never(?! else)|not|no(?! longer))\b|n['’]t\b/i;
 const IS_MY_TOPIC = /\b(?:is|are) (?:my|our)\b/i;
 /** The thing itself, not a choice of one: `I test in the browser`. */
 const ANY_SUCH_THING = /(?<!\bas )\b(?:the|an?) (?:browser|database|editor|shell)\b/i;
+/** `The database is on PostgreSQL 16 now`: one that everybody knows, and its value. */
+const THE_TOPIC_IS =
+  /^the (?:browser|database|editor|shell|package manager|test runner) (?:is|runs) (?:now )?(?:on |in |called )?\p{Lu}/iu;
 
 /** A sentence that only mentions a topic, or says what is never done, leaves the topic's value as it is. */
 function statesValue(sentence: string): boolean {
-  if ([MY_TOPIC_IS, AS_MY_TOPIC, IS_MY_TOPIC].some((names) => names.test(sentence))) return true;
+  if ([MY_TOPIC_IS, AS_MY_TOPIC, IS_MY_TOPIC, THE_TOPIC_IS].some((names) => names.test(sentence)))
+    return true;
   return CHOICE.test(sentence) && !NEGATION.test(sentence) && !ANY_SUCH_THING.test(sentence);
 }
 

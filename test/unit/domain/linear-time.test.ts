@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createContext, Script } from 'node:vm';
+import { relevancesAsAnswers } from '../../../shared/domain/answers.ts';
 import { questionOf } from '../../../shared/domain/context-envelope.ts';
 import { isNearDuplicate, isOtherValue, isSameValue } from '../../../shared/domain/facts/compare.ts';
 import { QuotedTexts } from '../../../shared/domain/facts/passage.ts';
@@ -25,6 +26,8 @@ const READERS: Record<string, (text: string) => unknown> = {
   'deciding whether a fact is an instruction': isInstruction,
   'finding the slot of a fact': slotOf,
   'comparing a reply': (text) => haveSameMeaning(text, `${text} `),
+  'ranking an answer': (text) =>
+    relevancesAsAnswers(`${text}?`, [{ text, saidMs: 0, from: 'person', relevance: 1 }]),
   'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
 };
 

@@ -27,7 +27,7 @@ const RANKED_FACTS_MAX = 1000;
  * Query for texts that contain all words of at least one of several lists, such as `grey cat or dog`. Like the index,
  * rewrites letters such as ß with `search_text`.
  */
-const ANY_WORDS_QUERY = `websearch_to_tsquery('english', search_text(?))`;
+const ANY_WORDS_QUERY = `websearch_to_tsquery('english', search_terms(?))`;
 
 /** Finds the current facts that share words with a text, most related first. Ranks at most `RANKED_FACTS_MAX` facts. */
 export async function relatedFacts(
@@ -47,9 +47,9 @@ export async function relatedFacts(
          select f.id, f.text, f.slot, q.words
            from facts f cross join (select ${ANY_WORDS_QUERY} as words) q
           where f.account_id = ? and f.superseded_by is null and f.stale_at is null
-            and to_tsvector('english', search_text(f.text)) @@ q.words
+            and to_tsvector('english', search_terms(f.text)) @@ q.words
           limit ${RANKED_FACTS_MAX}) f
-      order by ts_rank(to_tsvector('english', search_text(f.text)), f.words) desc, f.id limit ?`,
+      order by ts_rank(to_tsvector('english', search_terms(f.text)), f.words) desc, f.id limit ?`,
     [words.join(' or '), accountId, count],
   );
 }
@@ -118,7 +118,7 @@ const KNOWN_FACTS = `
     union (select id from facts where account_id = ? and slot = ? order by superseded_by nulls first, id desc limit ?)
     union (select id from facts
             where account_id = ? and superseded_by is null
-              and to_tsvector('english', search_text(text)) @@ ${ANY_WORDS_QUERY}
+              and to_tsvector('english', search_terms(text)) @@ ${ANY_WORDS_QUERY}
             order by id desc limit ?)
     union select ?::uuid
     union select l.from_id from memory_links l

@@ -97,6 +97,10 @@ const RAW_TIER: ListedTier<RawMemory> = {
   text: 'r.content',
   words: `coalesce(r.agent || ' ', '') || r.content`,
   about: 'raw_about_v1',
+  said: {
+    at: 'r.occurred_at',
+    from: `case when r.role = 'human' and r.origin = 'human' then 'person' else 'others' end`,
+  },
   sources: `'[]'::json`,
 };
 const EPISODE_TIER: ListedTier<Episode> = {
@@ -106,6 +110,7 @@ const EPISODE_TIER: ListedTier<Episode> = {
   text: `r.title || ' ' || r.summary`,
   words: `r.title || ' ' || r.summary`,
   about: 'episodes_about_v1',
+  said: { at: 'r.ended_at', from: `'others'` },
   sources: sourceIdsSql('raw'),
 };
 const FACT_TIER: ListedTier<Fact> = {
@@ -115,6 +120,7 @@ const FACT_TIER: ListedTier<Fact> = {
   text: 'r.text',
   words: 'r.text',
   about: 'facts_about_v1',
+  said: { at: 'coalesce(r.valid_from, r.recorded_at)', from: `'fact'` },
   sources: sourceIdsSql('episode'),
 };
 

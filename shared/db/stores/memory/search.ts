@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type Answer, isQuestion, relevancesAsAnswers } from '../../../domain/answers.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../statement.ts';
@@ -13,6 +14,8 @@ export interface SearchedTier {
   words: string;
   /** Function that finds the rows about a question: see `sql/tiers-about.sql`. */
   about: string;
+  /** Expressions for when a row was said and by whom: see `Answer`. */
+  said: { at: string; from: string };
 }
 
 /** A piece of SQL with its parameters: a condition on the row `r`, or a query of rows. */
@@ -25,8 +28,12 @@ export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
 
-/** Relevance of a row that has the words of a search (`matchCondition`). Other rows are less relevant, but above 0. */
+/**
+ * Relevance of a row that has the words of a search (`matchCondition`), and of one that has those of a question, but
+ * does not answer it. Other rows are less relevant than the first, and more than the second.
+ */
 const MATCH_RELEVANCE = 1000;
+const QUESTION_MATCH_RELEVANCE = 0;
 
 export function selectWhere(tier: SearchedTier, conditions: readonly Condition[]): Condition {
   const { sql, values } = joinConditions(conditions);
@@ -79,8 +86,9 @@ export interface Search {
 
 /**
  * Returns a query of the rows that match a search, meet the conditions and come after a position: the latest `limit`
- * rows with the searched words (`matchCondition`), and rows about the same subject. To find rows about a subject, looks
- * among the rows that meet the conditions or, if those are too many, among all rows of the account.
+ * rows with the searched words (`matchCondition`), and rows about the same subject; those first, if the search is a
+ * question. To find rows about a subject, looks among the rows that meet the conditions or, if those are too many, among
+ * all rows of the account.
  */
 export async function matchesOf(
   em: EntityManager,
@@ -91,50 +99,74 @@ export async function matchesOf(
 ): Promise<Condition> {
   const relevantRows = await rowsAbout(em, tier, accountId, { q, project }, joinConditions(conditions));
   const matchesWords = matchCondition(tier, q);
-  const aboutConditions = [condition(`(${matchesWords.sql}) is not true`, ...matchesWords.values)];
-  const matchConditions = [matchesWords];
+  const [matchRelevance, isMatch, isAbout] = isQuestion(q)
+    ? [QUESTION_MATCH_RELEVANCE, notAmong(matchesWords, relevantRows), condition('true')]
+    : [MATCH_RELEVANCE, matchesWords, condition(`(${matchesWords.sql}) is not true`, ...matchesWords.values)];
+  const aboutConditions = [isAbout];
+  const matchConditions = [isMatch];
   if (after !== undefined) {
     const place = `(a.relevance, r.${tier.time}, r.id) < (?::int, ?::timestamptz, ?::uuid)`;
     aboutConditions.push(condition(place, after.relevance, after.at, after.id));
-    matchConditions.push(
-      after.relevance === MATCH_RELEVANCE ? afterPosition(tier, after) : condition('false'),
-    );
+    if (after.relevance === matchRelevance) matchConditions.push(afterPosition(tier, after));
+    else if (after.relevance < matchRelevance) matchConditions.push(condition('false'));
   }
-  const [first, rest] = [
+  const [matching, about] = [
     joinConditions([...conditions, ...matchConditions]),
     joinConditions([...conditions, ...aboutConditions]),
   ];
   return {
-    sql: `(select r.*, ${MATCH_RELEVANCE} as relevance from ${tier.table} r where ${first.sql}
+    sql: `(select r.*, ${matchRelevance} as relevance from ${tier.table} r where ${matching.sql}
             order by r.${tier.time} desc, r.id desc limit ?)
        union all
        select r.*, a.relevance from json_to_recordset(?::json) a (id uuid, relevance int)
-         join ${tier.table} r on r.id = a.id where ${rest.sql}`,
-    values: [...first.values, limit, JSON.stringify(relevantRows), ...rest.values],
+         join ${tier.table} r on r.id = a.id where ${about.sql}`,
+    values: [...matching.values, limit, JSON.stringify(relevantRows), ...about.values],
   };
 }
 
-function rowsAbout(
+interface RelevantRow {
+  id: string;
+  relevance: number;
+}
+
+const notAmong = ({ sql, values }: Condition, rows: readonly RelevantRow[]): Condition =>
+  condition(
+    `${sql} and r.id <> all (array[?]::uuid[])`,
+    ...values,
+    rows.map(({ id }) => id),
+  );
+
+async function rowsAbout(
   em: EntityManager,
   tier: SearchedTier,
   accountId: string,
   { q, project }: Pick<Search, 'q' | 'project'>,
   filter: Condition,
-): Promise<{ id: string; relevance: number }[]> {
-  return em.execute(
+): Promise<RelevantRow[]> {
+  const answers = await em.execute<(RelevantRow & Answer)[]>(
     `with chosen as materialized (
        select array(select r.id from ${tier.table} r where ${filter.sql}
                      order by r.${tier.time} desc limit context_count_max()) as ids
      )
-     select a.id, ceil(a.relevance * ${MATCH_RELEVANCE - 1})::int as relevance
+     select a.id, a.relevance, left(${tier.text}, ${ANSWER_LENGTH_MAX}) as text,
+            (extract(epoch from ${tier.said.at}) * 1000)::float8 as "saidMs", ${tier.said.from} as "from"
        from chosen c
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),
         case when cardinality(c.ids) < context_count_max() then c.ids end,
-        nullif(array[?]::text[], '{null}')) a`,
+         nullif(array[?]::text[], '{null}')) a
+        join ${tier.table} r on r.id = a.id`,
     [...filter.values, accountId, q, project ?? null],
   );
+  const relevances = relevancesAsAnswers(q, answers);
+  return answers.map(({ id }, at) => ({
+    id,
+    relevance: Math.max(1, Math.ceil((relevances[at] ?? 0) * (MATCH_RELEVANCE - 1))),
+  }));
 }
+
+/** Length of the beginning of a text that is compared with the question. */
+const ANSWER_LENGTH_MAX = 2000;
 
 /**
  * Condition for rows that contain the search text literally, or the stems of all its words, or a word similar to each
@@ -144,7 +176,7 @@ function matchCondition({ text, words }: SearchedTier, q: string): Condition {
   const searchWords = q.split(/\s+/u).filter(Boolean);
   const isSimilar = searchWords.map(() => `search_text(?) <% search_text(${text})`).join(' and ') || 'false';
   const sql = `(search_text(${text}) like '%' || ${LITERAL_PATTERN} || '%'
-      or to_tsvector('english', search_text(${words})) @@ plainto_tsquery('english', search_text(?)) or (${isSimilar}))`;
+      or to_tsvector('english', search_terms(${words})) @@ plainto_tsquery('english', search_terms(?)) or (${isSimilar}))`;
   return condition(sql, q, q, ...searchWords);
 }
 
