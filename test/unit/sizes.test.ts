@@ -13,6 +13,7 @@ const LONGER_FILES: Record<string, string> = {
   'ingress/work/service.ts': 'the way of a request from its admission to its answer',
   'shared/db/stores/memory/forget-derived.ts': 'what a deletion changes in all that was derived from a row',
   'shared/schemas/validator.ts': 'from a value to its faults, and their words',
+  'workers/memory/lasting.ts': 'every pattern of a lasting statement in four languages',
   'workers/providers/openai.ts': 'the way of a question to a server and of its answer back',
 };
 const SQL_WIDTH_MAX = 120;

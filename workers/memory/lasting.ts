@@ -60,10 +60,7 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
   // What replaces an earlier value.
   ['identity', /\bI(?:['’]ve| have)? (?:just )?(?:started|joined) (?:at|with) \p{Lu}/u],
   ['habit', /^(?:our |the )?(?:releases?|deployments?) go(?:es)? out on \p{Lu}\p{L}+days?\b/iu],
-  [
-    'preference',
-    /^[Tt]he (?:browser|database|editor|shell|package manager|test runner) (?:is|runs) (?:now )?on \p{Lu}/u,
-  ],
+  ['preference', /^[Tt]he (?:browser|database|editor|shell) (?:is|runs) (?:now )?on \p{Lu}/u],
 ];
 
 const GERMAN_PATTERNS: readonly Pattern[] = [
