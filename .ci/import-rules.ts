@@ -108,7 +108,9 @@ export const RULES: Record<string, Rule> = {
     rooms: LEAF_ROOMS,
     packages: ['ajv', 'ajv-formats', 'typebox: Static TObject TSchema'],
   },
-  'shared/transcripts/': { rooms: ['shared/domain/moment.ts', 'shared/text/', ...LEAF_ROOMS] },
+  'shared/transcripts/': {
+    rooms: ['shared/domain/moment.ts', 'shared/domain/project.ts', 'shared/text/', ...LEAF_ROOMS],
+  },
   'shared/domain/': { rooms: ['shared/text/', 'shared/timing/', ...LEAF_ROOMS] },
   'shared/domain/permissions/': {
     rooms: ['shared/domain/replies/', 'shared/text/', ...LEAF_ROOMS],

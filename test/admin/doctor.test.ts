@@ -65,7 +65,16 @@ describe('doctor', function () {
   it('the doctor finds nothing wrong with a healthy installation', async () => {
     const { ok, checks } = await adminResult(['doctor'], { DATABASE_URL: system.database.url });
     const names = checks.map((check: { name: string }) => check.name);
-    const stores = ['settings', 'database', 'migrations', 'pooler', 'connections', 'erasures', 'disk', 'queue'];
+    const stores = [
+      'settings',
+      'database',
+      'migrations',
+      'pooler',
+      'connections',
+      'erasures',
+      'disk',
+      'queue',
+    ];
     assert.deepEqual(names, [...stores, 'provider', 'clock', 'processes']);
     assert.ok(ok);
     for (const check of checks) assert.deepEqual([check.ok, check.to_do, check.see], [true, null, null]);

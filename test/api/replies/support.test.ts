@@ -6,7 +6,13 @@ import type {
   ReplyList,
   ReplyResponse,
 } from '../../../shared/schemas/replies.ts';
-import { anonymously, clientWithKey, type KeyClient, signUp, type UserClient } from '../../support/account.ts';
+import {
+  anonymously,
+  clientWithKey,
+  type KeyClient,
+  signUp,
+  type UserClient,
+} from '../../support/account.ts';
 import { INJECTIONS } from '../../support/injections.ts';
 import { add, forget } from '../../support/memory.ts';
 import { pluck } from '../../support/pluck.ts';

@@ -154,8 +154,8 @@ async function rowsAbout(
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),
         case when cardinality(c.ids) < context_count_max() then c.ids end,
-         nullif(array[?]::text[], '{null}')) a
-        join ${tier.table} r on r.id = a.id`,
+       nullif(array[?]::text[], '{null}')) a
+       join ${tier.table} r on r.id = a.id`,
     [...filter.values, accountId, q, project ?? null],
   );
   const relevances = relevancesAsAnswers(q, answers);
