@@ -1,5 +1,6 @@
-import { type AdminConfig, startFaults } from '../../shared/config/config.ts';
+import type { AdminConfig } from '../../shared/config/config.ts';
 import { SECRETS, SETTING_NAMES } from '../../shared/config/settings.ts';
+import { startFaults } from '../../shared/config/start-faults.ts';
 import { type Finding, fault, fine } from './checks.ts';
 
 const KNOWN = new Set([...SETTING_NAMES, ...[...SECRETS].map((name) => `${name}_FILE`)]);

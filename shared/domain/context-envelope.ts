@@ -37,10 +37,7 @@ export interface LocalHints {
   dismissed: number;
 }
 
-/**
- * A place in the person's earlier texts. The words before it match the end of the draft; `following` is the text after
- * it.
- */
+/** A place in the person's earlier texts: words that match the draft's end, and the text that follows them. */
 export interface RecalledPhrase {
   following: string;
   /** True if it was cut after a word, so that nothing is known of what follows. */

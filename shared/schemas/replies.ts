@@ -19,7 +19,6 @@ export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
 
 const ACTUAL_RESPONSE_MAX = 32_000;
-
 const Ids = Type.Array(Id);
 
 /** An agent's question to a person. */
@@ -28,7 +27,7 @@ export const ReplyRequest = closedObject({
   agent_input: text(EVENT_TEXT_MAX, 1),
   /** Maximum number of candidates, up to `MAX_K`. */
   k: withDefault(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
-  /** Minimum confidence at which the agent may act on the reply. */
+  /** Minimum confidence to act on the reply. */
   threshold: withDefault(Share, 0.8),
   /** Model to use instead of the default: one that the operator offers. */
   model: Type.Optional(Name),
