@@ -193,8 +193,12 @@ describe('draft predictions without a model', () => {
   it("the built-in predictor completes a draft from the person's earlier rows, and lists those rows", async () => {
     const ann = await signUp(system);
     const rows = await Promise.all(
-      Array.from({ length: 4 }, () =>
-        add(ann, 'raw', { content: 'Please run the tests with coverage.', kind: 'reply' }),
+      Array.from({ length: 4 }, (_, n) =>
+        add(ann, 'raw', {
+          content: 'Please run the tests with coverage.',
+          kind: 'reply',
+          session_id: `${ann.id}:${n}`,
+        }),
       ),
     );
     const { body } = await ann.post<DraftResponse>(DRAFT, { draft: 'Please run the tests' });

@@ -74,6 +74,7 @@ describe('promotion to episodes', function () {
       status: 'draft',
       origin: 'model',
       raw_ids: pluck(rows, 'id').sort(),
+      project: null,
       tags: ['deploy', 'done'],
       salience: 0.7,
       model: 'fake-model',

@@ -34,6 +34,7 @@ describe('pages of other origins', () => {
       'Accept',
       'Authorization',
       'Content-Type',
+      'Forecue-Project',
       'Idempotency-Key',
       'Last-Event-ID',
       'Prefer',

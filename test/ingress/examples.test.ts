@@ -227,7 +227,7 @@ describe('examples', () => {
     await tell('readOwnConnection', { params: { id: connection_id } });
     await tell('changeOwnConnection', {
       params: { id: connection_id },
-      body: { scope: { memory: 'facts' }, ends_at: '2027-06-30T22:00:00Z' },
+      body: { scope: { memory: 'facts' }, ends_at: null },
     });
     await tell('revokeOwnConnection', { params: { id: connection_id } });
     await tell('revokeConnection', { params: { connection_id }, body: { user_id } });

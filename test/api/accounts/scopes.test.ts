@@ -17,6 +17,7 @@ const EXCEPTIONS: Record<string, readonly Scope[]> = {
   issueKey: [],
   changeAccount: [],
   revokeKey: [],
+  changeOwnConnection: [],
   revokeOwnConnection: [],
   assembleContext: ['read'],
   predictReply: ['predict'],

@@ -64,7 +64,9 @@ describe('predicting a reply', function () {
     const reply = await predictSuccessfully(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await readReply(reply.id);
     assert.equal(status, 200);
-    const { agent, agent_input, session_id, created_at, acted_at, context, error, ...rest } = body;
+    const { agent, agent_input, session_id, created_at, acted_at, context, error, ...shown } = body;
+    const { feedback_witness, feedback_reported, ...rest } = shown;
+    assert.deepEqual([feedback_witness, feedback_reported], [null, false]);
     assert.deepEqual(
       { ...rest, actual_response: undefined, feedback_at: undefined },
       {

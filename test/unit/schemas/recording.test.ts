@@ -41,7 +41,7 @@ describe('recording event schema', () => {
       'user.reply': ['agent', 'reply'],
       'user.message': ['text'],
       note: ['text'],
-      'agent.permission': ['agent', 'tool', 'action'],
+      'agent.permission': ['project', 'agent', 'tool'],
       'custom.x': ['payload'],
     };
     for (const [type, fields] of Object.entries(missing))
