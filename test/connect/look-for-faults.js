@@ -16,8 +16,10 @@
     const ratio = contrast(borderColor, backgroundOf(input.parentElement));
     if (ratio < 3) faults.push(`edge ${ratio.toFixed(2)}: ${input.name}`);
   }
-  for (const target of document.querySelectorAll('button, a, input:not([type=hidden])'))
-    if (target.getBoundingClientRect().height < 44) faults.push(`small: ${target.textContent}`);
+  for (const target of document.querySelectorAll('button, a, select, input:not([type=hidden])')) {
+    const hit = ['radio', 'checkbox'].includes(target.type) ? target.labels[0] : target;
+    if (hit.getBoundingClientRect().height < 44) faults.push(`small: ${hit.textContent}`);
+  }
   for (const element of document.querySelectorAll('body *')) {
     if (![...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())) continue;
     const ratio = contrast(getComputedStyle(element).color, backgroundOf(element));
