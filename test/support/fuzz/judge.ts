@@ -68,6 +68,7 @@ const PASSWORD_JUDGING_OPERATIONS = ['signUp', 'signUpToConsole', 'changeAccount
 /** Operations that check times, references or the format of ids, which no schema can express. */
 const VALUE_JUDGING_OPERATIONS = [
   'changeAccount',
+  'changeOwnConnection',
   'addEpisodes',
   'changeEpisode',
   'addFacts',
