@@ -99,6 +99,7 @@ const MACHINE_MADE_BEGINNINGS = [
   '# AGENTS.md instructions for ',
   'Base directory for this skill: ',
   'Read the output file to retrieve the result: ',
+  'Full transcript available at: ',
   '[Image: source: ',
   '[Request interrupted by user',
 ];

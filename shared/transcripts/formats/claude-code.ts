@@ -139,6 +139,8 @@ const DELEGATING_TOOL = /^(Task|Agent)$/;
 const INTERRUPTION_START = '[Request interrupted by user';
 const REJECTION_START = "The user doesn't want to proceed with this tool use.";
 const REASON_LABEL = 'the user said:';
+/** What Claude Code says when the person answers a question by wanting to talk about it. */
+const CLARIFICATION_START = 'The user wants to clarify these questions.';
 const NOTE_START = "\n\nNote: The user's next message";
 
 /** Returns the person's answers to the agent's questions, or the person's reason for rejecting a tool call. */
@@ -165,7 +167,7 @@ function reasonOf(text: string): string {
   const start = text.startsWith(REJECTION_START) ? text.indexOf(REASON_LABEL) : -1;
   if (start < 0) return '';
   const [reason = ''] = text.slice(start + REASON_LABEL.length).split(NOTE_START);
-  return reason.trim();
+  return reason.trimStart().startsWith(CLARIFICATION_START) ? '' : reason.trim();
 }
 
 function fromAgent(record: JsonObject): Entry[] {

@@ -37,6 +37,8 @@ export const specstory: Format = {
 interface Message {
   role: 'user' | 'agent';
   at: string | undefined;
+  /** False if the file gives it no time, so that `at` is that of a message before, or of the session. */
+  isTimed: boolean;
   sidechain: boolean;
   /** Lines of text, and undefined for each call of a tool. */
   lines: (string | undefined)[];
@@ -131,9 +133,11 @@ class SpecStoryReader implements Reader {
 
   #begin([, who, sidechain, detail]: RegExpExecArray): Entry[] {
     const entries = this.#endMessage();
+    const shownAt = timeOf(detail);
     this.#message = {
       role: who === 'User' ? 'user' : 'agent',
-      at: timeOf(detail) ?? this.#message?.at ?? this.#startedAt,
+      at: shownAt ?? this.#message?.at ?? this.#startedAt,
+      isTimed: shownAt !== undefined,
       sidechain: sidechain !== undefined || /(^|\()sidechain$/.test(detail ?? ''),
       lines: [],
     };
@@ -185,12 +189,12 @@ class SpecStoryReader implements Reader {
     const message = this.#message;
     if (message === undefined) return [];
     this.#session ??= this.#nameSession(message);
-    const { role, at, sidechain, lines } = message;
+    const { role, at, isTimed, sidechain, lines } = message;
     if (sidechain) return [{ kind: 'skipped' }];
     const { id: scope } = this.#session;
     const utterance = (text: string) => ({ id: this.#ids.next(scope, role, text), at, text });
     if (role === 'user') {
-      const text = this.#personsText(withoutRules(lines.join('\n')), at);
+      const text = this.#personsText(withoutRules(lines.join('\n')), isTimed ? at : undefined);
       return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...utterance(text) }];
     }
     const entries = partsOf(lines).flatMap((part): Entry[] => {

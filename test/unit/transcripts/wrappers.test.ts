@@ -30,6 +30,7 @@ describe("person's words in a message", () => {
       '<local-command-stdout>done</local-command-stdout>',
       '<bash-input>ls</bash-input>',
       '<task-notification>done</task-notification>\nRead the output file to retrieve the result: /tmp/x',
+      '<task-notification>done</task-notification>\nFull transcript available at: /tmp/x.output',
       '<environment_context>cut off',
       '[Request interrupted by user for tool use]',
       'This session is being continued from a previous conversation that ran out of context.',
