@@ -286,7 +286,7 @@ function qualify(type: string): string {
   );
 }
 
-/** What a caller gives may be any sequence. */
+/** Arguments may be any sequence; answers are lists. */
 function asSequence(type: string): string {
   return type.replace(/^List\[/, 'Sequence[');
 }

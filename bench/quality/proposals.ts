@@ -1,4 +1,4 @@
-/** What a person wrote, the words of it that a model quotes, and the statement that the model makes of it. */
+/** A person's text, the words of it that a model quotes, and the statement that the model makes of it. */
 export interface Proposal {
   said: string;
   quote: string;

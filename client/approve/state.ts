@@ -6,7 +6,7 @@ import { type Connection, HOME, makeFolder, removeEmptyHome, replace } from '../
 /** `shadow`: asks and notes what it would answer, but says nothing. */
 export type Mode = 'on' | 'off' | 'shadow';
 
-/** What the hook reads: agents run it with an environment that may be days old. */
+/** Settings of the hook, in a file, because agents run it with an environment that may be days old. */
 export interface Settings extends Connection {
   mode: Mode;
   /** How long the agent may wait for an answer. */

@@ -22,7 +22,7 @@ export interface JobServices {
 interface JobInput {
   user: { id: string };
   body: Box<object>;
-  /** What the work must know beside its body. */
+  /** Facts of the work that are not in its body. */
   facts?: object;
   headers: IncomingHttpHeaders;
   signal: AbortSignal;

@@ -20,7 +20,7 @@ export function witnessOf(user: UserPrincipal, scope: 'record' | 'decide'): Witn
 /** Origins that say less of the person than `reported`: such words are in no context. */
 const PREDICTED = ['accepted_prediction', 'edited_prediction'];
 
-/** Replaces the author of words that are only reported: whoever brought them may have written them. */
+/** Replaces the author of words that are only reported, because the reporter may have written them. */
 export function originFrom<Origin extends string>(
   origin: Origin,
   { vouches }: Pick<Witness, 'vouches'>,

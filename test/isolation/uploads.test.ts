@@ -64,7 +64,7 @@ describe('slow uploads of recorded events', () => {
     assert.deepEqual(statusesOf(beside), [200]);
     const most = Math.max(...(await running));
     assert.ok(most <= 3, `${most} at once`);
-    // A third of all: whoever came first has not stored all of theirs before others begin.
+    // Without turns, a third of all uploads would come from the first two people.
     assert.deepEqual(new Set(stored.slice(0, 30)), new Set(people));
     const [alone, together] = [p95(before), p95(beside)];
     assert.ok(together < alone + EXTRA_LATENCY_MAX_MS, `${alone} ms before, ${together} ms beside uploads`);

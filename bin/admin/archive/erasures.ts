@@ -114,7 +114,7 @@ export async function takeOverErasures(client: pg.Client): Promise<void> {
 
 type Eraser = (tx: EntityManager, entry: Erasure) => Promise<unknown>;
 
-/** What was written after the moment stays. */
+/** Keeps what was written after the moment. */
 const ERASERS: Record<string, Eraser> = {
   raw: (tx, { accountId, subject }) => eraseRaw(tx, accountId, subject, { purgeEvent: false }),
   episode: (tx, { accountId, subject }) => eraseEpisode(tx, accountId, subject),

@@ -12,7 +12,7 @@ const { reply, in_reply_to } = EVENTS['user.reply'].properties;
 
 /** Properties of events of all types but `custom`. `/api` checks which of them a type needs. */
 const Event = Type.Object({
-  // What the person allowed is not an agent's to report.
+  // An agent must not report what the person allowed it.
   type: oneOf(Object.keys(EVENTS).filter((type) => type !== 'agent.permission')),
   id: withDescription(id, 'Yours; a repeated one changes nothing'),
   session_id,

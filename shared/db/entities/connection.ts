@@ -25,7 +25,7 @@ export const Connection = defineEntity({
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
     revokedAt: p.datetime(3).nullable(),
-    /** What the app's predictions may use: all of memory, or only the profile and the facts. */
+    /** Memory that the app's predictions may use: all of it, or only the profile and the facts. */
     memory: p.enum([...CONSENT_MEMORY]).default('all'),
     /** When the grant ends as by a revoke. */
     endsAt: p.datetime(3).nullable(),

@@ -11,7 +11,7 @@ export interface ReplyReport extends ReplyDecision {
   context: ReplyContext;
 }
 
-/** What whoever asked for a prediction is bound to. */
+/** Limits of the account and the key that asked for a prediction. */
 export interface AskerTerms {
   /** The lowest threshold in force, whatever the request says. */
   thresholdFloor: number;
