@@ -1,11 +1,9 @@
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Assert how long other parties wait, or how much memory is used: nothing else may take the machine meanwhile. */
+/** Assert how many milliseconds other parties wait: nothing else may take the machine meanwhile. */
 const ALONE = files(`
-  abuse/bodies abuse/large-memory abuse/log-ins abuse/slow-texts
-  abuse/unread-answers abuse/unread-bodies
-  faults/outage faults/postgres faults/redis
+  abuse/log-ins abuse/slow-texts
   isolation/account-turns isolation/collapse isolation/kind isolation/late isolation/locked-app isolation/no-worker
   isolation/open-snapshot isolation/slots
   promises/hand-back promises/overload`);
@@ -14,7 +12,7 @@ const SENSITIVE = files('isolation/memory-reads isolation/typing isolation/uploa
 /** Need a browser, a build or another program, or are not what a change breaks first. The slowest begin first. */
 const WIDE = files(`
   console/* promises/batch connect/browser local/* operators/* mcp/* client/examples client/package client/tabs
-  deploy/* admin/* isolation/* abuse/* faults/* migrations/* ingress/pages client/adapters client/record
+  deploy/* admin/* isolation/* abuse/* faults/* migrations/* ingress/pages client/adapters client/editors client/extension client/extension-zoo client/placement client/touch client/record
   promises/shutdown promises/start-up promises/lost-ingress promises/promotion-crash promises/provider-policy
   api/accounts/export api/activity api/memory-sync api/promotion-selection api/memory/phrases api/replies/injections api/replies/limits`);
 /** Long trials: minutes of load, statistics, failovers, programs of others. */

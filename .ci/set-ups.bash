@@ -9,7 +9,7 @@ tools="$(mktemp -d)"
 own_redis=''
 trap '[ -z "$own_redis" ] || kill "$own_redis"; rm -rf "$tools"' EXIT
 export PATH="$PATH:/usr/sbin:$tools" OPENAPI_TOOLS="$tools/openapi" MCP_TOOLS="$tools/mcp"
-export AGENTS="$tools/agents"
+export AGENTS="$tools/agents" EDITORS="$tools/editors"
 # Makes a skipped test fail the run.
 export MOCHA_OPTIONS='--forbid-pending'
 

@@ -8,6 +8,7 @@ const LONG: Record<string, string[]> = {
   'a replay against a health check': ['bench/replay.ts'],
   'ten thousand callers that wait': ['bench/waiting.ts'],
   'events posted against a bare insert': ['bench/ingest.ts'],
+  'an escalated reply with a webhook for it, and without': ['bench/webhooks.ts'],
   'an open loop on PostgreSQL': OPEN_LOOP,
   'an open loop on Redis': [...OPEN_LOOP, '--queue', 'redis'],
   'one, two and four workers': ['bench/scaling.ts', '--seconds', '8'],

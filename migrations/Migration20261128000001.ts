@@ -15,6 +15,7 @@ export class Migration20261128000001 extends Migration {
       REPLIES,
       WORK,
       PROVIDERS,
+      WEBHOOKS,
       FUNCTIONS,
     ])
       this.addSql(statements);
@@ -75,7 +76,12 @@ const ACCOUNTS = `
     updated_at timestamptz(3) not null,
     erasing_at timestamptz(3),
     precision_target float8,
-    threshold_floor float8
+    threshold_floor float8,
+    automatic boolean not null default true,
+    deny boolean not null default false,
+    check_share float8 not null default 0.03,
+    daily_note boolean not null default true,
+    noted_at timestamptz(3)
   );
   create index accounts_erasing on accounts (erasing_at) where erasing_at is not null;
   create table service_keys (
@@ -88,7 +94,8 @@ const ACCOUNTS = `
     scopes text[],
     created_at timestamptz(3) not null,
     last_used_at timestamptz(3),
-    threshold_floor float8
+    threshold_floor float8,
+    expires_at timestamptz(3)
   );
   create index service_keys_account_id_index on service_keys (account_id);
   create table refresh_tokens (
@@ -96,10 +103,22 @@ const ACCOUNTS = `
     account_id uuid not null
       constraint refresh_tokens_account_id_foreign references accounts (id) on delete cascade,
     created_at timestamptz(3) not null,
-    expires_at timestamptz(3) not null
+    expires_at timestamptz(3) not null,
+    id uuid not null constraint refresh_tokens_id_unique unique,
+    client text,
+    system text,
+    last_used_at timestamptz(3) not null default now()
   );
   create index refresh_tokens_account_id_index on refresh_tokens (account_id);
   create index refresh_tokens_expires_at_index on refresh_tokens (expires_at);
+  create table ended_log_ins (
+    id uuid primary key,
+    account_id uuid not null
+      constraint ended_log_ins_account_id_foreign references accounts (id) on delete cascade,
+    ended_at timestamptz(3) not null
+  );
+  create index ended_log_ins_account_id_index on ended_log_ins (account_id);
+  create index ended_log_ins_ended_at_index on ended_log_ins (ended_at);
   create table web_sessions (
     hash bytea primary key,
     account_id uuid not null
@@ -118,6 +137,38 @@ const ACCOUNTS = `
   );
   create index password_resets_account_id_index on password_resets (account_id);
   create index password_resets_expires_at_index on password_resets (expires_at);
+  create table email_changes (
+    hash bytea primary key,
+    account_id uuid not null
+      constraint email_changes_account_id_foreign references accounts (id) on delete cascade,
+    created_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null,
+    email text not null
+  );
+  create index email_changes_account_id_index on email_changes (account_id);
+  create index email_changes_expires_at_index on email_changes (expires_at);
+  create table passkeys (
+    id uuid primary key,
+    account_id uuid not null
+      constraint passkeys_account_id_foreign references accounts (id) on delete cascade,
+    credential_id text not null constraint passkeys_credential_id_unique unique,
+    public_key bytea not null,
+    counter bigint not null,
+    transports text[] not null,
+    name text not null,
+    backed_up boolean not null,
+    created_at timestamptz(3) not null,
+    last_used_at timestamptz(3)
+  );
+  create index passkeys_account_id_index on passkeys (account_id);
+  create table passkey_challenges (
+    hash bytea primary key,
+    account_id uuid
+      constraint passkey_challenges_account_id_foreign references accounts (id) on delete cascade,
+    expires_at timestamptz(3) not null
+  );
+  create index passkey_challenges_account_id_index on passkey_challenges (account_id);
+  create index passkey_challenges_expires_at_index on passkey_challenges (expires_at);
   create table login_networks (
     account_id uuid not null
       constraint login_networks_account_id_foreign references accounts (id) on delete cascade,
@@ -126,6 +177,48 @@ const ACCOUNTS = `
     primary key (account_id, hash)
   );
   create index login_networks_expires_at_index on login_networks (expires_at);
+  create table access_days (
+    account_id uuid not null
+      constraint access_days_account_id_foreign references accounts (id) on delete cascade,
+    day date not null,
+    reader_id uuid not null,
+    tier text not null,
+    reader text not null,
+    name text not null,
+    reads bigint not null,
+    rows bigint not null,
+    last_at timestamptz(3) not null,
+    primary key (account_id, day, reader_id, tier)
+  );
+  create index access_days_day_index on access_days (day);
+  create table grants (
+    id uuid primary key,
+    account_id uuid not null constraint grants_account_id_foreign references accounts (id) on delete cascade,
+    client_id text not null,
+    client_name text not null,
+    scopes text[] not null,
+    resource text not null,
+    refreshes int not null default 0,
+    created_at timestamptz(3) not null,
+    last_used_at timestamptz(3) not null
+  );
+  create index grants_account_id_index on grants (account_id);
+  create index grants_last_used_at_index on grants (last_used_at);
+  create table grant_codes (
+    hash bytea primary key,
+    account_id uuid not null
+      constraint grant_codes_account_id_foreign references accounts (id) on delete cascade,
+    client_id text not null,
+    client_name text not null,
+    redirect_uri text not null,
+    code_challenge varchar(43) not null,
+    scopes text[] not null,
+    resource text not null,
+    expires_at timestamptz(3) not null,
+    grant_id uuid
+  );
+  create index grant_codes_account_id_index on grant_codes (account_id);
+  create index grant_codes_expires_at_index on grant_codes (expires_at);
   create table account_usage (
     account_id uuid primary key
       constraint account_usage_account_id_foreign references accounts (id) on update cascade on delete cascade,
@@ -161,8 +254,19 @@ const APPS = `
     disabled text[] not null,
     fingerprint_key bytea not null,
     created_at timestamptz(3) not null,
-    updated_at timestamptz(3) not null
+    updated_at timestamptz(3) not null,
+    native boolean not null default false,
+    switched_off text[] not null,
+    owner_id uuid constraint apps_owner_id_foreign references accounts (id) on delete set null
   );
+  create index apps_owner_id_index on apps (owner_id);
+  create table usage_days (
+    app_id uuid not null,
+    day date not null,
+    settled int not null,
+    primary key (app_id, day)
+  );
+  create index usage_days_day_index on usage_days (day);
   create table app_keys (
     id uuid primary key,
     app_id uuid not null constraint app_keys_app_id_foreign references apps (id),
@@ -197,6 +301,7 @@ const APPS = `
     revoked_at timestamptz(3),
     account_grant int not null default 0,
     memory text not null default 'all' constraint connections_memory_check check (memory in ('all', 'facts')),
+    projects text[],
     ends_at timestamptz(3),
     constraint connections_app_user unique (app_id, user_id)
   );
@@ -223,6 +328,7 @@ const APPS = `
     grant_revision int,
     answer text,
     memory text not null default 'all' constraint connection_attempts_memory_check check (memory in ('all', 'facts')),
+    projects text[],
     ends_at timestamptz(3)
   );
   create index connection_attempts_account_id_index on connection_attempts (account_id);
@@ -253,6 +359,7 @@ const APPS = `
       constraint prediction_events_kind_check check (kind in ('presented', 'accepted', 'edited', 'dismissed', 'submitted')),
     recorded_at timestamptz(3) not null,
     suggested boolean,
+    retained real,
     primary key (app_id, event_id)
   );
   create index prediction_events_person on prediction_events (app_id, user_id, recorded_at);
@@ -352,6 +459,7 @@ const MEMORY = `
     using gin (account_id, search_text(content) gin_trgm_ops);
   create index raw_memories_unpromoted on raw_memories (account_id, occurred_at, id)
     where promoted_at is null;
+  create index raw_memories_witness on raw_memories (account_id, witness) where witness not in ('login', 'import');
   create table phrases (
     account_id uuid not null,
     raw_id uuid not null,
@@ -447,12 +555,17 @@ const MEMORY = `
     quote text,
     primary key (account_id, from_id, to_id, relation)
   );
+  create index memory_links_said on memory_links
+    using gin ((account_id::text), to_tsvector('english', search_terms(quote))) where quote is not null;
   create index memory_links_to on memory_links (account_id, to_id);
   create table memory_tombstones (
     account_id uuid not null
       constraint memory_tombstones_account_id_foreign references accounts (id) on delete cascade,
     event_hash bytea not null,
     primary key (account_id, event_hash)
+  );
+  create table backups (
+    taken_at timestamptz(3) primary key
   );
   create table erasures (
     account_id uuid not null,
@@ -472,6 +585,7 @@ const REPLIES = `
     account_id uuid not null,
     agent text not null,
     agent_input text not null,
+    trial boolean not null default false,
     session_id text,
     project text,
     k int not null,
@@ -494,11 +608,18 @@ const REPLIES = `
     feedback_witness text,
     feedback_reported boolean not null default false,
     label boolean,
+    key_id uuid,
+    blind boolean not null default false,
     created_at timestamptz(3) not null
   );
+  create index replies_acted on replies (account_id, acted_at, id) where acted_at is not null;
+  create index replies_blind on replies (account_id, created_at) where blind;
   create index replies_context on replies using gin (account_id, context jsonb_path_ops);
+  create index replies_key on replies (account_id, key_id) where key_id is not null;
   create index replies_labels on replies (account_id, feedback_at, id) where label is not null;
   create index replies_recent on replies (account_id, created_at, id);
+  create index replies_witness on replies (account_id, feedback_witness)
+    where feedback_witness not in ('login', 'recorded');
   create table reply_calibrators (
     account_id uuid primary key,
     revision bigint not null,
@@ -522,8 +643,13 @@ const REPLIES = `
     refused int not null,
     required int,
     shadow boolean not null,
+    key_id uuid,
+    blind boolean not null default false,
+    objected_at timestamptz(3),
     created_at timestamptz(3) not null
   );
+  create index permission_decisions_key on permission_decisions (account_id, key_id) where key_id is not null;
+  create index permission_decisions_objected on permission_decisions (account_id, objected_at) where objected_at is not null;
   create index permission_decisions_recent on permission_decisions (account_id, created_at, id);
 `;
 
@@ -613,21 +739,22 @@ const WORK = `
     updated_at timestamptz(3) not null,
     primary key (line, week)
   ) partition by range (week);
-  create table rounds (
+  -- Rows that change all the time, a few in each table: their statistics would be written to the WAL each minute.
+  create unlogged table rounds (
     step text primary key,
     every_ms int not null,
     process uuid,
     began_at timestamptz(3),
     ended_at timestamptz(3)
-  ) with (fillfactor = 20);
-  create table processes (
+  ) with (fillfactor = 20, autovacuum_analyze_threshold = 1000000000);
+  create unlogged table processes (
     id uuid primary key,
     kind text not null,
     alive_until timestamptz(3) not null,
     since timestamptz(3),
     pools jsonb,
     settings jsonb
-  ) with (fillfactor = 50);
+  ) with (fillfactor = 50, autovacuum_analyze_threshold = 1000000000);
   create table paused_pools (
     pool text primary key,
     paused_at timestamptz(3) not null
@@ -676,6 +803,48 @@ const PROVIDERS = `
     points int not null default 0,
     expire bigint
   );
+`;
+
+const WEBHOOKS = `
+  create table webhooks (
+    id uuid primary key,
+    account_id uuid constraint webhooks_account_id_foreign references accounts (id) on delete cascade,
+    app_id uuid constraint webhooks_app_id_foreign references apps (id) on delete cascade,
+    url text not null,
+    events text[] not null,
+    secret bytea not null,
+    old_secret bytea,
+    old_secret_until timestamptz(3),
+    disabled text constraint webhooks_disabled_check check (disabled in ('paused', 'gone', 'failing')),
+    failures int not null default 0,
+    failing_since timestamptz(3),
+    rests_until timestamptz(3),
+    sender uuid,
+    created_at timestamptz(3) not null,
+    constraint webhooks_party_check check (num_nonnulls(account_id, app_id) = 1)
+  );
+  create index webhooks_account_id_index on webhooks (account_id);
+  create index webhooks_app_id_index on webhooks (app_id);
+  create table deliveries (
+    id uuid primary key,
+    webhook_id uuid not null constraint deliveries_webhook_id_foreign references webhooks (id) on delete cascade,
+    event text not null,
+    data jsonb not null,
+    key text,
+    state text not null default 'pending'
+      constraint deliveries_state_check check (state in ('pending', 'delivered', 'failed')),
+    attempts int not null default 0,
+    reason text,
+    created_at timestamptz(3) not null,
+    tried_from timestamptz(3) not null,
+    last_attempt_at timestamptz(3),
+    next_attempt_at timestamptz(3),
+    constraint deliveries_webhook_key unique (webhook_id, key)
+  );
+  create index deliveries_webhook on deliveries (webhook_id, id);
+  create index deliveries_due on deliveries (next_attempt_at) where next_attempt_at is not null;
+  create index deliveries_pending on deliveries (webhook_id, next_attempt_at) where next_attempt_at is not null;
+  create index deliveries_failed on deliveries (last_attempt_at) where state = 'failed';
 `;
 
 const FUNCTIONS = `

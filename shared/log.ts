@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { newId } from './ids.ts';
 import { maskSecrets } from './text/secrets.ts';
 
 export type Log = Logger;
@@ -11,11 +12,17 @@ export type Log = Logger;
 export function createLog(process: string, level: string, destination?: DestinationStream): Log {
   const options = {
     level,
-    base: { process },
+    base: { process, instance: newId() },
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: (error: unknown) => serializeError(error), error: maskSecrets, reason: maskSecrets },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  // An asynchronous pino writes the rest at exit, and retries without end if the reader of the pipe was killed.
+  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+}
+
+/** Returns the id that each line of the log has: it names the process. */
+export function instanceOf(log: Log): string {
+  return String(log.bindings()['instance']);
 }
 
 /** Pattern of the error codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { bundleProcesses } from '../bin/bundle.ts';
 import { buildConsole } from '../bin/console/build.ts';
 import { type Postgres, startPostgres } from '../bin/start/postgres.ts';
-import { migrate } from '../shared/process/migrate.ts';
 import { takeUnpublished } from './support/client-contract.ts';
-import { administer, databaseUrl } from './support/database.ts';
+import { administer, databaseUrl, makeTemplate } from './support/database.ts';
 import { type Pooler, startPgBouncer } from './support/pgbouncer.ts';
 import { scratchFolder } from './support/scratch.ts';
 
@@ -14,7 +14,7 @@ let embeddedServer: { server: Postgres; directory: string } | undefined;
 
 /**
  * Provides, once for the whole run, a PostgreSQL server (embedded, or that of `TEST_DATABASE_URL`), a migrated database
- * that each test file copies, and a built console. With `TEST_POOLER`, the processes under test reach the server
+ * that each test file copies, a built console, and the bundles of the processes that `npm start` runs. With `TEST_POOLER`, the processes under test reach the server
  * through a PgBouncer. The processes of the test files learn of these by environment variables.
  */
 export async function mochaGlobalSetup(): Promise<void> {
@@ -28,9 +28,8 @@ export async function mochaGlobalSetup(): Promise<void> {
     process.env['FORECUE_TEST_POOLER'] = pooler.url;
   }
   await buildConsole();
-  await migrate({ directUrl: databaseUrl(server, template), queuePrefix: 'forecue' });
-  // The copies are no restored databases.
-  await administer(databaseUrl(server, template), 'update installed_functions set place = null');
+  if (!process.env['NODE_V8_COVERAGE']) process.env['FORECUE_TEST_BUNDLES'] = await bundleProcesses();
+  await makeTemplate(databaseUrl(server, template));
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {

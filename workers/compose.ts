@@ -1,9 +1,11 @@
 import { POOLS, type PoolName, type WorkerConfig } from '../shared/config/config.ts';
 import { workerSettings } from '../shared/config/published-settings.ts';
+import { type AccessLog, openAccessLog } from '../shared/db/access-log.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';
 import type { Connections } from '../shared/db/statement.ts';
 import type { Log } from '../shared/log.ts';
+import { openMailTransport } from '../shared/net/mail.ts';
 import { waitForDatabase } from '../shared/process/boot.ts';
 import { ProcessHealth } from '../shared/process/health.ts';
 import { closePart, type RunningProcess } from '../shared/process/lifecycle.ts';
@@ -15,6 +17,7 @@ import { type Kinds, kindNamesOfPool } from '../shared/work/kind.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
 import { openProviders, type ProviderOf } from './providers/providers.ts';
 import { openScheduler } from './schedules/scheduler.ts';
+import { WebhookSender } from './webhooks/sender.ts';
 import type { Handlers } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
@@ -39,7 +42,7 @@ export interface Service<Table extends Kinds> {
   schedules?: boolean;
   createHandlers(
     config: WorkerConfig,
-    dependencies: Connections & { providerOf: ProviderOf },
+    dependencies: Connections & { providerOf: ProviderOf; accesses: Pick<AccessLog, 'add'> },
   ): Handlers<Table>;
 }
 
@@ -64,22 +67,43 @@ export async function startWorker<Table extends Kinds>(
   );
   await waitForDatabase(database, config, log);
 
-  const lease = { kind: 'worker', leaseMs: config.leaseMs, settings: workerSettings(config), log };
+  const lease = {
+    kind: 'worker',
+    leaseMs: config.leaseMs,
+    settings: workerSettings(config),
+    port: config.operator.port,
+    log,
+  };
   const heartbeat = await openHeartbeat(opening, pool, lease);
   health.require(() => heartbeat.assertStored());
-  const queues = opening.adopt(await openQueues(config, log), closePart);
+  const queues = opening.adopt(await openQueues(config, log, heartbeat.rest), closePart);
   health.require(() => queues.ping());
-  const bus = opening.adopt(openBus(config, pool, log), closePart);
+  const bus = opening.adopt(openBus(config, pool, log, heartbeat.rest), closePart);
+  const accesses = opening.adopt(openAccessLog(handlerDatabase.pool, log), closePart);
   const providerOf = openProviders(opening, { config, em: database.em, log });
   // The type of `createHandlers` requires a handler for each kind of the table.
-  const handlers = createHandlers(config, { ...handlerDatabase, providerOf }) as Handlers<Kinds>;
+  const handlers = createHandlers(config, { ...handlerDatabase, providerOf, accesses }) as Handlers<Kinds>;
   const dependencies = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = openWork(opening, dependencies);
   if (schedules) await openScheduler(opening, dependencies);
+  const { em } = handlerDatabase;
+  const mail = config.mail && {
+    send: await openMailTransport(config.mail),
+    publicUrl: config.publicUrl,
+  };
+  opening.adopt(
+    new WebhookSender({ em, heartbeat, allowsPrivate: config.allowPrivateAddresses, mail, log }),
+    closePart,
+  );
   const consumers: JobWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
   for (const { name, workerPool } of work.pools)
-    consumers.push(queues.worker(name, (job) => workerPool.take(job)));
+    consumers.push(
+      queues.worker(name, async (job) => {
+        await heartbeat.awake();
+        await workerPool.take(job);
+      }),
+    );
   await work.listen();
   health.watch(heartbeat, work.poller);
   await heartbeat.serve(() => slotsOf(work));

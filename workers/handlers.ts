@@ -1,8 +1,9 @@
 import type { WorkerConfig } from '../shared/config/config.ts';
+import type { AccessLog } from '../shared/db/access-log.ts';
 import type { Connections } from '../shared/db/statement.ts';
 import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recallPhrases } from '../shared/db/stores/memory/phrases.ts';
-import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
+import { verdictsFor, verdictsOfAccount } from '../shared/db/stores/prediction-events.ts';
 import { inProject } from '../shared/domain/project.ts';
 import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
 import type { kinds } from '../shared/work/kinds.ts';
@@ -20,7 +21,12 @@ import { createFairReads } from './work/reads.ts';
 
 export function createHandlers(
   config: WorkerConfig,
-  { pool, em, providerOf }: Connections & { providerOf: ProviderOf },
+  {
+    pool,
+    em,
+    providerOf,
+    accesses,
+  }: Connections & { providerOf: ProviderOf; accesses: Pick<AccessLog, 'add'> },
 ): Handlers<typeof kinds> {
   const inTurn = createFairReads(config.database.poolSize);
   const about = (question: string, project: string | undefined) => ({
@@ -47,9 +53,10 @@ export function createHandlers(
   const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => ({
       phrases: await recallPhrases(pool, 'account', reader.memory, tails, request.project),
+      verdicts: await verdictsOfAccount(pool, reader.memory),
       bundle: await assembleContext(em(), reader.memory, about(question, request.project)),
     }));
-  const replies = { em, inTurn, providerOf, settings: config };
+  const replies = { em, inTurn, providerOf, accesses, settings: config };
   const promotion = { em, providerOf, settings: config };
   return {
     sync: createSyncHandler({ pool, em }),
@@ -59,6 +66,12 @@ export function createHandlers(
     predict_batch: createPredictBatchHandler(replies),
     batch_reply: createBatchReplyHandler(replies),
     draft: createDraftHandler(providerOf(config.tabModel), readOwn, config),
-    predict: createPredictHandler(providerOf(config.tabModel), readGranted, config),
+    predict: createPredictHandler(
+      providerOf(config.tabModel),
+      readGranted,
+      (appId, request) => verdictsFor(pool, appId, request),
+      accesses,
+      config,
+    ),
   };
 }

@@ -1,5 +1,6 @@
 /** Parts of `npm run bench quality PART -- …`; each reads its own options. */
 const PARTS: Record<string, () => Promise<unknown>> = {
+  background: () => import('./typing/background.ts'),
   facts: () => import('./facts.ts'),
   fishing: () => import('./fish.ts'),
   forgetting: () => import('./forgetting.ts'),

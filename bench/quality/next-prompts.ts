@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import type { Message } from '../../shared/schemas/predictions.ts';
-import { haveSameMeaning } from '../../shared/text/meaning.ts';
+import { endsWithClosedQuestion, haveSameMeaning } from '../../shared/text/meaning.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
 import { seedOf } from '../memory/random.ts';
 import { PERSONAS } from '../replies/personas.ts';
@@ -19,6 +19,8 @@ const { values } = parseArgs({
     lives: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     folder: { type: 'string' },
+    /** Number of choices that are shown at once. */
+    choices: { type: 'string', default: '1' },
   },
 });
 
@@ -49,6 +51,8 @@ class Tally {
   #turns = 0;
   #shown = 0;
   #right = 0;
+  #asked = 0;
+  #rightOfAsked = 0;
 
   constructor(name: string) {
     this.#name = name;
@@ -56,21 +60,31 @@ class Tally {
 
   async add(messages: readonly Message[], written: string): Promise<void> {
     this.#turns += 1;
-    const { completion, confidence = 0 } = await provider.predict({ ...TASK, messages }, call);
-    if (completion === '' || confidence < SHOW_THRESHOLD) return;
+    const alternatives = Number(values.choices) - 1;
+    const guess = await provider.predict({ ...TASK, messages, alternatives }, call);
+    const isAsked = endsWithClosedQuestion(messages.at(-1)?.content ?? '');
+    this.#asked += Number(isAsked);
+    if (guess.completion === '' || (guess.together ?? guess.confidence) < SHOW_THRESHOLD) return;
+    const choices = [guess.completion, ...(guess.alternatives ?? [])];
+    const isRight = choices.some((choice) => haveSameMeaning(choice, written));
     this.#shown += 1;
-    this.#right += Number(haveSameMeaning(completion, written));
+    this.#right += Number(isRight);
+    this.#rightOfAsked += Number(isRight && isAsked);
   }
 
   print(): void {
     const share = (part: number, of: number) => (of === 0 ? '-' : `${((100 * part) / of).toFixed(1)} %`);
-    const cells = [share(this.#shown, this.#turns), share(this.#right, this.#shown)];
+    const cells = [
+      share(this.#shown, this.#turns),
+      share(this.#right, this.#shown),
+      share(this.#rightOfAsked, this.#asked),
+    ];
     console.log(`| ${[this.#name, this.#turns, ...cells].join(' | ')} |`);
   }
 }
 
-console.log('| person | turns | shown | right of shown |');
-console.log('|---|--:|--:|--:|');
+console.log('| person | turns | shown | right of shown | right of approvals and choices |');
+console.log('|---|--:|--:|--:|--:|');
 if (values.folder === undefined)
   for (const { name, next } of PERSONAS) {
     const tally = new Tally(name);

@@ -65,7 +65,7 @@ async function charactersSaved(history: History, others: readonly History[], kno
       const nothing = { artifact: null, language: 'auto', preferences: '', memory: null };
       const task = { mode: 'complete_draft' as const, draft, draftHead: '', messages, ...nothing, local };
       const { completion, confidence } = await predictor.predict(task, CALL);
-      return confidence >= MIN_CONFIDENCE ? completion : '';
+      return confidence >= MIN_CONFIDENCE && completion !== '' ? [completion] : [];
     };
     typed.push(await typeOut(history.messages[at]?.text ?? '', complete));
   }

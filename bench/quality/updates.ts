@@ -5,7 +5,14 @@ import { seededRandom, seedOf } from '../memory/random.ts';
 import type { FactAnswer, NumberedFact, NumberedRow } from '../memory/scripted-model.ts';
 import { startScriptedProvider } from '../memory/scripted-provider.ts';
 import { openPostgres } from '../stores.ts';
-import { type ChangedValue, HELD_OUT, TUNING } from './changed-values.ts';
+import {
+  type ChangedValue,
+  HELD_OUT,
+  IN_FOUR_LANGUAGES,
+  IN_TWO_LANGUAGES,
+  OF_OTHER_TOPICS,
+  TUNING,
+} from './changed-values.ts';
 import { readConversations } from './conversations.ts';
 
 /**
@@ -18,6 +25,12 @@ const { values: options } = parseArgs({
   options: {
     /** Uses the values that rules may be tuned on, and lists the mistakes. */
     tuning: { type: 'boolean', default: false },
+    /** Uses other values that no rule is tuned on. */
+    'other-topics': { type: 'boolean', default: false },
+    /** Uses others, half of them German. */
+    'two-languages': { type: 'boolean', default: false },
+    /** Uses others: eight English, eight German, eight French, eight Spanish. */
+    'four-languages': { type: 'boolean', default: false },
     /** Conversations in LoCoMo's format, whose turns are the lines of chat; by default they are generated. */
     folder: { type: 'string' },
     lines: { type: 'string', default: '3000' },
@@ -32,7 +45,13 @@ const ROWS_PER_CALL = 200;
 const FORGETS_SLOT = 0.1;
 const OVERLOOKS_KNOWN = 0.2;
 
-const CHANGES = options.tuning ? TUNING : HELD_OUT;
+function chosenChanges(): ChangedValue[] {
+  if (options.tuning) return TUNING;
+  if (options['two-languages']) return IN_TWO_LANGUAGES;
+  if (options['four-languages']) return IN_FOUR_LANGUAGES;
+  return options['other-topics'] ? OF_OTHER_TOPICS : HELD_OUT;
+}
+const CHANGES = chosenChanges();
 const random = seededRandom(Number(options.seed));
 
 interface Row {

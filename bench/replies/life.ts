@@ -85,7 +85,7 @@ export class Knowledge {
   remember({ prompt, reply }: Turn): void {
     this.#made = undefined;
     const id = String(this.#pairs.length).padStart(6, '0');
-    this.#pairs.unshift({ id, promptId: `prompt ${id}`, prompt, reply, on: '' });
+    this.#pairs.unshift({ id, promptId: `prompt ${id}`, prompt, reply, on: '', at: this.#pairs.length });
   }
 
   /** Lets the person decide: they accept a response that they would have sent, and edit any other. */
@@ -96,7 +96,13 @@ export class Knowledge {
     const prediction = { ...decided, agentInput: turn.prompt };
     const { label: right } = feedbackOf(prediction, { status, actual_response: turn.reply });
     if (features === null || right === null) return;
-    this.#decisions.unshift({ ...turn, id: String(this.#labels.length), isRejected: false });
+    this.#decisions.unshift({
+      ...turn,
+      id: String(this.#labels.length),
+      isRejected: false,
+      at: this.#pairs.length,
+      objectsTo: null,
+    });
     this.#labels.unshift({ features, ...LABEL_ORIGIN, right });
     this.#outcomes.unshift({ confidence, right });
     this.#calibrator = fitCalibrator(this.#labels);

@@ -32,7 +32,8 @@ export function completeWith(provider: Provider, model: string): Complete {
     contextBudgetTokens: BUDGET_TOKENS,
   };
   const noMemory = () => Promise.reject(new Error('no account is connected'));
-  const handler = createPredictHandler(provider, noMemory, settings);
+  const noVerdicts = () => Promise.resolve({ taken: 0, dismissed: 0, refused: [] });
+  const handler = createPredictHandler(provider, noMemory, noVerdicts, { add() {} }, settings);
   return async (draft, earlier, agent) => {
     const messages = earlier.flatMap((one) => [
       messageOf('assistant', one.agent),
@@ -89,6 +90,7 @@ function claimOf(request: PredictionRequest) {
       draftHash: '',
       contextRevision: '1',
       contextHash: '',
+      alternatives: 0,
       minConfidence: MIN_CONFIDENCE,
     },
     leftMs: PREDICTION_TIMEOUT_MS,

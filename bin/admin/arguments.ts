@@ -1,23 +1,20 @@
-import { NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
+import { redirectUriFault } from '../../shared/domain/redirect-uri.ts';
+import { APP_GRACE_S_MAX, CAP_CENTS_MAX, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
-
-/** SQL compares caps in millionths of a cent: this maximum in that unit fits in a bigint. */
-const CAP_CENTS_MAX = 1_000_000_000_000;
-const GRACE_S_MAX = 30 * 24 * 60 * 60;
-const REDIRECT_URI_CHARS_MAX = 2048;
 
 export function requireValue(name: string, value: string | undefined): string {
   if (value === undefined) throw new AdminError(`${name} is missing`);
   return value;
 }
 
-const idOf = (kind: 'app' | 'user') => (value: string | undefined) => {
+const idOf = (kind: 'app' | 'user' | 'webhook') => (value: string | undefined) => {
   const id = requireValue(`${kind.toUpperCase()}_ID`, value).toLowerCase();
   if (UUID.test(id)) return id;
   throw invalidValueError(`the ${kind} id`, `a UUID (\`${kind} list\` shows them)`, id);
 };
 export const appId = idOf('app');
 export const userId = idOf('user');
+export const webhookId = idOf('webhook');
 
 export const fileName = (value: string | undefined) => requireValue('FILE', value);
 
@@ -38,7 +35,7 @@ export function capCents(value: string): number | null {
 }
 
 export function graceSeconds(value: string): number {
-  return wholeNumber('--grace', value, GRACE_S_MAX, 'a whole number of seconds');
+  return wholeNumber('--grace', value, APP_GRACE_S_MAX, 'a whole number of seconds');
 }
 
 export function confidence(value: string): number {
@@ -57,17 +54,9 @@ export function choice<const T extends string>(name: string, value: string, choi
   throw invalidValueError(name, `one of ${choices.join(', ')}`, value);
 }
 
-/** Returns the address unchanged, because it is later compared character for character. */
 export function redirectUri(value: string): string {
-  // Printable ASCII only: `URL` would accept more, but a Location header does not.
-  if (!/^https?:\/\/[!-~]+$/i.test(value) || !URL.canParse(value))
-    throw invalidValueError('--redirect-uri', 'a URL that starts with https://', value);
-  if (value.length > REDIRECT_URI_CHARS_MAX)
-    throw invalidValueError('--redirect-uri', `at most ${REDIRECT_URI_CHARS_MAX} characters long`, value);
-  if (value.includes('#')) throw invalidValueError('--redirect-uri', 'without a fragment (#…)', value);
-  const { protocol, hostname } = new URL(value);
-  if (protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
-    throw invalidValueError('--redirect-uri', 'https, except on localhost, 127.0.0.1 and [::1]', value);
+  const fault = redirectUriFault(value);
+  if (fault !== undefined) throw invalidValueError('--redirect-uri', fault, value);
   return value;
 }
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { type AdminConfig, POOLS } from '../../shared/config/config.ts';
 import { queueIdentity } from '../../shared/config/published-settings.ts';
-import { type LivingProcess, livingProcesses } from '../../shared/db/processes.ts';
+import { type LivingProcess, livingProcesses } from '../../shared/db/living-processes.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 

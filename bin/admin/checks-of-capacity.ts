@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
 import { readDatabaseDisk } from '../../shared/db/disk.ts';
-import { livingProcesses } from '../../shared/db/processes.ts';
+import { livingProcesses } from '../../shared/db/living-processes.ts';
 import { readInstallation } from '../../shared/db/stores/installation.ts';
 import { type Finding, fault, fine } from './checks.ts';
 

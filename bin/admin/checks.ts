@@ -3,7 +3,7 @@ import type { AdminConfig } from '../../shared/config/config.ts';
 import type { RedisTarget } from '../../shared/config/values.ts';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import { hasFunctions } from '../../shared/db/functions.ts';
-import { missingMigrations } from '../../shared/db/migrate.ts';
+import { missingMigrations } from '../../shared/db/missing-migrations.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { clockAheadMs } from '../../shared/db/processes.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';

@@ -1,10 +1,10 @@
 import { createApp, deleteKey, rotateKey, updateApp } from '../../shared/db/stores/apps.ts';
 import { findRequest } from '../../shared/db/stores/work/find.ts';
-import { FEATURES } from '../../shared/domain/app.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
+import { FEATURES } from '../../shared/schemas/apps.ts';
 import { ingressAddressOf } from './arguments.ts';
 import { type Finding, fault, fetchFailureOf, fine } from './checks.ts';
 import type { Admin } from './command.ts';

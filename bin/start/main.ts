@@ -6,16 +6,23 @@ import { usesEmbeddedDatabase, withEmbeddedDatabase, withSecrets } from '../../s
 import { Env } from '../../shared/config/env.ts';
 import { mcpConfig } from '../../shared/config/mcp.ts';
 import { messageOf } from '../../shared/errors/message-of.ts';
-import { migrate } from '../../shared/process/migrate.ts';
+import { urlOf } from '../../shared/process/url.ts';
 import { print } from '../../shared/text/visible.ts';
-import { buildConsole, canBuildConsole } from '../console/build.ts';
+import { bundleOf, bundleProcesses } from '../bundle.ts';
+import { packClient } from '../client/pack.ts';
+import { buildChangedConsole, canBuild } from '../console/build.ts';
+import { CHECKOUT, digestOf } from '../digest.ts';
 import { lockFolder, makePrivateFolder, writePrivateFile } from './files.ts';
+import { clientGuide, guide, toolServerGuide } from './guides.ts';
 import { assertPortFree, isFree, portOf } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { guide, sandboxKey, toolServerGuide } from './sandbox.ts';
-import { formatSeconds, type ProcessSpec, SupervisedProcess } from './supervised-process.ts';
+import { findSandboxKey, isMigrated } from './prepared.ts';
+import { formatSeconds, SupervisedProcess } from './supervised-process.ts';
+import { runTask } from './task.ts';
 
-const CHECKOUT = resolve(import.meta.dirname, '../..');
+const ENTRIES = { web: 'ingress/main.ts', worker: 'workers/main.ts', mcp: 'ingress/mcp/main.ts' };
+/** Stands for the address of the embedded database until it runs. */
+const ANY_DATABASE = 'postgres://127.0.0.1';
 /** Time that the processes of an earlier, killed `npm start` get to release their ports. */
 const ORPHANS_GRACE_MS = 10_000;
 
@@ -29,6 +36,8 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     databaseUrl: join(data, 'database-url'),
     logs: join(data, 'log'),
     postgres: join(data, 'postgres'),
+    /** Holds the digest of the sources by which the embedded database was migrated. */
+    migrated: join(data, 'postgres/migrated'),
   };
 
   await makePrivateFolder(data);
@@ -41,6 +50,8 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     opened.defer(() => rm(file, { force: true }));
   }
 
+  const making = make(configure(env, data, isEmbedded ? ANY_DATABASE : undefined).web.config);
+  making.catch(() => undefined);
   let databaseUrl: string | undefined;
   if (isEmbedded) {
     const what = existsSync(files.postgres) ? 'Starting PostgreSQL' : 'Preparing PostgreSQL (first start)';
@@ -55,15 +66,32 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const { directUrl } = web.config.database;
   const target = isEmbedded ? 'the database' : 'the database at DATABASE_URL';
   const { queuePrefix } = web.config;
-  const migration = migrate({ directUrl, queuePrefix, signal: stopping });
-  // An aborted migration may reject with another error. This throws the abort reason instead.
-  await step(`Migrating ${target}`, migration).finally(() => stopping.throwIfAborted());
+  const digest = digestOf('migrations', 'shared');
+  const isUpToDate = isEmbedded && (await isMigrated(directUrl, files.migrated, digest));
+  if (!isUpToDate) {
+    const migration = runTask({ name: 'migrate', installation: { directUrl, queuePrefix } }, stopping);
+    // An aborted migration may reject with another error. This throws the abort reason instead.
+    await step(`Migrating ${target}`, migration).finally(() => stopping.throwIfAborted());
+    if (isEmbedded) await writePrivateFile(files.migrated, digest);
+  }
 
-  if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
+  const { bundles, client } = await step('Making what the processes serve and run', making);
   stopping.throwIfAborted();
 
-  const workers = opened.use(new SupervisedProcess(processSpecOf('worker', ['all'], worker.env, files.logs)));
-  const ingress = opened.use(new SupervisedProcess(processSpecOf('web', [], web.env, files.logs)));
+  const run = (name: keyof typeof ENTRIES, args: string[], env: NodeJS.ProcessEnv) => {
+    const entry = bundles === undefined ? join(CHECKOUT, ENTRIES[name]) : bundleOf(bundles, ENTRIES[name]);
+    return opened.use(
+      new SupervisedProcess({ name, entry, args, env, log: join(files.logs, `${name}.log`), say }),
+    );
+  };
+  const workers = run('worker', ['all'], worker.env);
+  const ingress = run('web', [], web.env);
+  const startTools = async (upstream: string) => {
+    const toolEnv = await toolServerEnv(env, upstream);
+    return { toolEnv, tools: run('mcp', [], toolEnv) };
+  };
+  const { host, port } = web.config;
+  const startedTools = port === 0 ? undefined : await startTools(urlOf(host, port));
   const ready = Promise.all([ingress.ready(), workers.ready()]);
   const [{ url: address = '', operatorUrl = '' }] = await step(
     'Starting the ingress and the workers',
@@ -72,8 +100,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   // Lets a restarted ingress keep its port, even one that was picked freely.
   web.env['PORT'] = portOf(address);
   await writePrivateFile(files.address, `${address}\n`);
-  const toolEnv = await toolServerEnv(env, address);
-  const tools = opened.use(new SupervisedProcess(processSpecOf('mcp', [], toolEnv, files.logs)));
+  const { toolEnv, tools } = startedTools ?? (await startTools(address));
   const started = await step('Starting the tool server', Promise.race([tools.ready(), stopRejection]));
   const toolAddress = started.url ?? '';
   toolEnv['MCP_PORT'] = portOf(toolAddress);
@@ -82,13 +109,24 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   const board = `${operatorUrl}/admin/`;
   if (web.config.production) say(`\n  address    ${address}\n  board      ${board}\n`);
   else {
-    const key = await sandboxKey(files.appKey, callback, web.config);
+    const key =
+      (await findSandboxKey(directUrl, files.appKey, callback)) ??
+      (await runTask({ name: 'sandboxKey', file: files.appKey, callback, config: web.config }));
     say(guide({ address, board, key, config: worker.config, logs: files.logs }));
   }
   say(toolServerGuide(toolAddress));
+  if (client !== undefined) say(clientGuide(address, client));
   say(`Forecue is ready in ${formatSeconds(performance.now())}. Ctrl-C stops it.`);
   // `await` keeps everything open until the stop.
   return await stopRejection;
+}
+
+/** Makes what the sources have changed since the last start, one after the other. */
+async function make(config: { console: boolean }): Promise<{ bundles?: string; client?: string }> {
+  if (!canBuild()) return {};
+  if (config.console) await buildChangedConsole();
+  const client = await packClient();
+  return { bundles: await bundleProcesses(), client };
 }
 
 /** The worker's operator port is the ingress's plus one, since both run on this machine. */
@@ -110,7 +148,7 @@ async function withFreePorts(
   isEmbedded: boolean,
   isAfterKill: boolean,
 ): Promise<NodeJS.ProcessEnv> {
-  const { web, worker } = configure(process.env, data, isEmbedded ? 'postgres://127.0.0.1' : undefined);
+  const { web, worker } = configure(process.env, data, isEmbedded ? ANY_DATABASE : undefined);
   const withinMs = isAfterKill ? ORPHANS_GRACE_MS : 0;
   await assertPortFree({ variable: 'PORT', ...web.config }, withinMs);
   const isChosen = web.config.production || new Env(process.env).has('OPERATOR_PORT');
@@ -137,18 +175,6 @@ async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<N
   else if (!(await isFree(config))) Object.assign(values, { MCP_PORT: '0' });
   if (!operator && !(await isFree(config.operator))) Object.assign(values, { OPERATOR_PORT: '0' });
   return values;
-}
-
-const ENTRY_FILES = { web: 'ingress/main.ts', worker: 'workers/main.ts', mcp: 'ingress/mcp/main.ts' };
-
-function processSpecOf(
-  name: keyof typeof ENTRY_FILES,
-  args: string[],
-  env: NodeJS.ProcessEnv,
-  logs: string,
-): ProcessSpec {
-  const entry = join(CHECKOUT, ENTRY_FILES[name]);
-  return { name, entry, args, env, log: join(logs, `${name}.log`), say };
 }
 
 async function throwAlreadyRunning(addressFile: string): Promise<never> {

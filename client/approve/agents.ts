@@ -45,14 +45,13 @@ export const AGENTS: readonly Agent[] = [
   },
 ];
 
-const commandOf = (name: AgentName) =>
-  new RegExp(String.raw`[/\\]\.forecue[/\\]approve\.mjs["'] approve-hook ${name}$`);
+const commandOf = (name: AgentName) => new RegExp(String.raw`[/\\]\.forecue[/\\]approve\.cjs["'] ${name}$`);
 /** In seconds, and longer than the hook ever takes. */
 const HOOK_TIMEOUT_S = 5;
 
 /** Returns false if the hook was there already, just so: Codex trusts an entry by its content. */
 export async function addHook({ name, events }: Agent, file: string, program: string): Promise<boolean> {
-  const command = `${quote(process.execPath)} ${quote(program)} approve-hook ${name}`;
+  const command = `${quote(process.execPath)} ${quote(program)} ${name}`;
   const status = name === 'codex' ? { statusMessage: 'Asking Forecue' } : {};
   const hook = { type: 'command', command, timeout: HOOK_TIMEOUT_S, ...status };
   const settings = await readHooksFile(file);
@@ -61,7 +60,7 @@ export async function addHook({ name, events }: Agent, file: string, program: st
     objectsOf(hooks[event]).some((group) => JSON.stringify(group) === JSON.stringify({ hooks: [hook] }));
   if (events.every(isThere)) return false;
   const present = await readFile(file, 'utf8').catch(() => null);
-  const changed = await readChangedFiles();
+  const changed = readChangedFiles();
   const earlier = changed.get(file);
   const before = earlier !== undefined && earlier.after === present ? earlier.before : present;
   const after = textOfHooks(withHooks(withoutHooks(settings, events, commandOf(name)), events, hook));
@@ -91,23 +90,23 @@ export async function removeHook(
 export type HookState = 'not installed' | 'installed' | 'not trusted yet';
 
 export async function stateOf({ name, events: [event = ''] }: Agent, file: string): Promise<HookState> {
-  const text = await textOf(file);
+  const text = textOf(file);
   const { hooks } = await readHooksFile(file).catch(() => ({ hooks: {} }));
   if (!objectsOf(objectOf(hooks)[event]).some((group) => runs(group, commandOf(name))))
     return 'not installed';
   if (name !== 'codex') return 'installed';
-  const trust = await trustOf(file, text);
-  const earlier = (await readChangedFiles()).get(file)?.trust ?? null;
+  const trust = trustOf(file, text);
+  const earlier = readChangedFiles().get(file)?.trust ?? null;
   return trust === null || trust === earlier ? 'not trusted yet' : 'installed';
 }
 
 /** Returns Codex's mark of trust for our hook in a file with this text; null if there is none. */
-async function trustOf(file: string, text: string): Promise<string | null> {
+function trustOf(file: string, text: string): string | null {
   const { hooks } = JSON.parse(text || '{}');
   const group = objectsOf(objectOf(hooks)['PermissionRequest']).findIndex((one) =>
     runs(one, commandOf('codex')),
   );
-  const config = await textOf(join(CODEX_HOME, 'config.toml'));
+  const config = textOf(join(CODEX_HOME, 'config.toml'));
   const [, entry = ''] = config.split(`[hooks.state."${file}:permission_request:${group}:0"]`);
   return /^\s*trusted_hash = "([^"]+)"/.exec(entry)?.[1] ?? null;
 }

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { escapeInvisible, print } from '../../shared/text/visible.ts';
-import { connectionIn, copyProgram, readConnection } from '../record/home.ts';
+import { connectionIn, readConnection, replace } from '../record/home.ts';
+import { createAccountClient } from '../src/api.ts';
 import { AGENTS, addHook, removeHook, stateOf } from './agents.ts';
 import {
   latestNotes,
@@ -14,8 +17,11 @@ import {
 } from './state.ts';
 
 const NOTES_SHOWN = 20;
+const NOT_INSTALLED = new TypeError('not installed: run `approve install` first');
 
 export interface ApproveOptions {
+  /** `on` and `off` are of the whole account, not of this machine. */
+  account: boolean;
   project: boolean;
   shadow: boolean;
   waitMs: string | undefined;
@@ -30,9 +36,10 @@ export async function approve([command = '', ...names]: string[], options: Appro
     case 'status':
       return showStatus();
     case 'why':
-      return print([...(await latestNotes(NOTES_SHOWN)).map(escapeInvisible), ''].join('\n'));
+      return print([...latestNotes(NOTES_SHOWN).map(escapeInvisible), ''].join('\n'));
     case 'on':
     case 'off':
+      return options.account ? switchAccount(command === 'on') : setMode(command);
     case 'shadow':
       return setMode(command);
     default:
@@ -41,7 +48,7 @@ export async function approve([command = '', ...names]: string[], options: Appro
 }
 
 async function install(names: readonly string[], { project, shadow, waitMs }: ApproveOptions): Promise<void> {
-  const known = await readSettings();
+  const known = readSettings();
   const connection = connectionIn(process.env) ?? known ?? (await readConnection());
   if (connection === undefined)
     throw new TypeError(
@@ -55,17 +62,23 @@ async function install(names: readonly string[], { project, shadow, waitMs }: Ap
   if (agents.length === 0) throw new TypeError('no agent is found: name claude-code or codex');
   const { url, key } = connection;
   await writeSettings({ url, key, mode: shadow ? 'shadow' : (known?.mode ?? 'on'), waitMs: wait });
-  const program = await copyProgram(PROGRAM_COPY);
+  await copyHookProgram();
   for (const agent of agents) {
     const file = agent.files[project ? 'project' : 'user'];
-    const isAdded = await addHook(agent, file, program);
+    const isAdded = await addHook(agent, file, PROGRAM_COPY);
     print(`${agent.title}: the hook ${isAdded ? 'is' : 'was already'} in ${file}\n`);
   }
   await showStatus();
 }
 
+/** It is beside this program. Agents run a copy, because the package may be in a cache that gets emptied. */
+async function copyHookProgram(): Promise<void> {
+  const running = await realpath(process.argv[1] ?? '');
+  await replace(PROGRAM_COPY, await readFile(join(dirname(running), 'forecue-hook.cjs'), 'utf8'));
+}
+
 async function uninstall(): Promise<void> {
-  const changed = await readChangedFiles();
+  const changed = readChangedFiles();
   for (const agent of AGENTS) {
     const files = [agent.files.user, agent.files.project, ...changed.keys()];
     for (const file of new Set(files)) await removeHook(agent, file, changed.get(file));
@@ -75,10 +88,22 @@ async function uninstall(): Promise<void> {
 }
 
 async function setMode(mode: Mode): Promise<void> {
-  const settings = await readSettings();
-  if (settings === undefined) throw new TypeError('not installed: forecue approve install');
+  const settings = readSettings();
+  if (settings === undefined) throw NOT_INSTALLED;
   await writeSettings({ ...settings, mode });
   await showStatus();
+}
+
+async function switchAccount(automatic: boolean): Promise<void> {
+  const settings = readSettings();
+  if (settings === undefined) throw NOT_INSTALLED;
+  const { url, key } = connectionIn(process.env) ?? settings;
+  await createAccountClient({ baseUrl: url, credential: key }).changeDecisionSettings({ automatic });
+  print(
+    automatic
+      ? 'Forecue may decide for you again, replies too.\n'
+      : 'Forecue decides nothing for you any more, on no machine: no permission, no reply.\n',
+  );
 }
 
 const MODES: Record<Mode, string> = {
@@ -88,13 +113,13 @@ const MODES: Record<Mode, string> = {
 };
 
 async function showStatus(): Promise<void> {
-  const settings = await readSettings();
+  const settings = readSettings();
   if (settings === undefined) return print('Not installed.\n');
   const { url, mode, waitMs } = settings;
   print(`Forecue at ${url} ${MODES[mode]} (${mode}), within ${waitMs} ms.\n`);
   const files = new Set([
     ...AGENTS.flatMap((agent) => Object.values(agent.files)),
-    ...(await readChangedFiles()).keys(),
+    ...readChangedFiles().keys(),
   ]);
   for (const agent of AGENTS)
     for (const file of files) {
@@ -104,6 +129,6 @@ async function showStatus(): Promise<void> {
       if (state === 'not trusted yet')
         print('  Start codex in a terminal and trust the hook: until then it does not run.\n');
     }
-  const [last] = await latestNotes(1);
+  const [last] = latestNotes(1);
   if (last !== undefined) print(`Last: ${escapeInvisible(last)}\n`);
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { containsSecret } from '../../shared/text/secrets.ts';
@@ -12,11 +12,12 @@ import { note, readSettings, type Settings, textOf } from './state.ts';
 const ATTENDED_MODES = ['default', 'acceptEdits', 'auto'];
 
 /**
- * Answers an agent that asks for permission: `allow`, or nothing, and then it goes on as if we were not there. Never
- * throws, and never prints before it is sure: agents read the output even of a hook that fails.
+ * Answers an agent that asks for permission: `allow`, `deny` if the person has that on, or nothing, and then it goes on
+ * as if we were not there. Never throws, and never prints before it is sure: agents read the output even of a hook that
+ * fails.
  */
 export async function answerAgent(agent: AgentName): Promise<void> {
-  const settings = await readSettings();
+  const settings = readSettings();
   if (settings === undefined || settings.mode === 'off') return;
   const timer = setTimeout(
     () => end(agent, 'no answer in time'),
@@ -27,24 +28,30 @@ export async function answerAgent(agent: AgentName): Promise<void> {
     const event = stringOf(input['hook_event_name']) ?? '';
     // Other modes have their own event.
     if (event === 'PreToolUse' && input['permission_mode'] !== 'auto') return clearTimeout(timer);
-    const { isAllowed, why } = await judge(agent, event, input, settings);
+    const { says, why } = await judge(agent, event, input, settings);
     clearTimeout(timer);
-    await note(`${agent} ${why}`).catch(() => undefined);
-    if (isAllowed) process.stdout.write(JSON.stringify({ hookSpecificOutput: allowance(event) }));
+    note(`${agent} ${why}`);
+    if (says !== null) process.stdout.write(JSON.stringify({ hookSpecificOutput: outputOf(event, says) }));
   } catch (error) {
     clearTimeout(timer);
-    await end(agent, reasonOf(error));
+    end(agent, reasonOf(error));
   }
 }
 
-function allowance(event: string): object {
-  return event === 'PreToolUse'
-    ? { hookEventName: event, permissionDecision: 'allow' }
-    : { hookEventName: event, decision: { behavior: 'allow' } };
+/** The agent's model reads it. */
+const REFUSED = 'This person has refused this each time before. Ask them, or do it another way.';
+
+function outputOf(event: string, says: 'allow' | 'deny'): object {
+  if (event === 'PreToolUse') {
+    const reason = says === 'deny' ? { permissionDecisionReason: REFUSED } : {};
+    return { hookEventName: event, permissionDecision: says, ...reason };
+  }
+  const message = says === 'deny' ? { message: REFUSED } : {};
+  return { hookEventName: event, decision: { behavior: says, ...message } };
 }
 
-async function end(agent: AgentName, why: string): Promise<void> {
-  await note(`${agent} silent: ${why}`).catch(() => undefined);
+function end(agent: AgentName, why: string): void {
+  note(`${agent} silent: ${why}`);
   process.exit(0);
 }
 
@@ -56,7 +63,7 @@ function reasonOf(error: unknown): string {
 }
 
 interface Judgement {
-  isAllowed: boolean;
+  says: 'allow' | 'deny' | null;
   why: string;
 }
 
@@ -66,7 +73,7 @@ async function judge(
   input: JsonObject,
   settings: Settings,
 ): Promise<Judgement> {
-  const silent = (why: string): Judgement => ({ isAllowed: false, why: `silent: ${why}` });
+  const silent = (why: string): Judgement => ({ says: null, why: `silent: ${why}` });
   const { tool_name, tool_input, cwd, permission_mode: mode } = input;
   const tool = stringOf(tool_name) ?? '';
   const asked = permissionOf(tool, objectOf(tool_input));
@@ -75,7 +82,7 @@ async function judge(
   if (isHeadless() || !ATTENDED_MODES.includes(String(mode))) return silent('nobody is asked in this mode');
   if (asked === undefined) return silent('this tool, or so long a request, is not compared');
   if (containsSecret(asked.target)) return silent('there is a secret in it');
-  if (await hasAskRule(agent, event, tool, input)) return silent('a rule of yours asks');
+  if (hasAskRule(agent, event, tool, input)) return silent('a rule of yours asks');
   const project = (agent === 'claude-code' ? process.env['CLAUDE_PROJECT_DIR'] : undefined) ?? cwd;
   const session = stringOf(input['session_id']);
   const shadow = settings.mode === 'shadow';
@@ -89,10 +96,12 @@ async function judge(
     ...(session && { session_id: `${agent}:${session}` }),
   };
   const waited = AbortSignal.timeout(settings.waitMs);
-  const { id, decision, allowed, refused, required } = await ask(settings, body, waited);
+  const { id, decision, reason, allowed, refused, required } = await ask(settings, body, waited);
   const support = `${allowed} allowed and ${refused} refused, ${required === null ? 'never automatic' : `${required} needed`} (${id})`;
-  if (decision !== 'allow') return silent(support);
-  return { isAllowed: !shadow, why: `${shadow ? 'would have allowed' : 'allowed'}: ${support}` };
+  const said = { check: 'asked to check; ', off: 'switched off for the account; ' }[reason] ?? '';
+  if (decision === 'ask') return silent(said + support);
+  const done = decision === 'allow' ? 'allowed' : 'denied';
+  return { says: shadow ? null : decision, why: `${shadow ? 'would have ' : ''}${done}: ${support}` };
 }
 
 /** `claude -p`, the SDKs and actions: nobody is there, whose place an answer could take. */
@@ -106,35 +115,55 @@ function isHeadless(): boolean {
  * Reports whether the person has a rule that asks about this tool. Claude Code then suggests no rules; before its own
  * check in auto mode, and in Codex, only the files of rules say so.
  */
-async function hasAskRule(
-  agent: AgentName,
-  event: string,
-  tool: string,
-  input: JsonObject,
-): Promise<boolean> {
-  if (agent === 'codex') return hasPromptRule(String(objectOf(input['tool_input'])['command']));
+function hasAskRule(agent: AgentName, event: string, tool: string, input: JsonObject): boolean {
+  if (agent === 'codex') return hasPromptRule(input);
   if (event === 'PermissionRequest') return input['permission_suggestions'] === undefined;
   const project = process.env['CLAUDE_PROJECT_DIR'] ?? String(input['cwd']);
   const files = [
     join(CLAUDE_HOME, 'settings.json'),
     ...['settings.json', 'settings.local.json'].map((name) => join(project, '.claude', name)),
     '/etc/claude-code/managed-settings.json',
+    '/Library/Application Support/ClaudeCode/managed-settings.json',
   ];
-  const texts = await Promise.all(files.map(textOf));
+  const texts = files.map(textOf);
   return texts.filter(Boolean).some((settings) => {
     const { ask: rules } = objectOf(parseObject(settings)['permissions']);
-    return Array.isArray(rules) && rules.some((rule) => String(rule).split('(')[0] === tool);
+    return Array.isArray(rules) && rules.some((rule) => isAbout(String(rule), tool));
   });
 }
 
-/** Counts a rule for every command that has its first word. */
-async function hasPromptRule(command: string): Promise<boolean> {
-  const folder = join(CODEX_HOME, 'rules');
-  const names = await readdir(folder).catch(() => []);
-  const texts = await Promise.all(names.map((name) => textOf(join(folder, name))));
+const EDITORS = ['Write', 'Edit', 'MultiEdit', 'NotebookEdit'];
+
+/** A rule for edits is about all tools that edit, and one for a server about each of its tools. */
+function isAbout(rule: string, tool: string): boolean {
+  const [name = ''] = rule.split(/[(*]/);
+  return (
+    name === tool ||
+    (EDITORS.includes(name) && EDITORS.includes(tool)) ||
+    tool.startsWith(`${name.replace(/_+$/, '')}__`)
+  );
+}
+
+/** Counts a rule for every command that has one of its first words. */
+function hasPromptRule({ tool_input, cwd }: JsonObject): boolean {
+  const command = String(objectOf(tool_input)['command']);
+  const folders = [CODEX_HOME, join(String(cwd), '.codex'), '/etc/codex'].map((home) => join(home, 'rules'));
+  const texts = folders.flatMap((folder) => namesIn(folder).map((name) => textOf(join(folder, name))));
   const rules = texts
     .join('\n')
     .split('prefix_rule')
-    .filter((rule) => /decision\s*=\s*"prompt"/.test(rule));
-  return rules.some((rule) => command.includes(/pattern\s*=\s*\[[\s[]*"([^"]*)"/.exec(rule)?.[1] ?? ''));
+    .filter((rule) => /decision\s*=\s*["']prompt["']/.test(rule));
+  return rules.some((rule) => {
+    const [, first = ''] = /pattern\s*=\s*\[\s*(\[[^\]]*\]|"[^"]*"|'[^']*')/.exec(rule) ?? [];
+    const words = first.match(/[^[\]"',\s]+/g) ?? [''];
+    return words.some((word) => command.includes(word));
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

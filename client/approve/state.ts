@@ -1,4 +1,5 @@
-import { appendFile, readFile, rename, rm, stat } from 'node:fs/promises';
+import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { objectOf, stringOf, tryParseObject } from '../../shared/transcripts/json.ts';
 import { type Connection, HOME, makeFolder, removeEmptyHome, replace } from '../record/home.ts';
@@ -24,13 +25,13 @@ export interface ChangedFile {
 const SETTINGS = join(HOME, 'approve.json');
 const CHANGED_FILES = join(HOME, 'approve-files.json');
 const LOG = join(HOME, 'approve.log');
-export const PROGRAM_COPY = join(HOME, 'approve.mjs');
+export const PROGRAM_COPY = join(HOME, 'approve.cjs');
 export const WAIT_MS = { default: 300, max: 2000 };
 const LOG_BYTES_MAX = 262_144;
 
 /** Returns undefined if there are none, or if they are broken. */
-export async function readSettings(): Promise<Settings | undefined> {
-  const { url, key, mode, waitMs } = tryParseObject(await textOf(SETTINGS)) ?? {};
+export function readSettings(): Settings | undefined {
+  const { url, key, mode, waitMs } = tryParseObject(textOf(SETTINGS)) ?? {};
   if (typeof url !== 'string' || typeof key !== 'string') return undefined;
   const isMode = mode === 'off' || mode === 'shadow';
   return {
@@ -46,8 +47,8 @@ export async function writeSettings(settings: Settings): Promise<void> {
   await replace(SETTINGS, JSON.stringify(settings));
 }
 
-export async function readChangedFiles(): Promise<Map<string, ChangedFile>> {
-  const files = Object.entries(tryParseObject(await textOf(CHANGED_FILES)) ?? {});
+export function readChangedFiles(): Map<string, ChangedFile> {
+  const files = Object.entries(tryParseObject(textOf(CHANGED_FILES)) ?? {});
   return new Map(
     files.map(([path, file]) => {
       const { before, after, trust } = objectOf(file);
@@ -63,15 +64,20 @@ export function writeChangedFiles(files: ReadonlyMap<string, ChangedFile>): Prom
   return replace(CHANGED_FILES, JSON.stringify(Object.fromEntries(files)));
 }
 
-/** Adds a line about one request: never what was asked for, which is in the person's account alone. */
-export async function note(line: string): Promise<void> {
-  const { size } = await stat(LOG).catch(() => ({ size: 0 }));
-  if (size > LOG_BYTES_MAX) await rename(LOG, `${LOG}.1`);
-  await appendFile(LOG, `${new Date().toISOString()} ${line}\n`, { mode: 0o600 });
+/**
+ * Adds a line about one request: never what was asked for, which is in the person's account alone. An answer matters more
+ * than its note, so errors are ignored.
+ */
+export function note(line: string): void {
+  try {
+    const { size = 0 } = statSync(LOG, { throwIfNoEntry: false }) ?? {};
+    if (size > LOG_BYTES_MAX) renameSync(LOG, `${LOG}.1`);
+    appendFileSync(LOG, `${new Date().toISOString()} ${line}\n`, { mode: 0o600 });
+  } catch {}
 }
 
-export async function latestNotes(count: number): Promise<string[]> {
-  const text = (await textOf(`${LOG}.1`)) + (await textOf(LOG));
+export function latestNotes(count: number): string[] {
+  const text = textOf(`${LOG}.1`) + textOf(LOG);
   return text.split('\n').filter(Boolean).slice(-count);
 }
 
@@ -81,6 +87,11 @@ export async function removeState(): Promise<void> {
   await removeEmptyHome();
 }
 
-export function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+/** Is synchronous because an agent waits for the hook, and `node:fs/promises` takes milliseconds to load. */
+export function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

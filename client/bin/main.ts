@@ -2,7 +2,6 @@
 import { parseArgs } from 'node:util';
 import { escapeInvisible, print } from '../../shared/text/visible.ts';
 import { approve } from '../approve/approve.ts';
-import { answerAgent } from '../approve/hook.ts';
 import { pipe } from '../mcp/pipe.ts';
 import { catchUp, hook } from '../record/hook.ts';
 import { endRecording, record } from '../record/record.ts';
@@ -17,13 +16,14 @@ forecue record PATH…     records transcripts that are there: files, and folder
 forecue approve install [claude-code] [codex] [--project] [--shadow] [--wait-ms 300]
                          answers the agents' requests for permission that you allowed the like of before
 forecue approve uninstall|status|why|on|off|shadow
+forecue approve on|off --account
+                         whether anything is decided for you, on any machine, replies to agents too
 forecue mcp URL          the tools of the tool server at that address (…/mcp), over standard input and output
 
 A key of your account is taken from FORECUE_KEY, and for recording Forecue's address from FORECUE_URL.
 `;
 
 async function main(args: string[]): Promise<void> {
-  if (args[0] === 'approve-hook') return answerAgent(args[1] === 'codex' ? 'codex' : 'claude-code');
   const { values, positionals } = parseArguments(args);
   const [command, ...rest] = positionals;
   if (command === 'hook') return hook();
@@ -48,6 +48,7 @@ function parseArguments(args: string[]) {
     help: flag,
     over: flag,
     project: flag,
+    account: flag,
     shadow: flag,
     'wait-ms': { type: 'string' },
   } as const;

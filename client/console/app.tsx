@@ -1,33 +1,30 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../src/api.ts';
-import { Account } from './pages/account.tsx';
-import { Connections } from './pages/connections.tsx';
 import { Inbox } from './pages/inbox.tsx';
-import { Keys } from './pages/keys.tsx';
 import { Memory } from './pages/memory.tsx';
-import { Overview } from './pages/overview.tsx';
 import { SignIn } from './pages/sign-in.tsx';
-import { Start } from './pages/start.tsx';
-import { Try } from './pages/try.tsx';
+import { followChanges, onChange } from './parts/changes.ts';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
 import { DraftsContext } from './parts/draft.ts';
-import { sendHeldDecisions } from './parts/held.ts';
-import { useAction, useRoute } from './parts/hooks.ts';
-import { Logo } from './parts/logo.tsx';
+import { notifyOfEscalations } from './parts/escalations.ts';
+import { useLoad, useRoute } from './parts/hooks.ts';
+import { type NamedPage, Shell } from './parts/shell.tsx';
 import { ErrorNote, Skeleton } from './parts/ui.tsx';
 import { openClient, resume } from './session.ts';
-import { t } from './strings/index.ts';
 
+/** Only the first pages that one meets are in the first file. */
 const PAGES = {
-  start: Start,
-  try: Try,
-  inbox: Inbox,
-  memory: Memory,
-  overview: Overview,
-  connections: Connections,
-  keys: Keys,
-  account: Account,
-};
+  start: async () => (await import('./pages/start.tsx')).Start,
+  try: async () => (await import('./pages/try.tsx')).Try,
+  inbox: () => Inbox,
+  decisions: async () => (await import('./pages/decisions.tsx')).Decisions,
+  memory: () => Memory,
+  overview: async () => (await import('./pages/overview.tsx')).Overview,
+  connections: async () => (await import('./pages/connections.tsx')).Connections,
+  keys: async () => (await import('./pages/keys.tsx')).Keys,
+  apps: async () => (await import('./pages/apps.tsx')).Apps,
+  account: async () => (await import('./pages/account.tsx')).Account,
+} satisfies Record<NamedPage, () => unknown>;
 type PageName = keyof typeof PAGES;
 
 type State =
@@ -45,15 +42,14 @@ export function App() {
     let openedClient: ReturnType<typeof openClient> | undefined;
     let isOver = false;
     const open = async () => {
-      const access = await resume();
+      const resumed = await resume();
       if (isOver) return;
       openedClient = openClient(
         { onEnd: () => setState({ is: 'out', client, hasEnded: true }), onOther: restart },
-        access,
+        resumed?.access,
       );
       const { client } = openedClient;
-      const user = access === undefined ? undefined : await client.readAccount();
-      if (!isOver) setState(user ? { is: 'in', client, user } : { is: 'out', client, hasEnded: false });
+      setState(resumed ? { is: 'in', client, user: resumed.user } : { is: 'out', client, hasEnded: false });
     };
     open().catch((error) => isOver || setState({ is: 'failed', error }));
     return () => {
@@ -84,65 +80,52 @@ export function App() {
           if (isNew) location.hash = '#/start';
           setState({ is: 'in', client, user });
         }}
+        onResumable={restart}
       />
     );
-  const setUser = (user: UserResponse) => setState({ is: 'in', client, user });
+  // An answer that comes after a log-out signs nobody in again.
+  const setUser = (user: UserResponse) =>
+    setState((now) => (now.is === 'in' && now.client === client ? { ...now, user } : now));
   return (
     <SignedInContext.Provider value={{ client, user: state.user, setUser }}>
-      <Shell key={state.user.id} />
+      <Pages key={state.user.id} />
     </SignedInContext.Provider>
   );
 }
 
-function Shell() {
-  const { client } = useSignedIn();
-  const [named] = useRoute();
-  const name: PageName = Object.hasOwn(PAGES, named) ? (named as PageName) : 'try';
-  const Page = PAGES[name];
-  useTitle(name);
+/** Time after which the first page has what it needs. */
+const LOAD_AHEAD_MS = 2000;
+
+async function loadAhead(): Promise<void> {
+  await Promise.allSettled(Object.values(PAGES).map(async (load) => load()));
+}
+
+/** The page that the address names. */
+function Pages() {
+  const { page } = useRoute();
+  const name: PageName = Object.hasOwn(PAGES, page) ? (page as PageName) : 'inbox';
   const drafts = useRef(new Map<string, string>());
-  const leaving = useAction(async () => {
-    await sendHeldDecisions();
-    await client.logOut();
-  });
+  const { client, setUser } = useSignedIn();
+  useEffect(() => followChanges(client), []);
+  useEffect(() => notifyOfEscalations(client), []);
+  useEffect(() => onChange(['account'], () => void client.readAccount().then(setUser, () => {})), []);
+  // So that another page opens at once, even while the server is away.
+  useEffect(() => {
+    const timer = setTimeout(loadAhead, LOAD_AHEAD_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
-    <div class="shell">
-      {/* Uses a button: the fragment in the address names the page, and a link would replace it. */}
-      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
-        {t.skip}
-      </button>
-      <header>
-        <a class="brand" href="#/try">
-          <Logo /> Forecue
-        </a>
-        <nav aria-label={t.navigation}>
-          {Object.entries(t.nav).map(([page, title]) => (
-            <a key={page} href={`#/${page}`} aria-current={page === name ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
-        </nav>
-        <div class="leave">
-          <a href="../docs">{t.docs}</a>
-          <button type="button" class="link" onClick={() => leaving.run()}>
-            {t.signOut}
-          </button>
-        </div>
-      </header>
-      <main id="content" tabIndex={-1}>
-        <ErrorNote error={leaving.error} />
-        <DraftsContext.Provider value={drafts.current}>
-          <Page key={name} />
-        </DraftsContext.Provider>
-      </main>
-    </div>
+    <Shell page={name}>
+      <DraftsContext.Provider value={drafts.current}>
+        <LoadedPage key={name} name={name} />
+      </DraftsContext.Provider>
+    </Shell>
   );
 }
 
-function useTitle(name: PageName): void {
-  useEffect(() => {
-    document.title = `${t.nav[name]} – Forecue`;
-    scrollTo(0, 0);
-    document.querySelector('header [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [name]);
+function LoadedPage({ name }: { name: PageName }) {
+  // In an object, because a function would be called as an update of the state.
+  const { value, error, again } = useLoad(async () => ({ Page: await PAGES[name]() }), []);
+  if (value !== undefined) return <value.Page />;
+  return error === undefined ? <Skeleton /> : <ErrorNote error={error} again={again} />;
 }

@@ -1,4 +1,12 @@
-import { type AccountClient, createAccountClient, type TokenStorage } from '../src/api.ts';
+import {
+  type AccountClient,
+  type ConsoleAccessResponse,
+  createAccountClient,
+  type TokenStorage,
+} from '../src/api.ts';
+import { errorOf } from '../src/errors.ts';
+import { noteReached } from './parts/away.tsx';
+import type { PasskeyCalls } from './parts/passkey-log-in.tsx';
 
 /** Address of the site's root; this page is at `…/console/`. */
 export const ROOT = new URL('..', location.href.replace(/[?#].*$/s, '')).href;
@@ -117,7 +125,7 @@ export function openClient(
     ...(access !== undefined && { credential: { access, refresh: TOKEN_IN_COOKIE } }),
     onTokens: (tokens) => tokens === undefined && watcher.onEnd(),
     async fetch(url, init) {
-      const answer = await fetch(toConsolePath(String(url)), init);
+      const answer = await noticingFetch(url, init);
       // A 401 for a log-in or a renewal does not mean that the access token is invalid.
       if (answer.status === 401 && !AUTH_PATH.test(String(url))) storage.markStale();
       return answer;
@@ -132,20 +140,54 @@ export function openClient(
   };
 }
 
-/** Exchanges the cookie for an access token; undefined if nobody is signed in. Throws errors other than a 401. */
-export async function resume(): Promise<string | undefined> {
+/**
+ * Exchanges the cookie for an access token, and reads whose it is; undefined if nobody is signed in. Throws errors other
+ * than a 401.
+ */
+export async function resume(): Promise<ConsoleAccessResponse | undefined> {
   // Without this flag there is most likely no cookie; a refresh would then only log a 401 in the browser's console.
   if (localStorage.getItem(SIGNED_IN_KEY) === null) return undefined;
   const client = createAccountClient({
     baseUrl: ROOT,
-    fetch: (url, init) => fetch(toConsolePath(String(url)), init),
+    fetch: noticingFetch,
   });
   try {
-    return (await client.refreshToken({ refresh: TOKEN_IN_COOKIE })).access;
+    // The console's own path has a longer answer than the API's, so that the first page needs one request less.
+    return (await client.refreshToken({ refresh: TOKEN_IN_COOKIE })) as ConsoleAccessResponse;
   } catch (error) {
     if ((error as { status?: number }).status !== 401) throw error;
     localStorage.removeItem(SIGNED_IN_KEY);
     return undefined;
+  }
+}
+
+/** The calls with which a passkey signs in. Then the cookie of the session is set, from which the page starts again. */
+export const passkeyCalls: PasskeyCalls = {
+  options: () => postOwn('options'),
+  async send(credential) {
+    await postOwn('login', { credential });
+    localStorage.setItem(SIGNED_IN_KEY, '1');
+  },
+};
+
+async function postOwn<Answer>(name: string, body?: object): Promise<Answer> {
+  const answer = await noticingFetch(`${ROOT}console/auth/passkeys/${name}/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw await errorOf(answer);
+  return answer.json();
+}
+
+async function noticingFetch(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  try {
+    const answer = await fetch(toConsolePath(String(url)), init);
+    noteReached(true);
+    return answer;
+  } catch (error) {
+    if (!init?.signal?.aborted) noteReached(false);
+    throw error;
   }
 }
 

@@ -23,7 +23,7 @@ const CONNECTION = join(HOME, 'connection.json');
 const BOOKMARKS = join(HOME, 'bookmarks');
 const UNSENT = join(HOME, 'unsent');
 /** A copy of this program, because the package may be in a cache that gets emptied. */
-const PROGRAM_COPY = join(HOME, 'record.mjs');
+export const PROGRAM_COPY = join(HOME, 'record.mjs');
 
 /** Throws a `TypeError` for an invalid address or key. */
 export function connectionIn({
@@ -56,7 +56,7 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /** Copies the running program. Returns the path of the copy. */
-export async function copyProgram(copy: string): Promise<string> {
+async function copyProgram(copy: string): Promise<string> {
   const running = process.argv[1] ?? '';
   if (running !== copy) await replace(copy, await readFile(running, 'utf8'));
   return copy;

@@ -2,7 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { escapeInvisible, print } from '../../shared/text/visible.ts';
 import { createAccountClient, ForecueError } from '../src/api.ts';
 import { addHooks, removeHooks, TRANSCRIPTS } from './claude-code.ts';
-import { type Connection, connectionIn, readConnection, removeFiles, setUp } from './home.ts';
+import { type Connection, connectionIn, PROGRAM_COPY, readConnection, removeFiles, setUp } from './home.ts';
+import { quote } from './hooks-file.ts';
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
@@ -36,11 +37,13 @@ ${await masksIn(TRANSCRIPTS)}
 `);
   if (!(yes || (await agrees()))) {
     process.exitCode = 1;
-    return print('Nothing is recorded. To record without a question: forecue record --yes\n');
+    return print('Nothing is recorded. To record without a question, add --yes.\n');
   }
   const settings = await addHooks(await setUp(connection));
-  print(`Recording from now on: hooks are in ${settings}. To end it: forecue record --remove
-Earlier sessions: forecue record ${TRANSCRIPTS}
+  // The package may be in npx's cache only, where no shell finds it. The copy stays.
+  const command = `node ${quote(PROGRAM_COPY)} record`;
+  print(`Recording from now on: hooks are in ${settings}. To end it: ${command} --remove
+Earlier sessions: ${command} ${TRANSCRIPTS}
 `);
 }
 

@@ -1,8 +1,8 @@
 import { abortable } from './abortable.ts';
 import { ForecueError } from './errors.ts';
-import { linesIn } from './event-stream.ts';
+import { eventsIn, linesIn } from './event-stream.ts';
 import { type ApiJobs, type ApiMethods, apiOperations } from './generated/api.ts';
-import type { JobReceipt, LoginResponse } from './generated/schemas.ts';
+import type { ChangesResponse, JobReceipt, LoginResponse } from './generated/schemas.ts';
 import { follow, type JobEvent, type JobName, type StreamPosition } from './jobs.ts';
 import { callOf, methodsOf, type OperationCall } from './methods.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -38,6 +38,11 @@ export interface AccountClient extends ApiMethods {
   ): AsyncGenerator<JobEvent<ApiJobs[Name]['result']>>;
   /** Follows a job that was started before. */
   follow(jobId: string, options?: CallOptions): AsyncGenerator<JobEvent<object>>;
+  /**
+   * Yields what has changed of the account: everything at first, because nobody knows what has changed before. Ends
+   * every few minutes; then call it again.
+   */
+  changes(options?: CallOptions): AsyncGenerator<ChangesResponse['changed']>;
   /** Stops the timer that renews the tokens, and stops listening to other tabs. */
   close(): void;
 }
@@ -52,6 +57,7 @@ const REPEATABLE_OPERATIONS: readonly string[] = [
   'recordEvents',
   'assembleContext',
   'changeEpisode',
+  'forgetMemory',
   'changeFact',
   'writeProfile',
   'giveFeedback',
@@ -119,22 +125,18 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
     }
   }
 
+  const stream = (call: OperationCall, headers: Record<string, string> = {}) =>
+    send(call, { ...EVENT_STREAM_HEADERS, ...headers }, async (response) => response);
+
   async function* events<Result>(call: OperationCall, jobId?: string): AsyncGenerator<JobEvent<Result>> {
     const position: StreamPosition = { jobId, lastEventId: undefined };
     const { signal, ...options } = call.options;
     signal?.throwIfAborted();
     const open = ({ jobId, lastEventId }: StreamPosition) => {
-      const headers = {
-        ...EVENT_STREAM_HEADERS,
-        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
-      };
-      const streamCall =
-        jobId === undefined ? call : callOf(apiOperations, 'readJob', [jobId, { signal, ...options }]);
-      return send(
-        streamCall,
-        jobId === undefined ? { ...headers, prefer: 'wait' } : headers,
-        async (one) => one,
-      );
+      const headers: Record<string, string> =
+        lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+      if (jobId === undefined) return stream(call, { ...headers, prefer: 'wait' });
+      return stream(callOf(apiOperations, 'readJob', [jobId, { signal, ...options }]), headers);
     };
     try {
       yield* follow<Result>(open, position, signal);
@@ -163,8 +165,13 @@ export function createAccountClient(options: AccountClientOptions): AccountClien
     start: (name, ...given) => send(jobCall(name, given), { prefer: 'wait, respond-async' }),
     stream: (name, ...given) => events(jobCall(name, given)),
     follow: (jobId, options) => events(callOf(apiOperations, 'readJob', [jobId, options]), jobId),
+    changes: (options) => changesIn(() => stream(callOf(apiOperations, 'readChanges', [options]))),
     close: () => session.close(),
   };
+}
+
+async function* changesIn(open: () => Promise<Response>): AsyncGenerator<ChangesResponse['changed']> {
+  for await (const { data } of eventsIn(await open())) yield (JSON.parse(data) as ChangesResponse).changed;
 }
 
 function idempotencyHeaders({ idempotencyKey }: CallOptions): Record<string, string> {

@@ -2,7 +2,8 @@
  * Removes trailing slashes. In a browser, `baseUrl` may be relative. Throws a `TypeError` for anything but an HTTP or
  * HTTPS address without user, password, query and fragment.
  */
-export function baseOf(baseUrl: string | URL): string {
+export function baseOf(baseUrl: string | URL | undefined): string {
+  if (baseUrl === undefined) throw new TypeError('baseUrl: it is not set');
   const page = (globalThis as { location?: { href: string } }).location?.href;
   const url = parseUrl(baseUrl, page);
   if (url === undefined || !/^https?:$/.test(url.protocol))

@@ -2,13 +2,14 @@ import { type Extension, Prec, StateEffect } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
-  type EditorView,
-  keymap,
+  EditorView,
   ViewPlugin,
   type ViewUpdate,
   WidgetType,
 } from '@codemirror/view';
 import { type Completer, type CompleterClient, type CompleterOptions, createCompleter } from './completer.ts';
+import { pressKey } from './keys.ts';
+import { type Speech, speechAfter } from './speech.ts';
 
 export type { CompleterOptions } from './completer.ts';
 
@@ -17,10 +18,7 @@ const redraw = StateEffect.define();
 /** Time after which the editor has surely read what a composition has changed. */
 const COMPOSITION_END_MS = 50;
 
-/**
- * Shows suggestions in CodeMirror 6 while the caret is at the end of a line. Tab accepts the suggestion, Ctrl+→ (on a
- * Mac Alt+→) its next word, Escape hides it.
- */
+/** Shows suggestions in CodeMirror 6 while the caret is at the end of a line. The keys are those of `pressKey`. */
 export function inlineSuggestions(client: CompleterClient, options: CompleterOptions): Extension {
   const plugin = ViewPlugin.define((view) => new Suggestions(view, client, options), {
     decorations: (suggestions) => suggestions.decorations,
@@ -30,37 +28,32 @@ export function inlineSuggestions(client: CompleterClient, options: CompleterOpt
         void setTimeout(() => view.dispatch({ effects: redraw.of(null) }), COMPOSITION_END_MS),
     },
   });
-  const press = (take: (completer: Completer) => string) => (view: EditorView) => {
+  const keydown = (event: KeyboardEvent, view: EditorView) => {
     const { completer } = view.plugin(plugin) ?? {};
-    if (!completer?.suggestion) return false;
-    const insert = take(completer);
-    const { head } = view.state.selection.main;
-    const selection = { anchor: head + insert.length };
-    if (insert) view.dispatch({ changes: { from: head, insert }, selection, userEvent: 'input.complete' });
-    return true;
+    const insert = (text: string) => {
+      const { head } = view.state.selection.main;
+      const selection = { anchor: head + text.length };
+      if (text)
+        view.dispatch({ changes: { from: head, insert: text }, selection, userEvent: 'input.complete' });
+    };
+    return completer !== undefined && pressKey(event, completer, insert);
   };
-  const hide = (completer: Completer) => {
-    completer.dismiss();
-    return '';
-  };
-  const keys = keymap.of([
-    { key: 'Tab', run: press((completer) => completer.accept()) },
-    { key: 'Ctrl-ArrowRight', mac: 'Alt-ArrowRight', run: press((completer) => completer.acceptWord()) },
-    { key: 'Escape', run: press(hide) },
-  ]);
-  return [plugin, Prec.highest(keys)];
+  return [plugin, Prec.highest(EditorView.domEventHandlers({ keydown }))];
 }
 
 class Suggestions {
   readonly completer: Completer;
   decorations: DecorationSet = Decoration.none;
+  readonly #speech: Speech;
   #isUpdating = false;
   #isComposing = false;
 
   constructor(view: EditorView, client: CompleterClient, options: CompleterOptions) {
+    this.#speech = speechAfter(view.dom);
     this.completer = createCompleter(client, {
       ...options,
       onSuggestion: (suggestion) => {
+        this.#speech.say(suggestion);
         // During an update, the editor redraws anyway and allows no dispatch.
         if (!this.#isUpdating) queueMicrotask(() => view.dispatch({ effects: redraw.of(null) }));
         options.onSuggestion?.(suggestion);
@@ -84,6 +77,7 @@ class Suggestions {
 
   destroy(): void {
     this.completer.close();
+    this.#speech.remove();
   }
 }
 
@@ -110,7 +104,11 @@ class Ghost extends WidgetType {
     const span = document.createElement('span');
     span.textContent = this.#text;
     span.dataset['forecue'] = 'ghost';
-    span.style.opacity = '0.65';
+    span.ariaHidden = 'true';
+    Object.assign(span.style, {
+      color: 'var(--forecue-color, inherit)',
+      opacity: 'var(--forecue-opacity, 0.65)',
+    });
     return span;
   }
 }

@@ -2,11 +2,17 @@ import { baseOf } from './base-url.ts';
 import { checkCredential } from './session.ts';
 
 export interface RelayOptions {
-  baseUrl: string | URL;
+  /** Address of Forecue. */
+  baseUrl: string | URL | undefined;
   /** Key of the app, `fc_…`. */
-  appKey: string;
+  appKey: string | undefined;
   /** Returns the id of the user who sends the request, from the app's own session; undefined if nobody is logged in. */
   userOf(request: Request): Promise<string | undefined> | string | undefined;
+  /**
+   * Returns the user's connection, for suggestions from their account's memory; undefined for a user without one. Pages
+   * need not know it, and cannot choose another.
+   */
+  connectionOf?(userId: string): Promise<string | undefined> | string | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
@@ -15,6 +21,7 @@ const RELAYED_PATHS = /\/v1\/(?:predictions|predictions\/[^/]+\/cancel|predictio
 const BODY_BYTES_MAX = 1024 * 1024;
 const PASSED_HEADERS = [
   'content-type',
+  'forecue-alternatives',
   'retry-after',
   'x-request-id',
   'x-error-source',
@@ -30,10 +37,11 @@ export function createRelay({
   baseUrl,
   appKey,
   userOf,
+  connectionOf,
   ...rest
 }: RelayOptions): (request: Request) => Promise<Response> {
   const base = baseOf(baseUrl);
-  checkCredential('appKey', appKey);
+  checkCredential('appKey', appKey ?? '');
   return async (request) => {
     const [path] = RELAYED_PATHS.exec(new URL(request.url).pathname) ?? [];
     if (path === undefined || request.method !== 'POST') return refuse(404, 'not_found');
@@ -46,7 +54,8 @@ export function createRelay({
     if (text === undefined) return refuse(413, 'body_too_large');
     const body = jsonObject(text);
     if (body === undefined) return refuse(400, 'invalid_json');
-    const passedOn = ['prefer', 'forecue-project'].flatMap((name) => {
+    const connection_id = path === '/v1/predictions' ? await connectionOf?.(user_id) : undefined;
+    const passedOn = ['prefer', 'forecue-project', 'forecue-retained'].flatMap((name) => {
       const value = request.headers.get(name);
       return value === null ? [] : [[name, value] as const];
     });
@@ -58,7 +67,7 @@ export function createRelay({
           'content-type': 'application/json',
           ...Object.fromEntries(passedOn),
         },
-        body: JSON.stringify({ ...body, user_id }),
+        body: JSON.stringify({ ...body, user_id, ...(connection_id !== undefined && { connection_id }) }),
         signal: request.signal,
         redirect: 'manual',
       });

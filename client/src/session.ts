@@ -18,7 +18,7 @@ export interface TokenStorage {
 
 export interface SessionOptions {
   /** An access token, a key (`service_…`), or a pair of tokens. Only a pair of tokens is renewed. */
-  credential?: string | Tokens;
+  credential?: string | Tokens | undefined;
   /** Storage for the tokens; memory by default. */
   storage?: TokenStorage;
   /** Called with the tokens whenever they change, and with undefined when nobody is logged in any more. */

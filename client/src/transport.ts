@@ -3,8 +3,8 @@ import { errorOf, ForecueError } from './errors.ts';
 import { Retries } from './retry.ts';
 
 export interface ClientOptions {
-  /** Address of the server, with its path if it has one: `https://forecue.example.com`. */
-  baseUrl: string | URL;
+  /** Address of the server, with its path if it has one: `https://forecue.example.com`. Undefined is a `TypeError`. */
+  baseUrl: string | URL | undefined;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
   /** Maximum number of retries of a call; 3 by default. */

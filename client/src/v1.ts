@@ -1,4 +1,5 @@
 import { abortable } from './abortable.ts';
+import { alternativesIn } from './alternatives.ts';
 import { ForecueError } from './errors.ts';
 import type {
   PredictionEventRequest,
@@ -17,19 +18,34 @@ export type { CallOptions, ClientOptions } from './transport.ts';
 
 export interface AppClientOptions extends ClientOptions {
   /** Key of the app, `fc_…`. Leave it out if the address is a relay of yours, as you must in a browser. */
-  appKey?: string;
+  appKey?: string | undefined;
 }
 
 /** Request for a prediction; its id is generated unless you provide one. */
 export type PredictionInput = Omit<PredictionRequest, 'request_id'> & { request_id?: string | undefined };
 
 /** Outcome of a prediction that did not fail: a failure is a `ForecueError`. */
-export type Prediction = PredictionResponse | { status: 'cancelled' | 'superseded'; request_id: string };
+export type Prediction =
+  | (PredictionResponse & {
+      /** Other completions, best first, if they were asked for and there are any. They come in a header of the answer. */
+      alternatives?: string[];
+    })
+  | { status: 'cancelled' | 'superseded'; request_id: string };
+
+export interface PredictOptions extends CallOptions {
+  /** Number of other completions to ask for, 0 by default. They cost no unit. */
+  alternatives?: number;
+}
 
 /** Event that reports what became of a prediction. The event's id is generated unless you provide one. */
 export type PredictionEventInput = Omit<PredictionEventRequest, 'event_id'> & {
   event_id?: string | undefined;
 };
+
+export interface EventOptions extends CallOptions {
+  /** With `submitted`: the share of the accepted completion that is still in the message, from 0 to 1. */
+  retained?: number;
+}
 
 /** Client for an app (`/v1`), on behalf of its users. */
 export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPredictionEvent'> {
@@ -37,8 +53,11 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
    * Predicts what the person will type next. However often the client has to send the call, it is one prediction, and
    * costs at most one unit. Aborting the call also cancels the prediction on the server.
    */
-  predict(prediction: PredictionInput, options?: CallOptions): Promise<Prediction>;
-  recordPredictionEvent(event: PredictionEventInput, options?: CallOptions): Promise<PredictionEventResponse>;
+  predict(prediction: PredictionInput, options?: PredictOptions): Promise<Prediction>;
+  recordPredictionEvent(
+    event: PredictionEventInput,
+    options?: EventOptions,
+  ): Promise<PredictionEventResponse>;
 }
 
 /** Calls that do their work again if they are sent twice. All other calls carry an id, or change nothing. */
@@ -69,16 +88,29 @@ export function createAppClient(options: AppClientOptions): AppClient {
 
   return {
     ...methods,
-    recordPredictionEvent: (event, options) =>
-      methods.recordPredictionEvent({ ...event, event_id: event.event_id ?? crypto.randomUUID() }, options),
-    async predict(prediction, { signal, ...options } = {}) {
+    recordPredictionEvent: (event, { retained, ...options } = {}) => {
+      const body = { ...event, event_id: event.event_id ?? crypto.randomUUID() };
+      const call = callOf(v1Operations, 'recordPredictionEvent', [body, options]);
+      return send(call, retained === undefined ? {} : { 'forecue-retained': `${retained}` });
+    },
+    async predict(prediction, { signal, alternatives: asked = 0, ...options } = {}) {
       signal?.throwIfAborted();
+      let alternatives: string[] = [];
+      const onResponse = (response: Response) => {
+        alternatives = alternativesIn(response.headers);
+        options.onResponse?.(response);
+      };
       const body = { ...prediction, request_id: prediction.request_id ?? crypto.randomUUID() };
       const disconnect = new AbortController();
-      const call = callOf(v1Operations, 'predict', [body, { ...options, signal: disconnect.signal }]);
+      const call = callOf(v1Operations, 'predict', [
+        body,
+        { ...options, onResponse, signal: disconnect.signal },
+      ]);
       // If the connection breaks, the prediction may still run. `wait` makes a retry wait for its answer.
-      const outcome = send<PredictionResponse>(call, { prefer: 'wait' }).catch((error) =>
-        outcomeOfError(error, body.request_id),
+      const prefer = asked > 0 ? `wait, alternatives=${asked}` : 'wait';
+      const outcome = send<PredictionResponse>(call, { prefer }).then(
+        (answer) => (alternatives.length > 0 ? { ...answer, alternatives } : answer),
+        (error) => outcomeOfError(error, body.request_id),
       );
       if (signal === undefined) return outcome;
       return abortable(outcome, signal, async () => {

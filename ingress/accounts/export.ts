@@ -3,12 +3,24 @@ import type { Account } from '../../shared/db/entities/account.ts';
 import type { MemoryLink } from '../../shared/db/entities/memory.ts';
 import type { ProviderCall } from '../../shared/db/entities/provider.ts';
 import { type AccountPage, accountData, PAGE_BYTES_MAX } from '../../shared/db/stores/account-data.ts';
+import { presentApp } from '../../shared/db/stores/app-report.ts';
+import { readDecisionSettings } from '../../shared/db/stores/decisions.ts';
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
+import { EXPORTED } from '../../shared/schemas/export.ts';
+import { present } from '../../shared/schemas/present.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
-import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource } from '../memory/present.ts';
+import { presentSource } from '../memory/present.ts';
 import { presentSession } from '../recording/service.ts';
 import { presentReply } from '../replies/present.ts';
-import { presentKey, presentUser } from './present.ts';
+import {
+  presentAccess,
+  presentGrant,
+  presentKey,
+  presentLogIn,
+  presentPasskey,
+  presentUser,
+  presentWebhook,
+} from './present.ts';
 
 interface ExportParts {
   em: () => EntityManager;
@@ -28,7 +40,8 @@ export async function exportAccount(parts: ExportParts, account: Account): Promi
 
 async function* linesOfAccount({ em, renderEvent, reserve }: ExportParts, account: Account) {
   const { precisionTarget: precision_target, thresholdFloor: threshold_floor } = account;
-  yield line('account', { ...presentUser(account), precision_target, threshold_floor });
+  const settings = { precision_target, threshold_floor, ...(await readDecisionSettings(em(), account.id)) };
+  yield line('account', { ...presentUser(account), ...settings });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       const rendered = await Promise.all(page.rows.map(renderEvent));
@@ -52,16 +65,24 @@ type RowOf<Type extends PageType> = Extract<AccountPage, { type: Type }>['rows']
 
 const PRESENTERS: { [Type in PageType]: (row: RowOf<Type>) => object } = {
   key: presentKey,
+  passkey: presentPasskey,
+  log_in: presentOwnLogIn,
+  grant: presentGrant,
+  app: presentApp,
+  webhook: presentWebhook,
   connection: presentConnection,
+  access: presentAccess,
   session: presentSession,
-  profile: presentProfile,
-  raw: (row) => withWitness(row, presentRaw(row)),
-  episode: (row) => withWitness(row, withoutLinks(presentEpisode({ row, sources: [] }), 'raw_ids')),
-  fact: (row) => withWitness(row, withoutLinks(presentFact({ row, sources: [] }), 'episode_ids')),
+  mark: (row) => present(EXPORTED.mark, row),
+  profile: (row) => present(EXPORTED.profile, row),
+  raw: (row) => present(EXPORTED.raw, row),
+  // The sources of an episode or a fact are lines of the type `link`.
+  episode: (row) => present(EXPORTED.episode, row),
+  fact: (row) => present(EXPORTED.fact, row),
   link: presentLink,
   provider_call: presentCall,
   prediction: presentReply,
-  permission: presentPermission,
+  permission: (row) => present(EXPORTED.permission, row),
 };
 
 function linesOf({ type, rows }: Extract<AccountPage, { type: PageType }>): string {
@@ -82,6 +103,7 @@ function presentConnection({
   grantedAt,
   revokedAt,
   memory,
+  projects,
   endsAt,
 }: RowOf<'connection'>) {
   return {
@@ -92,28 +114,19 @@ function presentConnection({
     created_at: createdAt,
     granted_at: grantedAt,
     revoked_at: revokedAt ?? null,
-    scope: { memory },
+    scope: { memory, ...(projects && { projects }) },
     ends_at: endsAt ?? null,
   };
 }
 
-function withWitness({ witness }: { witness?: string | null }, row: object): object {
-  return { ...row, witness: witness ?? null };
-}
-
-/** Omits the ids of a row's sources, because the export lists sources in lines of type `link`. */
-function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): Omit<T, K> {
-  const { [sources]: _, ...rest } = row;
-  return rest;
+function presentOwnLogIn(row: RowOf<'log_in'>) {
+  const { current: _, ...data } = presentLogIn(row);
+  return data;
 }
 
 function presentLink(link: MemoryLink) {
   const { fromTier, fromId, relation } = link;
   return { from: { tier: fromTier, id: fromId }, relation, to: presentSource(link) };
-}
-
-function presentPermission({ accountId: _, sessionId, createdAt, ...row }: RowOf<'permission'>) {
-  return { ...row, required: row.required ?? null, session_id: sessionId ?? null, created_at: createdAt };
 }
 
 function presentCall(call: ProviderCall) {

@@ -1,14 +1,9 @@
-import type { MailConfig } from '../../shared/config/config.ts';
+import type { MailConfig } from '../../shared/config/mail.ts';
 import type { Log } from '../../shared/log.ts';
+import { codesOf, isPermanent, type Mail, openMailTransport } from '../../shared/net/mail.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import { retry } from '../../shared/timing/retry.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
-
-export interface Mail {
-  to: string;
-  subject: string;
-  text: string;
-}
 
 export interface Mailer {
   /** Sends the mail that `createMail` returns, in the background. The caller does not learn whether it was sent. */
@@ -29,25 +24,14 @@ export function reportNewPassword(
 const MAILS_AT_ONCE = 4;
 /** Maximum mails that wait to be sent. Further mails are dropped. */
 const WAITING_MAILS_MAX = 500;
-const CONNECT_TIMEOUT_MS = 10_000;
-const SOCKET_TIMEOUT_MS = 20_000;
 const BACKOFF = { firstMs: 1000, longestMs: 15_000 };
 const RETRY_FOR_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2000;
-/** Lowest reply code of a permanent failure (RFC 5321, 4.2.1). */
-const PERMANENT_CODE = 500;
 
 /** Retries a mail for a minute, unless its failure is permanent. Waiting mails are lost when the process stops. */
 export async function openMailer(config: MailConfig | undefined, log: Log): Promise<Mailer | undefined> {
   if (config === undefined) return undefined;
-  // Imports the package only if mail is configured, because the import takes 60 ms.
-  const { createTransport } = await import('nodemailer');
-  const timeouts = {
-    connectionTimeout: CONNECT_TIMEOUT_MS,
-    greetingTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: SOCKET_TIMEOUT_MS,
-  };
-  const transport = createTransport({ url: config.url, ...timeouts });
+  const sendMail = await openMailTransport(config);
   const limiter = new ConcurrencyLimiter({ capacity: MAILS_AT_ONCE, maxQueued: WAITING_MAILS_MAX });
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -55,14 +39,11 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
   const deliver = async (createMail: () => Promise<Mail | undefined>): Promise<void> => {
     const mail = await createMail();
     if (mail === undefined) return;
-    const { to, ...content } = mail;
-    // `to` is an object, because a string would be parsed as a list of addresses.
-    const message = { from: config.from, to: { name: '', address: to }, ...content };
     const until = performance.now() + RETRY_FOR_MS;
-    await retry(() => transport.sendMail(message), {
+    await retry(() => sendMail(mail), {
       ...BACKOFF,
       until,
-      when: (error) => codesOf(error).responseCode < PERMANENT_CODE,
+      when: (error) => !isPermanent(error),
       signal: closing.signal,
     });
   };
@@ -81,10 +62,4 @@ export async function openMailer(config: MailConfig | undefined, log: Log): Prom
       await withTimeout(CLOSE_TIMEOUT_MS, () => Promise.all(underWay)).catch(() => {});
     },
   };
-}
-
-/** Returns 0 as `responseCode` if the mail server did not answer. */
-function codesOf(error: unknown): { code: string; responseCode: number } {
-  const { code = 'unknown', responseCode = 0 } = error as { code?: string; responseCode?: number };
-  return { code, responseCode };
 }

@@ -2,9 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
 import { issueToken } from '../../shared/db/stores/log-ins.ts';
 import { passwordResetLink } from '../../shared/domain/account.ts';
+import type { Mail } from '../../shared/net/mail.ts';
 import { type Limiter, type LimiterFactory, takeOrRefuse } from '../limits/limiter.ts';
 import { networkOf } from '../request/address.ts';
-import type { Mail, Mailer } from './mailer.ts';
+import type { Mailer } from './mailer.ts';
 
 const WINDOW_S = 60 * 60;
 /** Requests for one e-mail address per window. A stranger may use them up: the owner still gets the links by mail. */

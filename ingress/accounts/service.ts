@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import type { Account } from '../../shared/db/entities/account.ts';
@@ -12,7 +13,8 @@ import {
   findPasswordHash,
 } from '../../shared/db/stores/accounts.ts';
 import { isInvite, redeemInvite } from '../../shared/db/stores/invites.ts';
-import { issueToken, ownerOfToken, type TokenOwner } from '../../shared/db/stores/log-ins.ts';
+import { ownerOfToken, type TokenOwner } from '../../shared/db/stores/log-ins.ts';
+import { beginLogIn, renewLogIn } from '../../shared/db/stores/own-log-ins.ts';
 import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
@@ -30,9 +32,11 @@ import type { LimiterFactory } from '../limits/limiter.ts';
 import { KnownNetworks, type PasswordAttempt, PasswordThrottle } from '../limits/password-throttle.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
 import { networkOf } from '../request/address.ts';
+import { deviceOf } from './device.ts';
 import { checkStrength, undefinedIfLinkEnded, validationErrorFor } from './errors.ts';
 import { type Mailer, reportNewPassword } from './mailer.ts';
 import { presentUser } from './present.ts';
+import type { AccountChange, PasswordReset, SignUp } from './requests.ts';
 
 interface AccountParts {
   em: () => EntityManager;
@@ -42,31 +46,6 @@ interface AccountParts {
   mailer: Mailer | undefined;
   publicUrl: string;
   log: Log;
-}
-
-interface SignUp {
-  email: string;
-  password: string;
-  name: string;
-  inviteCode: string | undefined;
-  address: string;
-}
-
-interface AccountChange {
-  name: string | undefined;
-  precisionTarget: number | null | undefined;
-  thresholdFloor: number | null | undefined;
-  password: string | undefined;
-  currentPassword: string | undefined;
-  /** Allowed only with a new password. */
-  revokeKeys: boolean;
-  address: string;
-}
-
-interface PasswordReset {
-  password: string;
-  revokeKeys: boolean;
-  address: string;
 }
 
 /** Maximum length of each queue of a network. One thread needs two seconds for a full queue, at 35 ms per hash. */
@@ -142,17 +121,17 @@ export class AccountService {
   }
 
   /**
-   * Issues tokens. Throws `overloaded`, and `invalid_credentials` if the password was changed or the account disabled
+   * Begins a log-in of the device that the headers describe. Throws `overloaded`, and `invalid_credentials` if the password was changed or the account disabled
    * since the account was read.
    */
-  async logIn(account: Account, gone: AbortSignal): Promise<LoginResponse> {
-    const issued = await this.#parts.takeTurn({ party: logInParty(account.id), gone }, () =>
-      issueToken(this.#parts.em(), 'refresh_tokens', account),
+  async logIn(account: Account, headers: IncomingHttpHeaders, gone: AbortSignal): Promise<LoginResponse> {
+    const device = deviceOf(headers['user-agent']);
+    const begun = await this.#parts.takeTurn({ party: logInParty(account.id), gone }, () =>
+      beginLogIn(this.#parts.em(), account, device),
     );
-    if (issued === undefined) throw new AppError('invalid_credentials');
-    const { token: refresh, generation } = issued;
-    const login = { accountId: account.id, loggedInAt: Date.now() / 1000, generation };
-    return { access: await this.#parts.tokens.issue(login), refresh, user: presentUser(account) };
+    if (begun === undefined) throw new AppError('invalid_credentials');
+    const access = await this.#parts.tokens.issue({ ...begun.login, accountId: account.id });
+    return { access, refresh: begun.token, user: presentUser(account) };
   }
 
   /**
@@ -164,11 +143,15 @@ export class AccountService {
     await transaction(this.#parts.em(), (tx) => endSessions(tx, user.id));
   }
 
-  /** Issues an access token with the original log-in time. Throws `not_authenticated` for an invalid refresh token. */
-  async renew(refresh: string): Promise<string> {
-    const owner = await ownerOfToken(this.#parts.em(), 'refresh_tokens', refresh);
-    if (owner === undefined) throw new AppError('not_authenticated');
-    return this.#parts.tokens.issue(owner);
+  /**
+   * Issues an access token with the original log-in time, and returns its account. Throws `not_authenticated` for an
+   * invalid refresh token.
+   */
+  async renew(refresh: string): Promise<{ access: string; account: Account }> {
+    const renewed = await renewLogIn(this.#parts.em(), refresh);
+    if (renewed === undefined) throw new AppError('not_authenticated');
+    const { login, account } = renewed;
+    return { access: await this.#parts.tokens.issue({ ...login, accountId: account.id }), account };
   }
 
   /**
@@ -185,14 +168,8 @@ export class AccountService {
     if (password === undefined)
       return changeAccount(this.#parts.em(), id, { name, precisionTarget, thresholdFloor });
     checkStrength(password, account.email);
-    const { emailKey, passwordHash: from } = account;
-    // Counts attempts by id, not by e-mail address, so that strangers cannot use them up.
-    await this.#throttle.guard(this.#passwordAttempt(id, emailKey, address), async () => {
-      const isCorrect =
-        currentPassword !== undefined &&
-        (await this.#inTurn('log-in', address, gone, () => verifyPassword(currentPassword, from)));
-      if (!isCorrect) throw new AppError('access_denied');
-    });
+    const { passwordHash: from } = account;
+    await this.checkPassword(account, { currentPassword, address }, gone);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
     const changedAccount = await changeAccount(this.#parts.em(), id, {
       name,
@@ -203,6 +180,21 @@ export class AccountService {
     });
     reportNewPassword(this.#parts, changedAccount.email);
     return changedAccount;
+  }
+
+  /** Throws `access_denied` for a wrong or missing password, and `rate_limited` after too many of them. */
+  async checkPassword(
+    { id, emailKey, passwordHash }: Account,
+    { currentPassword, address }: Pick<AccountChange, 'currentPassword' | 'address'>,
+    gone?: AbortSignal,
+  ): Promise<void> {
+    // Counts attempts by id, not by e-mail address, so that strangers cannot use them up.
+    await this.#throttle.guard(this.#passwordAttempt(id, emailKey, address), async () => {
+      const isCorrect =
+        currentPassword !== undefined &&
+        (await this.#inTurn('log-in', address, gone, () => verifyPassword(currentPassword, passwordHash)));
+      if (!isCorrect) throw new AppError('access_denied');
+    });
   }
 
   /** Returns the account for which the reset link was issued; undefined if the link is no longer valid. */

@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { createBatcher } from '../../shared/db/batcher.ts';
 import { type ActiveAccount, findActiveAccounts } from '../../shared/db/stores/accounts.ts';
 import { findAppsByKey } from '../../shared/db/stores/apps.ts';
+import { findAccountsByGrant, type GrantPrincipal } from '../../shared/db/stores/grants.ts';
 import { findAccountsByKey, markKeysUsed } from '../../shared/db/stores/service-keys.ts';
 import { requireCurrentLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../shared/security/keys.ts';
 import type { CredentialThrottle, WaitForTurn } from '../limits/credential-throttle.ts';
 import type { AccessToken, AccessTokens } from './access-tokens.ts';
+import type { GrantTokens } from './grant-tokens.ts';
 
 /**
  * Authenticates requests. `app` throws `invalid_app_key`, `user` throws `not_authenticated` or `token_expired`. Both
@@ -31,7 +33,7 @@ export interface Credentials {
 /** Caches each look-up for a second. Calls `recordKeyUse` at every use of a valid service key. */
 function createCredentials(
   find: { app: FindApp; user: FindUser },
-  tokens: AccessTokens,
+  tokens: Tokens,
   throttle: CredentialThrottle,
   recordKeyUse: (hash: Buffer) => void,
 ): Credentials {
@@ -40,10 +42,8 @@ function createCredentials(
   const usersByKey = cacheLookups(find.user.byKey, nameOfHash);
   // Tokens are looked up without waiting for a turn: a token that we signed cannot be a guess. The generation is in the
   // cache key, because a result cached for an earlier generation would refuse the token of a new log-in.
-  const usersByToken = cacheLookups(
-    find.user.byToken,
-    ({ accountId, generation }) => `${accountId} ${generation}`,
-  );
+  const usersByToken = cacheLookups(find.user.byToken, ({ id, generation }) => `${id} ${generation}`);
+  const usersByGrant = cacheLookups(find.user.byGrant, (id) => id);
   return {
     app: (headers, address) =>
       throttle.guard(headers, address, (turn) => authenticateApp(headers.authorization, inTurn(apps, turn))),
@@ -52,7 +52,7 @@ function createCredentials(
         authenticateUser(
           headers,
           tokens,
-          { byToken: usersByToken.find, byKey: inTurn(usersByKey, turn) },
+          { byToken: usersByToken.find, byKey: inTurn(usersByKey, turn), byGrant: usersByGrant.find },
           recordKeyUse,
         ),
       ),
@@ -67,8 +67,8 @@ function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: WaitForTurn) {
   };
 }
 
-/** Revoked credentials must stop working within two seconds, delays included. */
-const TTL_MS = 1000;
+/** Time for which a look-up is remembered. Revoked credentials must stop working within two seconds, delays included. */
+export const CREDENTIAL_TTL_MS = 1000;
 const ENTRIES_MAX = 10_000;
 
 interface LookUps<Key, Found> {
@@ -78,8 +78,8 @@ interface LookUps<Key, Found> {
 }
 
 /**
- * Caches results for `TTL_MS`, also when nothing was found. `remembers` knows a found key for longer. Unknown keys have
- * a cache of their own, so that they cannot displace found ones.
+ * Caches results for `CREDENTIAL_TTL_MS`, also when nothing was found. `remembers` knows a found key for longer. Unknown
+ * keys have a cache of their own, so that they cannot displace found ones.
  */
 function cacheLookups<Key, Found extends object>(
   find: (key: Key) => Promise<Found | undefined>,
@@ -87,10 +87,10 @@ function cacheLookups<Key, Found extends object>(
 ): LookUps<Key, Found> {
   const foundEntries = new LRUCache<string, Found>({
     max: ENTRIES_MAX,
-    ttl: TTL_MS,
+    ttl: CREDENTIAL_TTL_MS,
     noDeleteOnStaleGet: true,
   });
-  const missedKeys = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: TTL_MS });
+  const missedKeys = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: CREDENTIAL_TTL_MS });
   return {
     async find(key) {
       const name = nameOf(key);
@@ -116,17 +116,17 @@ const BATCH = { maxItems: 200 };
 
 export function openCredentials(
   { pool, em }: { pool: Pool; em: () => EntityManager },
-  tokens: AccessTokens,
+  tokens: Tokens,
   throttle: CredentialThrottle,
   log: Log,
 ): Credentials {
-  const byId = createBatcher((ids: string[]) => findActiveAccounts(pool, ids), BATCH);
   return createCredentials(
     {
       app: createBatcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), BATCH),
       user: {
-        byToken: ({ accountId }) => byId(accountId),
+        byToken: createBatcher((logIns: AccessToken[]) => findActiveAccounts(pool, logIns), BATCH),
         byKey: createBatcher((hashes: Buffer[]) => findAccountsByKey(pool, hashes), BATCH),
+        byGrant: createBatcher((ids: string[]) => findAccountsByGrant(pool, ids), BATCH),
       },
     },
     tokens,
@@ -154,17 +154,24 @@ function keyUseRecorder(write: (hash: Buffer) => Promise<void>, log: Log): (hash
   };
 }
 
-/** Both methods return undefined for an unknown or disabled account, `byKey` also for an unknown or revoked key. */
+/** Tokens of log-ins, and of programs that a person has let in. */
+export interface Tokens {
+  logIns: AccessTokens;
+  grants: GrantTokens;
+}
+
+/** Each returns undefined for an unknown or disabled account, and for an unknown or revoked key or grant. */
 interface FindUser {
   /** Finds a token's account. Its generation of log-ins is the current one, and may be newer than the token's. */
   byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
+  byGrant(id: string): Promise<GrantPrincipal | undefined>;
 }
 
 /** If a token and a key are sent, both must be valid and belong to the same account. */
 async function authenticateUser(
   headers: IncomingHttpHeaders,
-  tokens: AccessTokens,
+  tokens: Tokens,
   find: FindUser,
   recordKeyUse: (hash: Buffer) => void,
 ): Promise<UserPrincipal> {
@@ -182,17 +189,31 @@ async function authenticateUser(
 
 async function byToken(
   token: string | undefined,
-  tokens: AccessTokens,
+  tokens: Tokens,
   find: FindUser,
 ): Promise<UserPrincipal | undefined> {
   if (token === undefined || startsLikeServiceKey(token)) return undefined;
+  const claims = await tokens.logIns.verify(token);
+  if (claims === 'expired') throw new AppError('token_expired');
+  if (claims === 'invalid') return byGrant(token, tokens.grants, find);
+  const account = await find.byToken(claims);
+  if (account === undefined) return undefined;
+  if (account.hasEnded) throw new AppError('token_expired');
+  requireCurrentLogin(claims, account.generation);
+  return { id: account.id, login: claims, thresholdFloor: account.thresholdFloor };
+}
+
+async function byGrant(
+  token: string,
+  tokens: GrantTokens,
+  find: FindUser,
+): Promise<UserPrincipal | undefined> {
   const claims = await tokens.verify(token);
   if (claims === 'expired') throw new AppError('token_expired');
   if (claims === 'invalid') return undefined;
-  const account = await find.byToken(claims);
-  if (account === undefined) return undefined;
-  requireCurrentLogin(claims, account.generation);
-  return { id: account.id, login: claims, thresholdFloor: account.thresholdFloor };
+  const user = await find.byGrant(claims.grantId);
+  // The person may have left the program fewer scopes since.
+  return user && { ...user, scopes: user.scopes.filter((scope) => claims.scopes.includes(scope)) };
 }
 
 async function byKey(

@@ -176,7 +176,7 @@ class BoardPages {
 }
 
 const fileUrl = (name: string) => new URL(name, import.meta.url);
-const CSS = ['../pages/base.css', 'board.css', 'tables.css']
+const CSS = ['../pages/base.css', 'board.css', 'last-hour.css', 'tables.css']
   .map((name) => readFileSync(fileUrl(name), 'utf8'))
   .join('');
 const FILES = new Map([

@@ -1,3 +1,4 @@
+import type { ProviderState } from '../../shared/db/stores/board/last-hour.ts';
 import type { HourlySpending } from '../../shared/db/stores/board/lately.ts';
 import type { ShownProcess } from '../../shared/db/stores/board/live.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -15,34 +16,44 @@ import {
   text,
   workLink,
 } from './cells.ts';
+import { headline, isFailing, reasonOf } from './headline.ts';
+import { hourPlots } from './plots.ts';
 import type { BoardPool, BoardSnapshot } from './snapshot.ts';
 import { SUMMED_COLUMNS } from './spend.ts';
 
 /** The sections that are refreshed while somebody views the board, in their order on the page. */
 export const SECTIONS = {
+  now: 'Now',
+  hour: 'The last hour',
   pools: 'Pools',
   failures: 'Failures of the last hour',
   processes: 'Processes',
   parties: 'Parties with the most work',
+  providers: 'Provider',
   models: 'Models',
   spend: 'Provider, by hour',
+  webhooks: 'Webhooks',
   schedules: 'Recurring work',
   erasures: 'Accounts being erased',
 } as const;
 type SectionId = keyof typeof SECTIONS;
 
 export function renderSections(snapshot: BoardSnapshot): Record<SectionId, string> {
-  const { pools, live, lately, spend, tokenQuota, recurring, at } = snapshot;
+  const { pools, live, lately, spend, tokenQuota, recurring, providers, minutes, at } = snapshot;
   const sections: Record<SectionId, Html> = {
+    now: headline(snapshot),
+    hour: hourPlots(minutes),
     pools: html`<div class="pools">${pools.map(poolCard)}</div>`,
     failures: table('Failures', lately.failures, FAILURE_COLUMNS, 'None.'),
     processes: table('Processes', live.processes, PROCESS_COLUMNS, 'None.'),
     parties: table('Parties', live.parties, PARTY_COLUMNS, 'Nobody has work that waits or runs.'),
+    providers: table('Provider', providers, PROVIDER_COLUMNS, 'Not called in the last quarter of an hour.'),
     models: table('Models', modelsOf(snapshot), MODEL_COLUMNS, 'No call in the last 24 hours.'),
     spend: html`<p>Tokens of all accounts today (UTC): ${formatCount(lately.tokensToday)}
         ${tokenQuota === null ? undefined : `of ${formatCount(tokenQuota)}`}</p>
       ${table('Spend', hoursOf(spend.hours), HOUR_COLUMNS, 'No call to a provider in the last 24 hours.')}
       ${spend.isWhole ? undefined : html`<p class="none">Earlier calls are left out: there are too many.</p>`}`,
+    webhooks: html`<p>Deliveries that wait: ${formatCount(lately.deliveries.pending)}; failed in the last 24 hours: ${formatCount(lately.deliveries.failed)}</p>`,
     schedules: table('Schedules', recurring, recurringColumns(at), 'None.'),
     erasures: table('Erasures', lately.erasing, ERASURE_COLUMNS, 'None.'),
   };
@@ -99,12 +110,27 @@ function servedPools({ pools }: ShownProcess): string {
 
 const PROCESS_COLUMNS: Column<ShownProcess>[] = [
   { head: 'Kind', cell: ({ kind }) => html`<strong>${text(kind)}</strong>` },
+  { head: 'Host', cell: ({ host }) => (host === null ? NIL : text(host)) },
+  number('Pid', ({ pid }) => (pid === null ? NIL : `${pid}`)),
+  number('Port', ({ port }) => (port === null ? NIL : `${port}`)),
   { head: 'State', cell: stateBadge },
   { head: 'Version', cell: ({ version }) => text(version) },
   number('Heartbeats for', ({ steadyS }) => (steadyS === null ? NIL : formatDuration(steadyS))),
   { head: 'Serves (slots)', cell: servedPools },
   number('Holds', ({ holds }) => formatCount(holds)),
   { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
+];
+
+const PROVIDER_COLUMNS: Column<ProviderState>[] = [
+  { head: 'Model', cell: ({ model }) => html`<strong>${text(model)}</strong>` },
+  {
+    head: 'State',
+    cell: (state) => (isFailing(state) ? badge(reasonOf(state), 'bad') : badge('answers', 'good')),
+  },
+  { head: 'Last failure', cell: (state) => (state.reason === null ? NIL : reasonOf(state)) },
+  number('Calls in 15 min', ({ calls }) => formatCount(calls)),
+  number('Failed', ({ failed }) => formatCount(failed)),
+  number('Latest', ({ agoS }) => formatAgo(agoS)),
 ];
 
 const PARTY_COLUMNS: Column<BoardSnapshot['live']['parties'][number]>[] = [

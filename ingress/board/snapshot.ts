@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { type ProviderState, readProviderStates } from '../../shared/db/stores/board/last-hour.ts';
 import {
   type HourlySpending,
   type RecentOverview,
@@ -7,10 +8,11 @@ import {
 import { type LiveOverview, readLiveOverview } from '../../shared/db/stores/board/live.ts';
 import { desiredWorkers } from '../../shared/domain/scaling.ts';
 import { admissions } from '../../shared/metrics/work.ts';
-import { type Kind, kindsOfPool } from '../../shared/work/kind.ts';
+import { type Kind, kindNamesOfPool, kindsOfPool } from '../../shared/work/kind.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { type PoolReading, poolReader } from '../../shared/work/pool-load.ts';
 import { listRecurring, type RecurringWork } from '../../shared/work/recurring.ts';
+import { LastHour, type LastHourRow } from './last-hour.ts';
 import { DailySpending } from './spend.ts';
 
 export interface BoardPool extends PoolReading {
@@ -29,13 +31,19 @@ export interface BoardSnapshot {
   /** Limit on `lately.tokensToday`; null if there is none. */
   tokenQuota: number | null;
   recurring: RecurringWork[];
+  /** Models that were called in the last quarter of an hour. */
+  providers: ProviderState[];
+  /** Calls that people and apps wait for, by minute. */
+  minutes: LastHourRow[];
 }
 
 const KINDS = Object.values(kinds) as readonly Kind[];
+const PROVIDER_LOOK_BACK_MS = 15 * 60_000;
 
 /** The returned function reads a snapshot. */
 export function snapshotReader(pool: Pool, tokenQuota: number | null): () => Promise<BoardSnapshot> {
   const dailySpending = new DailySpending(pool);
+  const lastHour = new LastHour(pool, kindNamesOfPool(kinds, 'predict'));
   const readPools = poolReader(pool, kinds);
   return async () => {
     const at = Date.now();
@@ -45,13 +53,17 @@ export function snapshotReader(pool: Pool, tokenQuota: number | null): () => Pro
       readRecentOverview(pool, names),
     ]);
     const [spend, recurring] = await Promise.all([dailySpending.read(at), listRecurring(pool)]);
+    const [providers, minutes] = await Promise.all([
+      readProviderStates(pool, at - PROVIDER_LOOK_BACK_MS),
+      lastHour.read(at),
+    ]);
     const shed = await shedByKind();
     const shedIn = ({ pool: name }: PoolReading) =>
       Object.keys(kindsOfPool(kinds, name)).reduce((sum, kind) => sum + (shed.get(kind) ?? 0), 0);
     const pools = (await readPools()).map((reading) => {
       return { ...reading, desired: desiredWorkers(reading), shed: shedIn(reading) };
     });
-    return { at, pools, live, lately, spend, tokenQuota, recurring };
+    return { at, pools, live, lately, spend, tokenQuota, recurring, providers, minutes };
   };
 }
 

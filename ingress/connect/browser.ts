@@ -134,12 +134,13 @@ export function setPageHeaders(ctx: RequestContext): void {
 }
 
 /**
- * Answers with a page. With `redirectUri`, its forms may also redirect to the app. Chromium checks every redirect after
- * a form against `form-action`, and the app may redirect to any host, so the policy allows whole schemes: https, and
- * also http for an app on a loopback host.
+ * Answers with a page. With `redirectUri`, its forms may also redirect there. Chromium checks every redirect after a
+ * form against `form-action`, and an app may redirect to any host, so the policy allows whole schemes: https, also http
+ * for an app on a loopback host, and a native program's own.
  */
 export function sendPage(ctx: RequestContext, page: Html, redirectUri?: string): void {
-  const schemes = redirectUri === undefined ? '' : /^https:/i.test(redirectUri) ? ' https:' : ' http: https:';
+  const [scheme] = redirectUri?.match(/^[a-z][a-z0-9+.-]*:/i) ?? [];
+  const schemes = scheme === undefined ? '' : /^https:$/i.test(scheme) ? ' https:' : ` ${scheme} https:`;
   ctx.set('Content-Security-Policy', pagePolicy(`'self'${schemes}`));
   ctx.type = 'html';
   ctx.body = page.text;

@@ -4,6 +4,7 @@ import { exchange } from '../../shared/db/stores/connections/exchange.ts';
 import {
   endRevokedWork,
   type RevokedConnection,
+  type RevokeResult,
   revokeConnection,
 } from '../../shared/db/stores/connections/revoke.ts';
 import type { EndingOptions } from '../../shared/db/stores/erasure/work.ts';
@@ -15,13 +16,18 @@ const ENDING_TIME_MAX_MS = 2000;
 
 export type ConnectionChanges = ReturnType<typeof connectionChanges>;
 
-/** Changes of connections that also end work, and announce the ended work after the commit. */
-export function connectionChanges(em: () => EntityManager, options: EndingOptions, log: Log) {
+interface Announcing extends EndingOptions {
+  announceChanged(accountId: string, change: 'connections'): void;
+}
+
+/** Changes of connections that also end work, and announce both after the commit. */
+export function connectionChanges(em: () => EntityManager, options: Announcing, log: Log) {
   const { windowS } = options;
 
-  async function announceEnded<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
+  async function announce<Result extends RevokeResult>(work: Promise<Result>): Promise<Result> {
     const result = await work;
     options.announceEnded(result.ended);
+    if (result.accountId !== undefined) options.announceChanged(result.accountId, 'connections');
     if (result.ended.length >= ROWS_AT_ONCE) await endMore();
     return result;
   }
@@ -36,8 +42,8 @@ export function connectionChanges(em: () => EntityManager, options: EndingOption
 
   return {
     exchange: (appId: string, request: ConnectionExchangeRequest) =>
-      announceEnded(exchange(em(), appId, request, windowS)),
+      announce(exchange(em(), appId, request, windowS)),
     revokeConnection: (connection: RevokedConnection) =>
-      announceEnded(revokeConnection(em(), connection, windowS)),
+      announce(revokeConnection(em(), connection, windowS)),
   };
 }

@@ -2,10 +2,26 @@ import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts
 import { type Html, html } from '../pages/html.ts';
 import { layoutPage } from '../pages/layout.ts';
 import { csrfField, emailField, type FieldError, formAlert, inviteField, passwordField } from './fields.ts';
+import { en, type Texts } from './strings/en.ts';
+
+/** Who asks the person: an app, or a program that logs in. */
+export interface Asker {
+  appName: string;
+  redirectUri: string;
+}
 
 export interface FormPageData {
-  attempt: AttemptView;
+  t: Texts;
+  attempt: Asker;
   csrf: string;
+  /** What the page's address has before `view`. */
+  query: string;
+}
+
+/** Data of the question itself. `revokeUrl` leads to the console; undefined if there is none. */
+export interface QuestionPageData extends FormPageData {
+  email: string;
+  revokeUrl: string | undefined;
 }
 
 /** Data of a sign-in or sign-up form. `email` and `faults` are set when a refused form is shown again. */
@@ -15,123 +31,137 @@ export interface CredentialsPageData extends FormPageData {
 }
 
 export function signInPage(page: CredentialsPageData): Html {
-  const { attempt, faults = [] } = page;
+  const { t, attempt, faults = [] } = page;
   return layout(
-    'Sign in',
+    t,
+    t.signIn.title,
     html`
-    <h1>Sign in to continue</h1>
-    <p class="quiet">${appName(attempt)} asks to use your Forecue memory. Sign in first; then you decide.</p>
-    ${formAlert(faults)}
+    <h1>${t.signIn.heading}</h1>
+    <p class="quiet">${t.signIn.lead(appName(attempt))}</p>
+    ${formAlert(t, faults)}
     <form method="post">
       ${csrfField(page)}
       ${emailField(page)}
-      ${passwordField(faults, 'current-password')}
-      <button class="primary wide" name="do" value="sign-in">Sign in</button>
+      ${passwordField(t, faults, 'current-password')}
+      <button class="primary wide" name="do" value="sign-in">${t.signIn.button}</button>
     </form>
     ${foot(
       page,
-      html`<p>New to Forecue? <a href="?view=sign-up">Create an account</a></p>
-      <p><a href="forgotten-password" target="_blank" rel="noopener">Forgot your password?</a></p>`,
+      html`<p>${t.signIn.toSignUp(viewLink(page, 'sign-up'))}</p>
+      <p><a href="forgotten-password" target="_blank" rel="noopener">${t.signIn.forgotten}</a></p>`,
     )}`,
   );
 }
 
 export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }): Html {
-  const { attempt, faults = [], inviteOnly } = page;
+  const { t, attempt, faults = [], inviteOnly } = page;
   return layout(
-    'Create an account',
+    t,
+    t.signUp.title,
     html`
-    <h1>Create your account</h1>
-    <p class="quiet">${appName(attempt)} asks to use your Forecue memory. Create an account first; then you decide.</p>
-    ${formAlert(faults)}
+    <h1>${t.signUp.heading}</h1>
+    <p class="quiet">${t.signUp.lead(appName(attempt))}</p>
+    ${formAlert(t, faults)}
     <form method="post">
       ${csrfField(page)}
       ${emailField(page)}
-      ${passwordField(faults, 'new-password')}
-      ${inviteOnly ? inviteField(faults) : undefined}
-      <button class="primary wide" name="do" value="sign-up">Create account</button>
+      ${passwordField(t, faults, 'new-password')}
+      ${inviteOnly ? inviteField(t, faults) : undefined}
+      <button class="primary wide" name="do" value="sign-up">${t.signUp.button}</button>
     </form>
-    ${foot(page, html`<p>Have an account already? <a href="?view=sign-in">Sign in</a></p>`)}`,
+    ${foot(page, html`<p>${t.signUp.toSignIn(viewLink(page, 'sign-in'))}</p>`)}`,
   );
 }
+
+const viewLink =
+  ({ query }: FormPageData, view: string) =>
+  (words: string) =>
+    html`<a href="?${query}view=${view}">${words}</a>`;
 
 /** Numbers of days after which a consent ends; null: when it is revoked. */
 export const CONSENT_DAYS = [null, 1, 7, 30, 90, 365] as const;
 
-/** `revokeUrl` leads to the console, where the person can revoke the consent; undefined if there is no console. */
-export function consentPage(page: FormPageData & { email: string; revokeUrl: string | undefined }): Html {
-  const { attempt, email, revokeUrl } = page;
-  const revoke =
-    revokeUrl === undefined
-      ? 'revoke this at any time'
-      : html`<a href="${revokeUrl}" target="_blank" rel="noopener">revoke this at any time</a>`;
+export function consentPage(page: QuestionPageData): Html {
+  const { t, attempt } = page;
+  const { consent } = t;
   return layout(
-    'Allow access',
+    t,
+    consent.title,
     html`
-    <h1>Allow ${appName(attempt)} to use your memory?</h1>
-    <form method="post" class="account">
-      ${csrfField(page)}
-      <p><span class="quiet">Signed in as</span><strong><bdi>${email}</bdi></strong></p>
-      <button class="link small" name="do" value="switch">Use another account</button>
-    </form>
+    <h1>${consent.heading(appName(attempt))}</h1>
+    ${signedInAs(page)}
     <section aria-labelledby="terms">
-      <h2 id="terms">What this means</h2>
+      <h2 id="terms">${t.terms}</h2>
       <ul>
-        <li class="may"><strong>Your memory shapes its predictions</strong>
-          <span>Forecue uses your profile, facts and what you wrote lately to suggest what you type next in the app. A suggestion may
-          reflect what they say.</span></li>
-        <li class="not"><strong>It cannot read your memory as such</strong>
-          <span>The app gets the suggestions, and no access to your profile, facts or texts.</span></li>
-        <li class="may"><strong>It can learn from suggestions</strong>
-          <span>By trying out beginnings, the app could find words that you use, and names are words, too. It could also find phrases
-          that you wrote in different texts and sessions, or by habit. Forecue never uses what it recognises as a password or key, as
-          an amount of money, or as about your health, beliefs or papers. The same holds for words of six characters or more that
-          mix letters and digits. Phrases leave out long numbers, addresses and names of accounts, too. Texts and facts that you tagged
-          private are left out. It does not recognise every secret.</span></li>
-        <li class="not"><strong>It adds nothing to your memory</strong>
-          <span>What the app sends to Forecue is not stored there.</span></li>
-        <li class="may"><strong>You can ${revoke}</strong>
-          <span>From then on your memory is not used for the app any more.</span></li>
+        ${term('may', consent.shapes, consent.shapesHow)}
+        ${term('not', consent.noReading, consent.noReadingHow)}
+        ${term('may', consent.learns, consent.learnsHow)}
+        ${term('not', consent.addsNothing, consent.addsNothingHow)}
+        ${term('may', canRevoke(page), consent.afterRevoke)}
       </ul>
     </section>
     <form method="post" class="choice">
       ${csrfField(page)}
       <fieldset>
-        <legend>What it may use</legend>
-        <label class="check"><input type="radio" name="memory" value="all" checked>Your profile, facts and what you wrote</label>
-        <label class="check"><input type="radio" name="memory" value="facts">Only your profile and facts</label>
+        <legend>${consent.scope}</legend>
+        <label class="check"><input type="radio" name="memory" value="all" checked>${consent.all}</label>
+        <label class="check"><input type="radio" name="memory" value="facts">${consent.facts}</label>
       </fieldset>
       <div class="field">
-        <label for="days">Until</label>
+        <label for="projects">${consent.projects}</label>
+        <input id="projects" name="projects" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="2000"
+          aria-describedby="projects-hint">
+        <p class="quiet" id="projects-hint">${consent.projectsHint}</p>
+      </div>
+      <div class="field">
+        <label for="days">${consent.until}</label>
         <select id="days" name="days">${CONSENT_DAYS.map(
-          (days) => html`<option value="${days ?? ''}">${dayText(days)}</option>`,
+          (days) => html`<option value="${days ?? ''}">${consent.days(days)}</option>`,
         )}</select>
       </div>
-      <button class="primary" name="do" value="approve">Allow</button>
-      <button class="secondary" name="do" value="deny">Deny</button>
+      ${decisionButtons(t)}
     </form>
-    <p class="foot small quiet">Either way you go back to <strong><bdi>${new URL(attempt.redirectUri).host}</bdi></strong>.</p>`,
+    ${wayBack(t, new URL(attempt.redirectUri).host)}`,
   );
 }
 
-function dayText(days: (typeof CONSENT_DAYS)[number]): string {
-  if (days === null) return 'you revoke it';
-  return days === 1 ? 'tomorrow' : `${days} days from now`;
+/** One line of what a decision means: `may` is what happens, `not` what does not. */
+export function term(kind: 'may' | 'not', what: Html | string, how: string): Html {
+  return html`<li class="${kind}"><strong>${what}</strong> <span>${how}</span></li>`;
 }
 
-export function closedPage(attempt: AttemptView): Html {
+export function decisionButtons({ allow, deny }: Texts): Html {
+  return html`<button class="primary" name="do" value="approve">${allow}</button>
+      <button class="secondary" name="do" value="deny">${deny}</button>`;
+}
+
+export function wayBack({ backTo }: Texts, place: string): Html {
+  return html`<p class="foot small quiet">${backTo(html`<strong><bdi>${place}</bdi></strong>`)}</p>`;
+}
+
+export function signedInAs(page: QuestionPageData): Html {
+  return html`
+    <form method="post" class="account">
+      ${csrfField(page)}
+      <p><span class="quiet">${page.t.signedInAs}</span><strong><bdi>${page.email}</bdi></strong></p>
+      <button class="link small" name="do" value="switch">${page.t.otherAccount}</button>
+    </form>`;
+}
+
+export function canRevoke({ t, revokeUrl }: Pick<QuestionPageData, 't' | 'revokeUrl'>): Html {
+  return t.canRevoke((words) =>
+    revokeUrl === undefined
+      ? html`${words}`
+      : html`<a href="${revokeUrl}" target="_blank" rel="noopener">${words}</a>`,
+  );
+}
+
+export function closedPage(t: Texts, attempt: AttemptView): Html {
+  const { closed } = t;
   const app = appName(attempt);
   return attempt.standing === 'expired'
-    ? messagePage(
-        'This request has expired',
-        html`<p>A request to connect waits for a short while only. Go back to ${app} and start again.</p>`,
-      )
-    : messagePage(
-        'This request was already answered',
-        html`
-        <p>It was allowed or denied before. After a second click, the first one counts.</p>
-        <p>If ${app} did not go on by itself, go back to it and start again.</p>`,
-      );
+    ? messagePage(t, closed.expired, html`<p>${closed.expiredWhy(app)}</p>`)
+    : messagePage(t, closed.answered, html`<p>${closed.answeredWhy}</p><p>${closed.goBack(app)}</p>`);
 }
 
 interface CallbackQuery {
@@ -141,11 +171,12 @@ interface CallbackQuery {
   publicUrl: string;
 }
 
-/** Stands in for an app's redirect URI during development: shows what the app would do next. */
+/** Stands in for an app's redirect URI during development: shows its developer, in English, what the app would do next. */
 export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   const error = get('error');
   if (error !== '')
     return messagePage(
+      en,
       'The app may not use the memory',
       html`<p>It gets <code>error=${error}</code> and its own <code>state</code>, and no code.</p>`,
     );
@@ -158,6 +189,7 @@ export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   };
   const issuer = get('iss');
   return messagePage(
+    en,
     'Back in the app',
     html`
     <p class="quiet">This page stands in for your app's own. An app now takes three steps, on its server.</p>
@@ -173,19 +205,19 @@ export function callbackPage({ get, publicUrl }: CallbackQuery): Html {
   );
 }
 
-export function messagePage(title: string, text: Html): Html {
-  return layout(title, html`<h1>${title}</h1>${text}`);
+export function messagePage(t: Texts, title: string, text: Html): Html {
+  return layout(t, title, html`<h1>${title}</h1>${text}`);
 }
 
 /** Links to the same page without its query. All links are relative, so that they work under a path prefix. */
-export const reloadLink = html`<p><a href="?">Load the page again</a></p>`;
+export const reloadLink = ({ reload }: Texts) => html`<p><a href="?">${reload}</a></p>`;
 
-export function layout(title: string, content: Html): Html {
-  return layoutPage({ title, content, root: '../' });
+export function layout({ lang }: Texts, title: string, content: Html): Html {
+  return layoutPage({ title, lang, content, root: '../' });
 }
 
 /** Isolates the name (`<bdi>`), so that right-to-left characters in it cannot reorder the text around it. */
-function appName({ appName }: AttemptView): Html {
+export function appName({ appName }: Pick<Asker, 'appName'>): Html {
   return html`<strong><bdi>${appName}</bdi></strong>`;
 }
 
@@ -195,7 +227,7 @@ function foot(page: FormPageData, alternative: Html): Html {
       ${alternative}
       <form method="post">
         ${csrfField(page)}
-        <button class="link" name="do" value="deny">Cancel and go back to <bdi>${page.attempt.appName}</bdi></button>
+        <button class="link" name="do" value="deny">${page.t.cancel(html`<bdi>${page.attempt.appName}</bdi>`)}</button>
       </form>
     </div>`;
 }

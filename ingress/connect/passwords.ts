@@ -15,6 +15,7 @@ import {
   newPasswordPage,
 } from './password-pages.ts';
 import { orRefusal, setRefusal } from './sign-in.ts';
+import { textsFor } from './strings/index.ts';
 
 interface PasswordParts extends Pick<ConsentParts, 'accounts' | 'signingKeys' | 'publicUrl' | 'console'> {
   resetLinks: ResetLinks;
@@ -47,14 +48,17 @@ export class PasswordPages {
   }
 
   async showForgotten(ctx: PageContext): Promise<void> {
-    if (!this.#parts.resetLinks.areMailed) return sendPage(ctx, askOperatorPage());
+    if (!this.#parts.resetLinks.areMailed) return sendPage(ctx, askOperatorPage(textsFor(ctx)));
     const browserToken = this.#browserCookie.read(ctx) ?? this.#browserCookie.write(ctx);
-    sendPage(ctx, forgottenPage({ csrf: this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM) }));
+    sendPage(
+      ctx,
+      forgottenPage({ t: textsFor(ctx), csrf: this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM) }),
+    );
   }
 
   async ask(ctx: PageContext): Promise<void> {
     const { resetLinks } = this.#parts;
-    if (!resetLinks.areMailed) return sendPage(ctx, askOperatorPage());
+    if (!resetLinks.areMailed) return sendPage(ctx, askOperatorPage(textsFor(ctx)));
     const form = await readForm(ctx);
     const browserToken = this.#forms.check(ctx, form, this.#browserCookie.read(ctx), FORGOTTEN_PASSWORD_FORM);
     const email = form.get('email') ?? '';
@@ -63,10 +67,10 @@ export class PasswordPages {
       if (!checked.ok) throw new ValidationError(checked.faults);
       await resetLinks.ask(checked.value.email, ctx.state.address);
     });
-    if (refusal === undefined) return sendPage(ctx, mailedPage(email));
+    if (refusal === undefined) return sendPage(ctx, mailedPage(textsFor(ctx), email));
     setRefusal(ctx, refusal);
     const csrf = this.#forms.issue(browserToken, FORGOTTEN_PASSWORD_FORM);
-    sendPage(ctx, forgottenPage({ csrf, email, faults: refusal.faults }));
+    sendPage(ctx, forgottenPage({ t: textsFor(ctx), csrf, email, faults: refusal.faults }));
   }
 
   async showNew(ctx: PageContext): Promise<void> {
@@ -82,7 +86,11 @@ export class PasswordPages {
     if (!token || !account) return this.#sendLinkEnded(ctx);
     sendPage(
       ctx,
-      newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email: account.email }),
+      newPasswordPage({
+        t: textsFor(ctx),
+        csrf: this.#forms.issue(token, NEW_PASSWORD_FORM),
+        email: account.email,
+      }),
     );
   }
 
@@ -107,16 +115,21 @@ export class PasswordPages {
       setRefusal(ctx, result);
       return sendPage(
         ctx,
-        newPasswordPage({ csrf: this.#forms.issue(token, NEW_PASSWORD_FORM), email, faults: result.faults }),
+        newPasswordPage({
+          t: textsFor(ctx),
+          csrf: this.#forms.issue(token, NEW_PASSWORD_FORM),
+          email,
+          faults: result.faults,
+        }),
       );
     }
     this.#linkCookie.remove(ctx);
-    sendPage(ctx, changedPage(hasConsole ? '../console/' : undefined));
+    sendPage(ctx, changedPage(textsFor(ctx), hasConsole ? '../console/' : undefined));
   }
 
   #sendLinkEnded(ctx: PageContext): void {
     this.#linkCookie.remove(ctx);
     ctx.status = GONE_STATUS;
-    sendPage(ctx, linkEndedPage());
+    sendPage(ctx, linkEndedPage(textsFor(ctx)));
   }
 }

@@ -3,7 +3,6 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { LoginRequest, SignupRequest } from '../../shared/schemas/accounts.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
-import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../../shared/schemas/limits.ts';
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
 import type { AccountService } from '../accounts/service.ts';
 import type { RequestContext, RequestState } from '../request/context.ts';
@@ -78,7 +77,7 @@ export async function orRefusal<T>(work: () => Promise<T>): Promise<T | FormRefu
       status: statusOf(code, 'connect'),
       code,
       retryAfterS,
-      faults: [{ message: 'Too many tries at the moment. Wait a little, then try again.' }],
+      faults: [{ text: 'too_many_tries' }],
     };
   }
 }
@@ -88,25 +87,21 @@ function refusalOf(code: string, faults: FieldError[]): FormRefusal {
 }
 
 const FORM_ERRORS: Partial<Record<ErrorCode, FieldError>> = {
-  invalid_credentials: { message: 'Wrong e-mail address or password.' },
-  email_taken: { field: 'email', message: 'There is an account with this address. Sign in instead.' },
-  invite_required: { field: 'invite_code', message: 'This invite code is unknown or was used before.' },
+  invalid_credentials: { text: 'invalid_credentials' },
+  email_taken: { field: 'email', text: 'email_taken' },
+  invite_required: { field: 'invite_code', text: 'invite_required' },
 };
 
-const FIELD_MESSAGES: Record<Field, (fault: Fault) => string> = {
-  email: ({ type }) =>
-    type === 'string_too_long'
-      ? `Use an address of at most ${EMAIL_MAX} characters.`
-      : 'Enter an e-mail address, such as name@example.com.',
-  password: ({ type, msg }) => {
-    if (type === 'string_too_short') return `Use at least ${PASSWORD_MIN} characters.`;
-    if (type === 'string_too_long') return `Use at most ${PASSWORD_MAX} characters.`;
-    return `${msg}.`;
+const FIELD_TEXTS: Record<Field, (type: string) => FieldError['text']> = {
+  email: (type) => (type === 'string_too_long' ? 'email_too_long' : 'email'),
+  password: (type) => {
+    if (type === 'string_too_short') return 'password_too_short';
+    return type === 'string_too_long' ? 'password_too_long' : 'password';
   },
-  invite_code: () => 'This invite code is unknown or was used before.',
+  invite_code: () => 'invite_required',
 };
 
-function fieldErrorOf(fault: Fault): FieldError {
-  const field = fault.loc.at(-1) as Field;
-  return { field, message: FIELD_MESSAGES[field](fault) };
+function fieldErrorOf({ loc, type }: Fault): FieldError {
+  const field = loc.at(-1) as Field;
+  return { field, text: FIELD_TEXTS[field](type) };
 }

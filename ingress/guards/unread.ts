@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Middleware } from 'koa';
@@ -10,17 +10,19 @@ import type { RequestContext, RequestState } from '../request/context.ts';
 const PIECE_BYTES = 128 * KIB;
 
 /**
- * Cuts off a client that reads nothing for `timeoutMs`, or that takes longer than `timeoutMs` for one piece of a large
- * or streamed answer. Otherwise a client that reads a few bytes now and then could keep the answer in memory for hours.
+ * Cuts off a client that takes longer than `timeoutMs` for one piece of a large or streamed answer, or that reads nothing
+ * of what is left for as long. Node's own time-out alone would let a client that reads a few bytes now and then keep the
+ * answer in memory for hours.
  */
 export function cutUnreadAnswers(timeoutMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    // The time-out counts from the last byte sent, so a stream must write something within `timeoutMs`.
-    ctx.res.setTimeout(timeoutMs);
-    const { body, length } = ctx;
-    if (!isLarge(body)) return;
-    ctx.body = Readable.from(inPieces(body, () => ctx.res.destroy(), timeoutMs));
+    const { body, length, res } = ctx;
+    if (!isLarge(body)) {
+      res.setTimeout(timeoutMs);
+      return;
+    }
+    ctx.body = Readable.from(inPieces(body, res, timeoutMs));
     // Koa forgets the length when the body is replaced.
     if (length !== undefined) ctx.length = length;
   };
@@ -33,12 +35,12 @@ function isLarge(body: RequestContext['body']): body is LargeBody {
   return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > PIECE_BYTES;
 }
 
-async function* inPieces(body: LargeBody, cut: () => void, timeoutMs: number): AsyncGenerator<Buffer> {
+async function* inPieces(body: LargeBody, res: ServerResponse, timeoutMs: number): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<string | Buffer> | (string | Buffer)[] =
     body instanceof Readable ? body : [body];
   for await (const chunk of chunks) {
     for (const piece of typeof chunk === 'string' ? encodedPieces(chunk) : copiedPieces(chunk)) {
-      const tooSlow = setTimeout(cut, timeoutMs);
+      const tooSlow = setTimeout(() => res.destroy(), timeoutMs);
       try {
         yield piece;
       } finally {
@@ -46,6 +48,8 @@ async function* inPieces(body: LargeBody, cut: () => void, timeoutMs: number): A
       }
     }
   }
+  // The last pieces wait in the connection's buffers.
+  res.setTimeout(timeoutMs);
 }
 
 const UTF_8 = new TextEncoder();

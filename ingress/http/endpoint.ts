@@ -4,15 +4,17 @@ import type { Readable } from 'node:stream';
 import type { RouterContext } from '@koa/router';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Box } from '../../shared/box.ts';
+import type { Reads } from '../../shared/db/access-log.ts';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { Scope } from '../../shared/schemas/accounts.ts';
+import type { Change } from '../../shared/schemas/changes.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { Credential, Paths, RequestState, Surface } from '../request/context.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 
-/** Sections of the API document, in their order. */
+/** Sections of the API document. */
 export const TAGS = {
   Connections: 'Link a user of an app to a Forecue account, with PKCE, and end the link.',
   Predictions: 'Ask for a completion, cancel it, and report what became of it.',
@@ -22,7 +24,10 @@ export const TAGS = {
   Memory: 'What is remembered about the account: raw rows, episodes, facts, and its profile.',
   Replies: 'Predict what the person would reply to an agent, and report what they did reply.',
   Jobs: 'Work that goes on whether or not its caller waits.',
+  Decisions: 'What was decided for a person, and what may be.',
   'Own connections': 'The apps that may use an account, seen by its owner.',
+  Apps: 'The apps that an account has made, if the operator lets people make apps.',
+  Webhooks: 'Addresses to which events of an account or of its apps are sent.',
   Console: 'Logging in to the page at `/console/`, for that page alone.',
   Health: 'For load balancers.',
 };
@@ -44,6 +49,8 @@ export interface Declaration {
   scopes?: readonly Scope[];
   /** The answer has more than was posted: a key without the scope `read` gets 204 in its place. */
   showsStored?: boolean;
+  /** What a success has changed of the account. */
+  changes?: Change;
   /** Exempts the endpoint from the rate limits. */
   unlimited?: boolean;
   /**
@@ -85,8 +92,8 @@ export interface Declaration {
   otherResponse?: TSchema;
   /** Media type of a success; JSON by default. */
   responseType?: string;
-  /** The endpoint also answers with server-sent events, to callers that accept them. */
-  streams?: boolean;
+  /** The endpoint also answers with server-sent events: the name of the one with the answer. */
+  streams?: 'done' | 'changed';
   responseHeaders?: readonly ResponseHeader[];
 }
 
@@ -123,6 +130,8 @@ export interface Answer<Body = unknown> {
   /** Media type, in place of the declared one. */
   type?: string;
   headers?: Record<string, string>;
+  /** Numbers of the account's stored rows in the body. A stream's handler counts them itself. */
+  read?: Reads;
 }
 
 type ResponseOf<D> =
@@ -229,17 +238,4 @@ export function pagesOn<S extends Surface>(surface: S) {
     credential: Page['credential'],
     serve: Page<Parts>['serve'],
   ): Page<Parts> => ({ surface, method, path, credential, serve });
-}
-
-const METHOD_SCOPES: Record<Method, Scope> = {
-  GET: 'read',
-  POST: 'write',
-  PUT: 'write',
-  PATCH: 'write',
-  DELETE: 'forget',
-};
-
-/** Returns the scopes that allow a key to call the endpoint; one of them is enough. */
-export function scopesOf({ method, scopes = [METHOD_SCOPES[method]] }: Endpoint): readonly Scope[] {
-  return scopes;
 }

@@ -18,6 +18,11 @@ export const REQUEST_HEADERS = {
       'The project that this is about: a name, the path of a folder or the address of a repository, percent-encoded beyond ASCII. What the person said in other projects is left out.',
     schema: Type.String(),
   },
+  'Forecue-Retained': {
+    description:
+      'With `submitted`: the share of the accepted completion that is still in the message, from 0 to 1, with up to three decimals.',
+    schema: Type.Number({ minimum: 0, maximum: 1 }),
+  },
   'Idempotency-Key': {
     description: 'Your key for this request. A repeat gets the same answer for a while.',
     schema: Name,
@@ -28,7 +33,7 @@ export const REQUEST_HEADERS = {
   },
   Prefer: {
     description:
-      '`wait`: while the same request still runs, wait for its answer instead of 409 `request_in_flight`. `respond-async`, where the answer may be 202: do not wait.',
+      '`wait`: while the same request still runs, wait for its answer instead of 409 `request_in_flight`. `respond-async`, where the answer may be 202: do not wait. `alternatives=2`, on `/v1/predictions`: up to so many other completions, in `Forecue-Alternatives`.',
     schema: Type.String(),
   },
   'X-On-Disconnect': {
@@ -52,7 +57,11 @@ export const RESPONSE_HEADERS = {
     description: 'Where the error comes from.',
     schema: oneOf(['ingress', 'worker', 'provider']),
   },
-  'WWW-Authenticate': { description: 'The scheme of the credential.', schema: oneOf(['Bearer']) },
+  'WWW-Authenticate': {
+    description:
+      'The scheme of the credential; on `/api` also where a program finds out how to log in (RFC 9728).',
+    schema: Type.String({ pattern: '^Bearer' }),
+  },
   'Retry-After': {
     description: 'Whole seconds after which to try again. Not with every code of this status.',
     schema: Type.Integer({ minimum: 1 }),
@@ -73,6 +82,11 @@ export const RESPONSE_HEADERS = {
   },
   'Set-Cookie': {
     description: 'The refresh token, where no script can read it.',
+    schema: Type.String(),
+  },
+  'Forecue-Alternatives': {
+    description:
+      'Other completions, the likeliest first, if the request preferred any: a Structured Field List of Display Strings (RFC 9651).',
     schema: Type.String(),
   },
   'Server-Timing': {

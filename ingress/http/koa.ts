@@ -11,8 +11,8 @@ import { REQUEST_HEADERS, RESPONSE_HEADERS } from './headers.ts';
 import { createRouter, type RouterDependencies } from './router.ts';
 
 export interface KoaDependencies<Parts> extends RouterDependencies<Parts> {
-  /** Middleware around the routes of the surface `connect`. It also answers their errors. */
-  pages?: Middleware<RequestState>;
+  /** Middleware around the routes of a surface. It also answers their errors. */
+  surfaces?: Partial<Record<Surface, Middleware<RequestState>>>;
   refusals: Pick<RefusalCounter, 'add'>;
   trustProxy: readonly string[];
   publicUrl: string;
@@ -20,21 +20,36 @@ export interface KoaDependencies<Parts> extends RouterDependencies<Parts> {
   sendTimeoutMs: number;
   log: Log;
   isShuttingDown: () => boolean;
+  /** Called for each request that may change something. */
+  noteChange(): void;
 }
 
 /** Each middleware encloses those added after it. */
 export function createKoa<Parts>(dependencies: KoaDependencies<Parts>): Koa<RequestState> {
-  const { pages, refusals, trustProxy, publicUrl, corsOrigins, sendTimeoutMs, log, isShuttingDown } =
-    dependencies;
+  const {
+    surfaces = {},
+    refusals,
+    trustProxy,
+    publicUrl,
+    corsOrigins,
+    sendTimeoutMs,
+    log,
+    isShuttingDown,
+    noteChange,
+  } = dependencies;
   const app = new Koa<RequestState>();
   app.use(cutUnreadAnswers(sendTimeoutMs));
   app.use(dropUnreadBodies());
   app.use(requestContext(log, addressReader(trustProxy), isShuttingDown, publicUrl));
   app.use(countRefusals(refusals));
-  app.use(handleErrors);
+  app.use(handleErrors(publicUrl));
   app.use(checkHead);
+  app.use((ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') noteChange();
+    return next();
+  });
   if (corsOrigins.length > 0) app.use(onSurface('api', apiCors(corsOrigins)));
-  if (pages !== undefined) app.use(onSurface('connect', pages));
+  app.use((ctx, next) => surfaces[ctx.state.surface]?.(ctx, next) ?? next());
   app.use(createRouter(dependencies).routes());
   // Replaces Koa's printing of errors that occur after `handleErrors`, while an answer is sent.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));

@@ -3,10 +3,18 @@ import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
 import { Box } from '../../shared/box.ts';
 import { isDecodable } from '../../shared/config/values.ts';
-import { hasScope, requireFreshLogin, requireLogin, requireScope } from '../../shared/domain/account.ts';
+import type { Reads } from '../../shared/db/access-log.ts';
+import {
+  hasScope,
+  requireFreshLogin,
+  requireLogin,
+  requireScope,
+  type UserPrincipal,
+} from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { isStorable } from '../../shared/schemas/build.ts';
+import type { Change } from '../../shared/schemas/changes.ts';
 import { BODY_BYTES_MAX, BODY_VALUES_MAX, KIB, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { compile, compileQuery, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
@@ -25,8 +33,8 @@ import {
   isEndpoint,
   type ParamKind,
   type Route,
-  scopesOf,
 } from './endpoint.ts';
+import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
@@ -39,6 +47,9 @@ export interface RouterDependencies<Parts> {
   credentials: Credentials;
   countRequest: CountRequest;
   takeTurn: TakeTurn;
+  announceChanged(accountId: string, change: Change): void;
+  /** Counts what an account's caller has read. */
+  noteReads(user: UserPrincipal, reads: Reads): void;
   /** Maximum time of the checks of a credential and of the rate limit. */
   checksTimeoutMs: number;
 }
@@ -54,6 +65,11 @@ export function createRouter<Parts>(dependencies: RouterDependencies<Parts>): Ro
       : async (ctx: Context) => {
           await dependencies.countRequest(ctx);
           await route.serve(ctx, dependencies.parts);
+          const { accountId } = ctx.state;
+          // The pages on which a person lets apps and programs in, and sets a new password.
+          if (accountId === undefined || route.method !== 'POST') return;
+          for (const change of ['connections', 'account'] as const)
+            dependencies.announceChanged(accountId, change);
         };
     const hasParams = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
@@ -75,7 +91,15 @@ function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
 /** Serves an endpoint. The order of the steps decides which error a request gets, so it is part of the API. */
 function serveEndpoint<Parts>(
   endpoint: Endpoint<Parts>,
-  { parts, credentials, countRequest, takeTurn, checksTimeoutMs }: RouterDependencies<Parts>,
+  {
+    parts,
+    credentials,
+    countRequest,
+    takeTurn,
+    noteReads,
+    announceChanged,
+    checksTimeoutMs,
+  }: RouterDependencies<Parts>,
   { bodies, answers }: { bodies: Bodies; answers: AnswerBudget },
 ) {
   const {
@@ -133,7 +157,11 @@ function serveEndpoint<Parts>(
       // The answer repeats the posted rows. Reserves memory for it now, so that the request does not wait for memory
       // during its turn.
       if (inTurn && Array.isArray(body)) await reserve(bytes + ADDED_BYTES_PER_ROW * body.length);
-      return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
+      const answer = await (inTurn && user
+        ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle)
+        : handle());
+      if (endpoint.changes && user) announceChanged(user.id, endpoint.changes);
+      return answer;
     };
     const answer = checkBody
       ? await withBody(ctx, sender, (sent, bytes) => {
@@ -145,6 +173,7 @@ function serveEndpoint<Parts>(
         })
       : await run(undefined);
     const isHidden = endpoint.showsStored && user !== undefined && !hasScope(user, ['read']);
+    if (user !== undefined && answer.read !== undefined) noteReads(user, answer.read);
     send(ctx, endpoint, isHidden ? { status: 204 } : answer);
     // A stream has no length; its handler reserves memory for it.
     if (ctx.length !== undefined) share.shrinkTo(ctx.length);

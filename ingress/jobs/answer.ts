@@ -12,7 +12,7 @@ import { callOf, type JobKind, type JobService } from './service.ts';
 export const EVENT_STREAM = 'text/event-stream';
 
 /** Makes nginx pass each event on at once, in its default configuration. */
-const UNBUFFERED = { 'X-Accel-Buffering': 'no' };
+export const UNBUFFERED = { 'X-Accel-Buffering': 'no' };
 
 export interface JobServices {
   jobs: JobService;

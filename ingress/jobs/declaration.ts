@@ -37,7 +37,7 @@ export const job = {
   requestHeaders: ['Idempotency-Key', 'Prefer', 'Accept'],
   otherStatus: 202,
   otherResponse: JobReceipt,
-  streams: true,
+  streams: 'done',
   responseHeaders: ['Idempotency-Replayed', 'Preference-Applied'],
 } as const;
 

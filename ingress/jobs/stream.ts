@@ -5,9 +5,12 @@ import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { rejectOnAbort } from '../../shared/timing/within.ts';
 import { toAppError } from '../request/errors.ts';
 
-const KEEP_ALIVE_COMMENT = ':\n\n';
+export const KEEP_ALIVE_COMMENT = ':\n\n';
 /** Time without an event after which a comment is sent, because proxies close silent connections. */
 const KEEP_ALIVE_MS = 10_000;
+
+/** Interval of comments on a stream, which must also be shorter than the time after which a silent one is cut off. */
+export const keepAliveMsOf = (sendTimeoutMs: number) => Math.min(KEEP_ALIVE_MS, sendTimeoutMs / 3);
 /** Time after which a stream ends if the database is unreachable: the default deadline of the longest jobs. */
 const OUTAGE_MAX_MS = 120_000;
 
@@ -61,7 +64,7 @@ async function* eventsOf(
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   const shownParts = new Set(partsOfEventId(lastEventId));
-  const keepAliveMs = Math.min(KEEP_ALIVE_MS, sendTimeoutMs / 3);
+  const keepAliveMs = keepAliveMsOf(sendTimeoutMs);
   yield eventOf('job', receipt, eventIdOf(shownParts));
   let lastProgress = '';
   let sentAt = performance.now();
@@ -91,7 +94,7 @@ async function* eventsOf(
   }
 }
 
-function eventOf(name: string, data: object, id?: string): string {
+export function eventOf(name: string, data: object, id?: string): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
 }
 

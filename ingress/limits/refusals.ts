@@ -1,59 +1,35 @@
 import type { Middleware } from 'koa';
 import type { Pool } from 'pg';
-import { isAnswerLost } from '../../shared/db/faults.ts';
+import { PendingCounts } from '../../shared/db/pending-counts.ts';
 import { addRefusals, type RefusalCount } from '../../shared/db/stores/refusals.ts';
 import type { Log } from '../../shared/log.ts';
-import { every } from '../../shared/timing/every.ts';
 import type { RequestState } from '../request/context.ts';
 
-const WRITE_EVERY_MS = 5000;
-/** Maximum pairs of app and error code whose counts wait to be written. Refusals of further pairs are not counted. */
-const COUNTS_MAX = 10_000;
-
-/**
- * Counts refused calls by app and error code in memory, and writes the counts every few seconds, so that a flood of
- * refused calls causes few writes.
- */
+/** Counts refused calls by app and error code in memory, so that a flood of refused calls causes few writes. */
 export class RefusalCounter {
-  readonly #counts = new Map<string, RefusalCount>();
-  readonly #write: (counts: readonly RefusalCount[]) => Promise<void>;
-  readonly #writing;
+  readonly #counts: PendingCounts<RefusalCount>;
 
   constructor(write: (counts: readonly RefusalCount[]) => Promise<void>, onError: (error: unknown) => void) {
-    this.#write = write;
-    this.#writing = every(WRITE_EVERY_MS, () => this.flush(), { onError });
+    const merge = (into: RefusalCount, { calls }: RefusalCount) => {
+      into.calls += calls;
+    };
+    const keyOf = ({ appId, code }: RefusalCount) => `${appId} ${code}`;
+    this.#counts = new PendingCounts({ write, merge, keyOf }, onError);
   }
 
   add(appId: string, code: string, calls = 1): void {
-    const key = `${appId} ${code}`;
-    const known = this.#counts.get(key);
-    if (known !== undefined) known.calls += calls;
-    else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, { appId, code, calls });
+    this.#counts.add({ appId, code, calls });
   }
 
-  /**
-   * Writes the counts. After a failure, keeps them for the next write, unless they may have been written: no refusal
-   * must count twice.
-   */
-  async flush(): Promise<void> {
-    const counts = [...this.#counts.values()];
-    if (counts.length === 0) return;
-    this.#counts.clear();
-    try {
-      await this.#write(counts);
-    } catch (error) {
-      if (!isAnswerLost(error)) for (const { appId, code, calls } of counts) this.add(appId, code, calls);
-      throw error;
-    }
+  flush(): Promise<void> {
+    return this.#counts.flush();
   }
 
-  async close(): Promise<void> {
-    await this.#writing.stop();
-    await this.flush();
+  close(): Promise<void> {
+    return this.#counts.close();
   }
 }
 
-/** A process that is killed loses the counts of its last seconds. */
 export function openRefusalCounter(pool: Pool, log: Log): RefusalCounter {
   return new RefusalCounter(
     (counts) => addRefusals(pool, counts),

@@ -1,5 +1,12 @@
 import Koa, { type Next } from 'koa';
 import type { McpConfig } from '../../shared/config/mcp.ts';
+import {
+  DEFAULT_SCOPES,
+  isToolServer,
+  RESOURCE_METADATA_PATH,
+  type ResourcePlaces,
+  resourceMetadata,
+} from '../../shared/domain/resource.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { ProcessHealth } from '../../shared/process/health.ts';
@@ -31,7 +38,7 @@ export async function startMcp(config: McpConfig, log: Log): Promise<RunningProc
 
 /** The order matters, because each middleware wraps the middleware that is added after it. */
 function createKoa(
-  { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, production }: McpConfig,
+  { sendTimeoutMs, trustProxy, corsOrigins, publicUrl, mcpUrl, production }: McpConfig,
   endpoint: ReturnType<typeof toolEndpoint>,
   health: ProcessHealth,
   log: Log,
@@ -40,9 +47,10 @@ function createKoa(
   app.use(cutUnreadAnswers(sendTimeoutMs));
   app.use(dropUnreadBodies());
   app.use(requestContext(log, addressReader(trustProxy), () => !health.serving, publicUrl));
-  app.use(protocolErrors);
+  app.use(protocolErrors({ publicUrl, mcpUrl }));
   app.use(checkHead);
   app.use(checkOrigin([new URL(publicUrl).origin, ...corsOrigins], { loopback: !production }));
+  app.use(describeResource({ publicUrl, mcpUrl }));
   app.use(endpoint.serve);
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
@@ -58,18 +66,21 @@ const JSON_RPC_CODES = { invalid_json: -32700, invalid_request: -32600, not_foun
 >;
 const OTHER_CODE = -32000;
 
-async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
-  try {
-    await next();
-  } catch (error) {
-    answerError(ctx, toAppError(ctx, error));
-  }
+function protocolErrors(places: ResourcePlaces) {
+  return async (ctx: RequestContext, next: Next): Promise<void> => {
+    try {
+      await next();
+    } catch (error) {
+      const known = toAppError(ctx, error);
+      answerError(ctx, known);
+      if (ctx.status === 401) ctx.set('WWW-Authenticate', challengeOf(ctx, known.explanation, places));
+    }
+  };
 }
 
 function answerError(ctx: RequestContext, error: AppError): void {
   setError(ctx, error);
   const { code, explanation } = error;
-  if (ctx.status === 401) ctx.set('WWW-Authenticate', challengeOf(ctx, explanation));
   ctx.type = 'json';
   ctx.body = JSON.stringify({
     jsonrpc: '2.0',
@@ -78,10 +89,43 @@ function answerError(ctx: RequestContext, error: AppError): void {
   });
 }
 
-/** Says why a credential was refused (RFC 6750, 3), because many agents show nothing else. */
-function challengeOf(ctx: RequestContext, why: string): string {
+/**
+ * Says why a credential was refused (RFC 6750, 3), because many agents show nothing else, and where a program finds out
+ * how to log in (RFC 9728, 5.1).
+ */
+function challengeOf(ctx: RequestContext, why: string, places: ResourcePlaces): string {
   const isSent = ctx.get('Authorization') !== '' || ctx.get('X-Service-API-Key') !== '';
-  return isSent ? `Bearer error="invalid_token", error_description="${why}"` : 'Bearer';
+  const { origin, pathname } = new URL(resourceOf(ctx, places));
+  const metadata = `${origin}${RESOURCE_METADATA_PATH}${pathname}`;
+  const parts = [
+    ...(isSent ? [`error="invalid_token"`, `error_description="${why}"`] : []),
+    `resource_metadata="${metadata}"`,
+    `scope="${DEFAULT_SCOPES.join(' ')}"`,
+  ];
+  return `Bearer ${parts.join(', ')}`;
+}
+
+/** Returns the address that the client used, in development by its own word, if that is an address of this machine. */
+function resourceOf(ctx: RequestContext, places: ResourcePlaces): string {
+  const asked = `http://${ctx.get('Host')}${PATH}`;
+  return (
+    places.mcpUrl ??
+    (isToolServer(asked, places) ? asked : `http://127.0.0.1:${ctx.req.socket.localPort}${PATH}`)
+  );
+}
+
+function describeResource(places: ResourcePlaces) {
+  const paths = [RESOURCE_METADATA_PATH, RESOURCE_METADATA_PATH + PATH];
+  return async (ctx: RequestContext, next: Next): Promise<void> => {
+    if (!paths.includes(ctx.path)) return next();
+    ctx.state.route = RESOURCE_METADATA_PATH;
+    if (ctx.method !== 'GET') {
+      ctx.set('Allow', 'GET');
+      throw new AppError('method_not_allowed');
+    }
+    ctx.type = 'json';
+    ctx.body = JSON.stringify(resourceMetadata(resourceOf(ctx, places), places.publicUrl));
+  };
 }
 
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;

@@ -7,7 +7,9 @@ import {
   isLegacyRequest,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { GRANT_TOKEN_TYPE, isToolServer, type ResourcePlaces } from '../../shared/domain/resource.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB, NAME_MAX } from '../../shared/schemas/limits.ts';
 import { hashKey, looksLikeServiceKey, startsLikeServiceKey } from '../../shared/security/keys.ts';
@@ -31,12 +33,14 @@ interface Initialize {
   params?: { protocolVersion?: unknown; clientInfo?: { name?: unknown } };
 }
 
-interface ToolEndpointParts extends Pick<ToolServerParts, 'publicUrl' | 'log'> {
+interface ToolEndpointParts
+  extends Pick<ToolServerParts, 'publicUrl' | 'log'>,
+    Pick<ResourcePlaces, 'mcpUrl'> {
   upstream: string;
 }
 
 /** Creates the endpoint of the tool server: `POST` carries a message. */
-export function toolEndpoint({ upstream, ...parts }: ToolEndpointParts) {
+export function toolEndpoint({ upstream, mcpUrl, ...parts }: ToolEndpointParts) {
   const accountOf = ({ http }: ServerContext) => accountClientAt(upstream, callerIn(http?.authInfo));
   const newServer = (agent?: string) => createToolServer({ ...parts, accountOf, ...(agent && { agent }) });
   // Serves the revisions of the protocol that have no sessions.
@@ -85,6 +89,7 @@ export function toolEndpoint({ upstream, ...parts }: ToolEndpointParts) {
       }
       if (ctx.querystring !== '') throw new AppError('invalid_request', { explanation: NO_QUERY });
       const credential = credentialOf(ctx.req);
+      requireOwnAudience(credential, { mcpUrl });
       const response = await withBody(ctx, credentialHashOf(credential), (message) =>
         answer(ctx, credential, withoutNullArguments(message)),
       );
@@ -112,6 +117,25 @@ function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinc
   return credential;
 }
 
+/**
+ * Refuses the token of a program for another resource, as MCP asks. `/api` verifies the token itself; a key, or the
+ * access token of a log-in, names no resource.
+ */
+function requireOwnAudience(credential: string, places: Pick<ResourcePlaces, 'mcpUrl'>): void {
+  const { typ, aud } = claimsIn(credential);
+  if (typ === GRANT_TOKEN_TYPE && !(typeof aud === 'string' && isToolServer(aud, places)))
+    throw new AppError('not_authenticated', { explanation: OTHER_RESOURCE });
+}
+
+function claimsIn(credential: string): { typ?: string | undefined; aud?: unknown } {
+  try {
+    return { typ: decodeProtectedHeader(credential).typ, aud: decodeJwt(credential).aud };
+  } catch {
+    return {};
+  }
+}
+
+const OTHER_RESOURCE = 'The token is for another resource.';
 const MISTYPED_KEY = 'The key is incomplete or mistyped: its checksum is wrong.';
 const MALFORMED_TOKEN = 'The credential is neither a key nor an access token.';
 

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Reads } from '../../shared/db/access-log.ts';
 import type { ListOptions, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
 import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
 import { projectOf } from '../../shared/domain/project.ts';
+import type { ReadTier } from '../../shared/schemas/accesses.ts';
 import { MEMORY_BODY_VALUES_MAX, MIB } from '../../shared/schemas/limits.ts';
 import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -25,6 +27,7 @@ export const listDefaults = {
 /** Shared declaration of the endpoints that add rows. */
 export const additionDefaults = {
   tag: 'Memory',
+  changes: 'memory',
   inTurn: 'memory',
   description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   bodyValues: MEMORY_BODY_VALUES_MAX,
@@ -36,6 +39,7 @@ export const additionDefaults = {
 /** Shared declaration of the endpoints that delete a row. */
 export const deletionDefaults = {
   tag: 'Memory',
+  changes: 'memory',
   inTurn: 'memory',
   params: { id: 'uuid' },
   response: DeletionReceipt,
@@ -54,12 +58,12 @@ interface PageInput {
  * errors of `reserve`, `takeSearchTurn` and `read`.
  */
 export async function answerPage<Row, Presented>(
-  tier: string,
+  tier: ReadTier,
   { user, query, reserve, signal }: PageInput,
   takeSearchTurn: TakeTurn,
   read: (options: ListOptions) => Promise<Page<Row>>,
   present: (row: Row) => Presented,
-): Promise<{ body: { results: Presented[]; next: string | null } }> {
+): Promise<{ body: { results: Presented[]; next: string | null }; read: Reads }> {
   const { limit, cursor, since, until, tag, project, q } = query;
   const listName = { accountId: user.id, tier, q };
   const options = {
@@ -80,7 +84,7 @@ export async function answerPage<Row, Presented>(
     ? read(options)
     : takeSearchTurn(searcher, () => read(options)));
   const next = end === undefined ? null : cursorOf(end, listName);
-  return { body: { results: rows.map(present), next } };
+  return { body: { results: rows.map(present), next }, read: { [tier]: rows.length } };
 }
 
 /** Throws a `ValidationError` for an invalid time, since the schema lets some invalid times pass. */

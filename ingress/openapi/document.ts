@@ -13,8 +13,9 @@ const DESCRIPTION = `Predicts what a person will type next.
   \`Allow\`. HEAD answers like GET, without a body.
 - \`/api\` accepts its paths with and without the trailing slash.
 - What HTTP itself refuses, at any address: 400 \`invalid_request\` (two \`Host\` headers, or none in HTTP/1.1; a version
-  that is neither 1.0 nor 1.1), 408 \`request_timeout\` (headers over 10 s; bodies over 30 s, or 5 s and one more for each 32 KiB sent), 414
-  \`uri_too_long\` and 431 \`headers_too_large\` (URL and headers together over 16 KiB), 417 \`expectation_failed\`.
+  that is neither 1.0 nor 1.1), 408 \`request_timeout\` (bodies over 30 s, or 5 s and one more for each 32 KiB sent;
+  headers over 10 s, which only the code tells, on \`/api\` too), 414 \`uri_too_long\` and 431 \`headers_too_large\` (URL
+  and headers together over 16 KiB), 417 \`expectation_failed\`.
 - A defect of ours is 500 \`internal_error\`, with any operation.`;
 
 const SECURITY_SCHEMES = {

@@ -4,7 +4,7 @@ import { Identifier, Name } from '../../shared/schemas/common.ts';
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX, BODY_VALUES_MAX, KIB, MIB } from '../../shared/schemas/limits.ts';
 import { mayOmitBody } from '../guards/bodies.ts';
 import type { Endpoint, ParamKind } from '../http/endpoint.ts';
-import { scopesOf } from '../http/endpoint.ts';
+import { scopesOf } from '../http/scopes.ts';
 import type { Components } from './components.ts';
 import { errorResponses } from './errors.ts';
 import { exampleOf } from './examples.ts';
@@ -84,7 +84,7 @@ function successResponses(endpoint: Endpoint, components: Components): Record<st
         statusCode === status && {
           'text/event-stream': {
             schema: Type.String(),
-            example: `event: done\ndata: ${JSON.stringify(exampleOf(endpoint, statusCode))}\n\n`,
+            example: `event: ${endpoint.streams}\ndata: ${JSON.stringify(exampleOf(endpoint, statusCode))}\n\n`,
           },
         }),
     },

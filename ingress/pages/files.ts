@@ -19,7 +19,7 @@ export interface PublishedFile {
 }
 
 /** Headers of a file that browsers may cache, but must revalidate each time. */
-const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
+export const REVALIDATE_HEADERS = { 'Cache-Control': 'no-cache' };
 
 export function createFileSender(files: ReadonlyMap<string, PublishedFile>): SendFile {
   const etags = new Map<PublishedFile, string>();

@@ -42,15 +42,16 @@ export function pagePolicy(formAction: string): string {
 
 interface Document {
   title: string;
+  lang?: string | undefined;
   /** Path to the folder with `favicon.svg`, relative, so that it works under a path prefix. */
   root: string;
   head: Html;
   body: Html;
 }
 
-export function htmlDocument({ title, root, head, body }: Document): Html {
+export function htmlDocument({ title, lang = 'en', root, head, body }: Document): Html {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${lang}">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -70,13 +71,15 @@ export const NO_INDEX = html`<meta name="robots" content="noindex">`;
 
 interface Page {
   title: string;
+  lang?: string;
   content: Html;
   root: '../' | './';
 }
 
-export function layoutPage({ title, content, root }: Page): Html {
+export function layoutPage({ title, lang, content, root }: Page): Html {
   return htmlDocument({
     title: `${title} – Forecue`,
+    lang,
     root,
     head: html`${NO_INDEX}<style>${markup(STYLE)}</style>`,
     body: html`<header>${markup(LOGO)} Forecue</header>

@@ -11,6 +11,7 @@ import type { WorkService } from '../work/service.ts';
 const FORGOTTEN_ANSWER: Pick<DraftResponse, 'status'> & DraftTexts = {
   status: 'abstained',
   completion: '',
+  alternatives: [],
   sent: [],
 };
 

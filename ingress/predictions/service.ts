@@ -8,6 +8,7 @@ import {
   type PredictionFacts,
   predictionKey,
   refusalOf,
+  splitChoices,
 } from '../../shared/domain/prediction.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { newId } from '../../shared/ids.ts';
@@ -27,10 +28,13 @@ export interface PredictionPreferences {
   /** Overrides the app's setting. */
   onDisconnect: string | undefined;
   project: string | undefined;
+  /** Number of other completions. */
+  alternatives: number;
 }
 
 export interface PredictionResult {
   answer: PredictionResponse;
+  alternatives: string[];
   /** True if another call started the work. */
   replayed: boolean;
   queueMs: number | null;
@@ -62,7 +66,14 @@ export class PredictionService {
     const refusal = refusalOf(outcome);
     if (refusal !== undefined) throw refusal;
     const { queueMs, report } = outcome;
-    return { answer: answerOf(outcome), replayed, queueMs, providerMs: report?.providerMs ?? null };
+    const { alternatives } = splitChoices(outcome.answer ?? '');
+    return {
+      answer: answerOf(outcome),
+      alternatives: alternatives.slice(0, preferences.alternatives),
+      replayed,
+      queueMs,
+      providerMs: report?.providerMs ?? null,
+    };
   }
 
   /** Returns how the prediction ended. Throws `not_found`, or `access_denied` for a prediction of another user. */
@@ -85,7 +96,7 @@ export class PredictionService {
 function callOf(
   app: AppPrincipal,
   body: Box<PredictionRequest>,
-  { wait, onDisconnect = app.onDisconnect, project }: PredictionPreferences,
+  { wait, onDisconnect = app.onDisconnect, project, alternatives }: PredictionPreferences,
 ): WorkCall<PredictionFacts> {
   const orderedBody = sortKeys(body.take());
   const { request_id: requestId, draft, ...context } = orderedBody;
@@ -119,6 +130,7 @@ function callOf(
       contextHash: fingerprint(app.fingerprintKey, JSON.stringify({ ...context, project })).toString(
         'base64url',
       ),
+      alternatives,
       minConfidence: app.minConfidence,
     },
     input: new Box(JSON.stringify({ ...orderedBody, project })),

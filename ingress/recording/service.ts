@@ -94,13 +94,13 @@ export class RecordingService {
     );
   }
 
-  /** Returns JSON: a session and a page of its events, without those erased meanwhile. Throws as `readEvent`. */
+  /** Returns JSON of a session and a page of its events, without those erased meanwhile. Throws as `readEvent`. */
   async readSession(
     accountId: string,
     id: string,
     { limit, after }: SessionEventsQuery,
     reader: Reader,
-  ): Promise<string> {
+  ): Promise<{ body: string; count: number }> {
     const { em } = this.#parts;
     const session = await em().findOneOrFail(RecordingSession, { accountId, id });
     await reader.reserve(FIRST_BYTES_MAX);
@@ -113,7 +113,8 @@ export class RecordingService {
     const results = await this.#renderAll(accountId, events, reader);
     const renderedSession = JSON.stringify(presentSession(session));
     const token = JSON.stringify(next && tokenOf(next));
-    return `{"session":${renderedSession},"results":[${results.join()}],"next":${token}}`;
+    const body = `{"session":${renderedSession},"results":[${results.join()}],"next":${token}}`;
+    return { body, count: results.length };
   }
 }
 

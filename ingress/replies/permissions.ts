@@ -1,6 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { readAutomationTerms } from '../../shared/db/stores/decisions.ts';
 import { decidedPermissions, storePermissionDecision } from '../../shared/db/stores/permissions.ts';
-import { decidePermission, UNKNOWN } from '../../shared/domain/permissions/support.ts';
+import type { UserPrincipal } from '../../shared/domain/account.ts';
+import { type AutomationTerms, automationOf } from '../../shared/domain/automation.ts';
+import type { Permission } from '../../shared/domain/permissions/permission.ts';
+import {
+  type DecidedPermission,
+  decidePermission,
+  denyPermission,
+  type PermissionVerdict,
+  UNKNOWN,
+} from '../../shared/domain/permissions/support.ts';
 import { newId } from '../../shared/ids.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../shared/schemas/permissions.ts';
 import { containsSecret, maskSecrets } from '../../shared/text/secrets.ts';
@@ -14,15 +24,57 @@ const UNATTENDED_MODE = 'auto';
  */
 export async function answerPermission(
   em: EntityManager,
-  accountId: string,
+  { id: accountId, keyId }: Pick<UserPrincipal, 'id' | 'keyId'>,
   { shadow, session_id, mode, ...asked }: PermissionRequest,
 ): Promise<PermissionAnswer> {
+  const isUnattended = mode === UNATTENDED_MODE;
+  const [terms, decided] = await Promise.all([
+    readAutomationTerms(em, accountId),
+    decidedPermissions(em, accountId),
+  ]);
   const verdict = containsSecret(asked.target)
     ? UNKNOWN
-    : decidePermission(asked, await decidedPermissions(em, accountId), mode === UNATTENDED_MODE);
+    : verdictOn(asked, decided, { isUnattended, deny: terms?.deny ?? false });
+  const outcome = outcomeOf(verdict, terms, !shadow && !isUnattended);
   const id = newId();
   const target = maskSecrets(asked.target);
-  const row = { ...asked, target, sessionId: session_id ?? null, mode, shadow, createdAt: new Date() };
-  await storePermissionDecision(em, { id, accountId, ...row, ...verdict });
-  return { id, ...verdict };
+  const { decision, reason } = outcome;
+  await storePermissionDecision(em, {
+    ...asked,
+    ...verdict,
+    id,
+    accountId,
+    target,
+    sessionId: session_id ?? null,
+    mode,
+    shadow,
+    decision,
+    keyId: keyId ?? null,
+    blind: reason === 'check',
+    objectedAt: null,
+    createdAt: new Date(),
+  });
+  return { id, ...verdict, ...outcome };
+}
+
+function verdictOn(
+  asked: Permission,
+  decided: readonly DecidedPermission[],
+  { isUnattended, deny }: { isUnattended: boolean; deny: boolean },
+): PermissionVerdict {
+  const verdict = decidePermission(asked, decided, isUnattended);
+  if (verdict.decision === 'allow' || !deny) return verdict;
+  return denyPermission(asked, decided, isUnattended) ?? verdict;
+}
+
+/** `isCheckable`: the person is asked where we are silent, and would not be otherwise. */
+function outcomeOf(
+  { decision, required }: PermissionVerdict,
+  terms: AutomationTerms | null,
+  isCheckable: boolean,
+): Pick<PermissionAnswer, 'decision' | 'reason'> {
+  if (decision === 'ask') return { decision, reason: required === null ? 'never' : 'unsupported' };
+  const automation = automationOf(terms, isCheckable);
+  if (automation === 'act') return { decision, reason: 'supported' };
+  return { decision: 'ask', reason: automation === 'check' ? 'check' : 'off' };
 }

@@ -70,8 +70,8 @@ export class ReplyService {
   }
 }
 
-export function termsOf({ login, thresholdFloor }: UserPrincipal): AskerTerms {
-  return { thresholdFloor, isKey: login === undefined };
+export function termsOf({ keyId, thresholdFloor }: UserPrincipal): AskerTerms {
+  return { thresholdFloor, keyId: keyId ?? null };
 }
 
 export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {

@@ -137,7 +137,7 @@ function describeRequest({ method, status, state }: RequestContext): void {
 
 /**
  * Group of paths. Under `api`, errors have an explanation, and the trailing slash is optional. Under `connect`, errors
- * are pages. Under `v1` and `site` (all other paths), errors are bare codes.
+ * are pages. Under `oauth`, they are as OAuth has them. Under `v1` and `site` (all other paths), they are bare codes.
  */
 export type Surface = keyof Paths;
 
@@ -145,6 +145,7 @@ export interface Paths {
   v1: `/v1/${string}`;
   api: `/api/${string}/`;
   connect: `/connect/${string}`;
+  oauth: `/oauth/${string}` | `/.well-known/oauth-${string}`;
   site: `/${string}`;
 }
 
@@ -156,5 +157,6 @@ export function pathIn(target: string): string {
 export function surfaceOf(path: string): Surface {
   if (path.startsWith('/v1/')) return 'v1';
   if (path.startsWith('/api/')) return 'api';
+  if (path.startsWith('/oauth/') || path.startsWith('/.well-known/oauth-')) return 'oauth';
   return /^\/connect(\/|$)/.test(path) ? 'connect' : 'site';
 }

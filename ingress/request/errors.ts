@@ -1,18 +1,28 @@
-import type { Next } from 'koa';
+import type { Middleware } from 'koa';
 import { isLockTimeout, isTransient, isUnavailable } from '../../shared/db/faults.ts';
+import { RESOURCE_METADATA_PATH } from '../../shared/domain/resource.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext, RequestState, Surface } from './context.ts';
 
-/** Turns errors into JSON responses. Errors of the pages under `/connect` are turned into HTML before. */
-export async function handleErrors(ctx: RequestContext, next: Next): Promise<void> {
-  try {
-    await next();
-  } catch (error) {
-    if (error instanceof ValidationError) sendValidationError(ctx, error);
-    else sendError(ctx, toAppError(ctx, error));
-  }
+/**
+ * Turns errors into JSON responses. Errors of the pages under `/connect` and of `/oauth` are answered before. On `/api`,
+ * 401 says where a program finds out how to log in (RFC 9728, 5.1).
+ */
+export function handleErrors(publicUrl: string): Middleware<RequestState> {
+  const challenges: Partial<Record<Surface, string>> = {
+    api: `Bearer resource_metadata="${publicUrl}${RESOURCE_METADATA_PATH}/api"`,
+  };
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof ValidationError) return sendValidationError(ctx, error);
+      sendError(ctx, toAppError(ctx, error));
+      if (ctx.status === 401) ctx.set('WWW-Authenticate', challenges[ctx.state.surface] ?? 'Bearer');
+    }
+  };
 }
 
 /** Converts an error to an `AppError`, and logs a database fault or a defect. */
@@ -56,7 +66,6 @@ export function setError(ctx: RequestContext, error: AppError): void {
 
 function sendError(ctx: RequestContext, error: AppError): void {
   setError(ctx, error);
-  if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   send(ctx, ctx.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
 }
 

@@ -5,6 +5,16 @@ export function prefers({ prefer }: IncomingHttpHeaders, preference: string): bo
   return isListed(prefer, preference);
 }
 
+/** Returns the number that a `Prefer` header gives a preference; 0 if it gives none. */
+export function preferredNumber({ prefer }: IncomingHttpHeaders, preference: string): number {
+  for (const item of String(prefer ?? '').split(',')) {
+    const [name, value = ''] = item.split(';', 1)[0]?.split('=', 2) ?? [];
+    if (name?.trim().toLowerCase() === preference)
+      return /^\s*"?\d{1,9}"?\s*$/.test(value) ? Number(value.replaceAll('"', '')) : 0;
+  }
+  return 0;
+}
+
 /** Checks whether an `Accept` header (RFC 9110, 12.5.1) names the media type itself, not by a wildcard. Ignores `q`. */
 export function accepts({ accept }: IncomingHttpHeaders, mediaType: string): boolean {
   return isListed(accept, mediaType);

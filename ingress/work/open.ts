@@ -24,8 +24,9 @@ export interface WorkParts {
   /** For erasures, which must not take connections from the calls. */
   em: () => EntityManager;
   queues: Queues;
-  heartbeat: Pick<Heartbeat, 'id' | 'recoveredMs' | 'stalledMs'>;
+  heartbeat: Pick<Heartbeat, 'id' | 'recoveredMs' | 'rest' | 'stalledMs'>;
   kinds: Kinds;
+  hearChanges(messages: readonly string[]): void;
   log: Log;
 }
 
@@ -42,19 +43,24 @@ export interface Work {
 /** Opens the parts that admit work and wait for it, and this process's housekeeper. */
 export async function openWork(
   opening: AsyncDisposableStack,
-  { config, database, em, queues, heartbeat, kinds, log }: WorkParts,
+  { config, database, em, queues, heartbeat, kinds, hearChanges, log }: WorkParts,
 ): Promise<Work> {
   const { pool } = database;
   const { recoveryWindowS, leaseMs } = config;
-  const process = heartbeat.id;
+  const { id: process, rest } = heartbeat;
   const room = opening.adopt(
     new WaitingRoom((keys, withinMs) => outcomesOf(pool, keys, withinMs), log),
     closePart,
   );
   opening.adopt(watchCallers(room), closePart);
-  const bus = opening.adopt(openBus(config, pool, log), closePart);
+  const bus = opening.adopt(openBus(config, pool, log, rest), closePart);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), closePart);
-  await wakeUps.listen({ ended: (ids) => room.wake(ids) });
+  await wakeUps.listen({
+    ended: (ids) => room.wake(ids),
+    changed: hearChanges,
+    busy: () => rest.hear(),
+  });
+  rest.announceBy(() => wakeUps.announceBusy());
   const complete = createCompleter({ ...database, kinds, recoveryWindowS, wakeUps });
   const addJobs = jobAdder(queues, kinds);
   const isCrowded = () => room.size > 1;
@@ -65,7 +71,7 @@ export async function openWork(
   const service = new WorkService({ pool, process, kinds: byName, room, complete, wakeUps, log });
   const { directUrl } = config.database;
   const terms = { process, leaseMs, recoveryWindowS };
-  const repair = { pool, directUrl, em, kinds, ...terms, complete, wakeUps, addJobs, log };
+  const repair = { pool, directUrl, em, kinds, ...terms, rest, complete, wakeUps, addJobs, log };
   const { housekeeper, ending } = openHousekeeper(opening, repair);
   return {
     service,

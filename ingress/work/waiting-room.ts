@@ -40,6 +40,8 @@ export class WaitingRoom {
   readonly #log: Log;
   readonly #polls: Repetition;
   #isClosed = false;
+  /** Ids that the latest poll found ended, and no wake-up has named since. */
+  readonly #foundByPoll = new Set<string>();
   /** Ids that wake-ups have named since the latest read. */
   readonly #wokenIds = new Set<string>();
   readonly #wokenReads = new Coalescer(() => {
@@ -51,7 +53,7 @@ export class WaitingRoom {
   constructor(readFates: ReadFates, log: Log) {
     this.#readFates = readFates;
     this.#log = log;
-    this.#polls = every(POLL_EVERY_MS, () => this.#read('poll', [...this.#awaitedWork.keys()]));
+    this.#polls = every(POLL_EVERY_MS, () => this.#poll());
   }
 
   /** The number of pieces of work that somebody waits for. */
@@ -71,6 +73,7 @@ export class WaitingRoom {
   }
 
   wake(ids: readonly string[]): void {
+    for (const id of ids) if (this.#foundByPoll.delete(id)) outcomesFound.inc({ by: 'wake_up' });
     const awaited = ids.filter((id) => this.#awaitedWork.has(id));
     for (const id of awaited) this.#wokenIds.add(id);
     if (awaited.length > 0) void this.#wokenReads.run();
@@ -83,6 +86,13 @@ export class WaitingRoom {
     for (const { callers } of this.#awaitedWork.values()) {
       for (const caller of callers) caller.reject(new AppError('service_unavailable'));
     }
+  }
+
+  /** Counts what the poll before found as its own only now: until then the wake-up may be under way. */
+  #poll(): Promise<void> {
+    if (this.#foundByPoll.size > 0) outcomesFound.inc({ by: 'poll' }, this.#foundByPoll.size);
+    this.#foundByPoll.clear();
+    return this.#read('poll', [...this.#awaitedWork.keys()]);
   }
 
   /**
@@ -102,7 +112,8 @@ export class WaitingRoom {
       for (const { id, key, callers } of reads) {
         const fate = fates.get(key);
         if (fate === undefined || (fate !== 'gone' && fate.id !== id)) continue;
-        outcomesFound.inc({ by });
+        if (by === 'poll') this.#foundByPoll.add(id);
+        else outcomesFound.inc({ by });
         for (const caller of callers) caller.resolve(fate);
       }
     } catch (error) {

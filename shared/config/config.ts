@@ -1,5 +1,6 @@
 import { ConfigError, Env } from './env.ts';
-import { readListeningSettings, readOperatorAddress } from './listening.ts';
+import { readListeningSettings, readOperatorAddress, readToolServerUrl } from './listening.ts';
+import { readMail } from './mail.ts';
 import { modelsIn, readProviderAccess, readProviderSettings } from './provider.ts';
 import { readQuotas, readTokenQuotas } from './quotas.ts';
 import { readRecurrence } from './recurrence.ts';
@@ -30,6 +31,10 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     port: env.integer('PORT', DEFAULT_PORT, { min: 0, max: 65535 }),
     /** Undefined means `localhost` with the port. */
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
+    mcpUrl: readToolServerUrl(env, base.production),
+    /** Whether people may make apps: all, those to whom an operator gave one, or nobody. */
+    apps: env.choice('APPS', base.production ? 'off' : 'open', ['open', 'invited', 'off']),
+    clientDocuments: env.choice('CLIENT_DOCUMENTS', 'on', ['on', 'off']) === 'on',
     signingKeys: signingKeys(env, base.production),
     adminToken: adminToken(env, base.production),
     /** Undefined: no mail is sent. */
@@ -77,6 +82,9 @@ export function workerConfig(values: NodeJS.ProcessEnv, pools: readonly PoolName
     },
     ...readWorkTimeouts(env),
     recurrence: readRecurrence(env),
+    /** Mails about escalated predictions, and the address to which they lead. Undefined: this process sends none. */
+    mail: readMail(env),
+    publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',
@@ -132,6 +140,7 @@ function baseConfig(env: Env, operatorPort: number, connections: number) {
     leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
     recoveryWindowS: recoveryWindowS(env),
     tokenQuotas: readTokenQuotas(env),
+    allowPrivateAddresses: env.choice('ALLOW_PRIVATE_ADDRESSES', 'false', ['true', 'false']) === 'true',
   };
 }
 
@@ -200,18 +209,6 @@ function adminToken(env: Env, production: boolean): string {
   const isStrong = (value: string) => !production || Buffer.byteLength(value) >= STRONG_SECRET_BYTES;
   const parse = (value: string) => (isStrong(value) ? value : undefined);
   return env.parsed('ADMIN_TOKEN', parse, `a secret of at least ${STRONG_SECRET_BYTES} bytes`) ?? '';
-}
-
-const SENDER_PATTERN = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
-
-export type MailConfig = NonNullable<ReturnType<typeof readMail>>;
-
-function readMail(env: Env) {
-  const url = env.url('SMTP_URL', ['smtp:', 'smtps:']);
-  const from = env.pattern('MAIL_FROM', '', SENDER_PATTERN, 'an address, or a name and <an address>');
-  if (url === undefined) return undefined;
-  env.require('MAIL_FROM');
-  return { url, from };
 }
 
 function rateLimit(env: Env) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Env } from './env.ts';
 
@@ -19,6 +20,12 @@ export function withSecrets(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): No
   );
   const secrets = missing.map(([name, file]) => [name, storedSecret(join(folder, file))]);
   return { ...values, ...Object.fromEntries(secrets) };
+}
+
+/** Reads the key of the sandbox app that `npm start` made; null if there is none. */
+export async function readSandboxKey(folder = DATA_FOLDER): Promise<string | null> {
+  const text = await readFile(join(folder, 'app-key'), 'utf8').catch(() => '');
+  return text.trim() || null;
 }
 
 /**

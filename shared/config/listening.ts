@@ -23,6 +23,13 @@ export function readListeningSettings(env: Env, production: boolean) {
   };
 }
 
+/** Address of the tool server for its clients; undefined in development: any loopback address. */
+export function readToolServerUrl(env: Env, production: boolean): string | undefined {
+  const url = env.url('MCP_PUBLIC_URL', ['http:', 'https:']);
+  const publicUrl = env.url('PUBLIC_URL', ['http:', 'https:']);
+  return url ?? (production && publicUrl !== undefined ? `${publicUrl}/mcp` : undefined);
+}
+
 export function readOperatorAddress(env: Env, port: number) {
   return {
     host: env.text('OPERATOR_HOST') ?? '127.0.0.1',

@@ -1,6 +1,6 @@
 import { hasCollector, isProduction, logLevel, requireNoFaults } from './config.ts';
 import { Env } from './env.ts';
-import { readListeningSettings, readOperatorAddress } from './listening.ts';
+import { readListeningSettings, readOperatorAddress, readToolServerUrl } from './listening.ts';
 
 export type McpConfig = ReturnType<typeof mcpConfig>;
 
@@ -19,6 +19,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
     operator: readOperatorAddress(env, 9465),
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
     publicUrl,
+    mcpUrl: readToolServerUrl(env, production),
     upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
   });
 }

@@ -31,6 +31,10 @@ export const SETTINGS = {
   },
   'Tool server': {
     MCP_PORT: 'The port of `/mcp`; 0: any free one',
+    MCP_PUBLIC_URL: [
+      '`PUBLIC_URL/mcp`; in development any loopback address',
+      'The address at which clients reach the tool server, for which its tokens are issued',
+    ],
     MCP_UPSTREAM_URL: [
       '`PUBLIC_URL`',
       'The address at which the tool server reaches `/api`, if another is nearer',
@@ -94,12 +98,20 @@ export const SETTINGS = {
     INVITE_ONLY: 'Whether signing up needs an invite code',
     SMTP_URL: [
       'no mails are sent; an operator gives out links',
-      'The mail server that sends links to a new password: `smtp://user:password@host:587`, or `smtps://`',
+      'The mail server that sends links to a new password and the daily note on what was decided, and from a worker the questions that wait: `smtp://user:password@host:587`, or `smtps://`',
     ],
     MAIL_FROM: [
       'required with `SMTP_URL`',
       'Sender of those mails: `name@example.com`, or `Name <name@example.com>`',
     ],
+    APPS: [
+      '`open` in development, in production `off`',
+      'Who may make apps at `/api/apps/`: everybody, `invited` those to whom an operator gave one (`app create --owner`), or nobody',
+    ],
+    CLIENT_DOCUMENTS:
+      'Whether programs that log in may describe themselves in a document, which the ingress fetches. `off` where it cannot reach the internet: then they register',
+    ALLOW_PRIVATE_ADDRESSES:
+      'Whether addresses that strangers name may be in private networks and plain http: webhooks, and documents in which programs describe themselves',
     CONNECTION_ATTEMPT_TTL_S: 'How long an attempt to connect waits for approval',
     QUOTA_SESSIONS: 'Maximum number of recorded sessions of an account; 0: no limit',
     QUOTA_EVENTS: 'Maximum number of its recorded events; 0: no limit',

@@ -13,18 +13,17 @@ const ENTRY_FUNCTIONS = [
   'abandoned_v1',
   'admit_v1',
   'are_tokens_used_up_v1',
-  'begin_round_v1',
   'casualties_v1',
   'claim_v1',
   'complete_v1',
   'detach_v1',
-  'end_round_v1',
   'find_v1',
   'phrases_after_v1',
   'queued_flows_v1',
   'recall_phrases_v1',
   'release_v1',
   'take_over_v1',
+  'turn_rounds_v1',
 ];
 
 /**

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
@@ -6,7 +5,7 @@ import { retry } from '../timing/retry.ts';
 import { isSerializationConflict } from './faults.ts';
 import { installFunctions } from './functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
-import { MIGRATIONS_FOLDER, ormOptions } from './orm.ts';
+import { ormOptions } from './orm.ts';
 
 /**
  * Shorter than the lock timeouts of the service's statements: while a migration waits for the lock on a table, all
@@ -113,20 +112,4 @@ async function retryWhileLocked(
       cause: error,
     });
   }
-}
-
-const UNDEFINED_TABLE = '42P01';
-
-/** Lists the names of our migrations that the database lacks, in order. Unlike the migrator, it only reads. */
-export async function missingMigrations(pool: pg.Pool): Promise<string[]> {
-  const files = await readdir(MIGRATIONS_FOLDER);
-  const names = files.flatMap((file) => file.match(/^(Migration\d+)\.ts$/)?.[1] ?? []);
-  const appliedMigrations = await pool
-    .query<{ name: string }>('select name from mikro_orm_migrations')
-    .catch((error: { code?: string }) => {
-      if (error.code === UNDEFINED_TABLE) return { rows: [] };
-      throw error;
-    });
-  const appliedNames = new Set(appliedMigrations.rows.map(({ name }) => name));
-  return names.filter((name) => !appliedNames.has(name)).sort();
 }

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
@@ -6,17 +5,22 @@ import type { BaseConfig } from '../config/config.ts';
 import { AppError } from '../errors/app-error.ts';
 import type { Log } from '../log.ts';
 import { watchConnections } from '../metrics/database.ts';
+import * as access from './entities/access.ts';
 import * as account from './entities/account.ts';
 import * as app from './entities/app.ts';
 import * as connection from './entities/connection.ts';
 import * as erasure from './entities/erasure.ts';
+import * as grant from './entities/grant.ts';
 import * as memory from './entities/memory.ts';
+import * as passkey from './entities/passkey.ts';
 import * as permission from './entities/permission.ts';
 import * as processes from './entities/process.ts';
 import * as provider from './entities/provider.ts';
 import * as recording from './entities/recording.ts';
 import * as reply from './entities/reply.ts';
+import * as webhook from './entities/webhook.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
+import { MIGRATIONS_FOLDER } from './missing-migrations.ts';
 import { adaptToPooler, dropBrokenConnections } from './pool.ts';
 import type { Connections } from './statement.ts';
 
@@ -71,16 +75,20 @@ export async function openDatabase(
 
 // The entity files export nothing but entities.
 const entities = [
+  access,
   account,
   app,
   connection,
   erasure,
+  grant,
   memory,
+  passkey,
   permission,
   processes,
   provider,
   recording,
   reply,
+  webhook,
 ].flatMap((file) => Object.values(file));
 
 /** Tables that no entity describes, such as those of the hot path, which are partitioned or tuned. */
@@ -92,8 +100,6 @@ export function isOurTable(name: string): boolean {
     entities.some(({ meta }) => meta.tableName === name) || PLAIN_SQL_TABLES.some((one) => one.test(name))
   );
 }
-
-export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** Returns the options that the processes and the migrator share, so that both see the same schema. */
 export function ormOptions(clientUrl: string) {

@@ -3,10 +3,17 @@ import type { Scope } from '../schemas/accounts.ts';
 
 /** The log-in from which an access token was issued. */
 export interface Login {
+  readonly id: string;
   /** Unix seconds. */
   readonly loggedInAt: number;
   /** How often all log-ins of the account had been ended before this one began. */
   readonly generation: number;
+}
+
+/** What logged in, in words of ours; null if unknown. */
+export interface Device {
+  readonly client: string | null;
+  readonly system: string | null;
 }
 
 export interface UserPrincipal {
@@ -25,6 +32,12 @@ export const PASSWORD_RESET_PATH = '/connect/new-password';
 
 export function passwordResetLink(publicUrl: string, token: string): string {
   return `${publicUrl}${PASSWORD_RESET_PATH}?token=${token}`;
+}
+
+export const EMAIL_CHANGE_PATH = '/connect/new-email';
+
+export function emailChangeLink(publicUrl: string, token: string): string {
+  return `${publicUrl}${EMAIL_CHANGE_PATH}?token=${token}`;
 }
 
 const FRESH_LOGIN_MAX_S = 10 * 60;

@@ -1,4 +1,5 @@
 import { termsOf } from '../text/words.ts';
+import { speaksOfChange, speaksOfEnd, tellsValue, topicsOf } from './stating.ts';
 
 /** A row that may answer a question. */
 export interface Answer {
@@ -7,8 +8,14 @@ export interface Answer {
   saidMs: number;
   /** A fact states something about the person. What they said may; what others said does not. */
   from: 'fact' | 'person' | 'others';
+  /** What a fact settles, if that is known. Facts that settle other things do not compete. */
+  slot?: string | null;
   /** From 0 (nothing in common with the question) to 1 (the most relevant row). */
   relevance: number;
+}
+
+interface PlacedAnswer extends Answer {
+  at: number;
 }
 
 /** Share of its relevance that a row keeps that asks, rather than tells, and one that asks the same question. */
@@ -16,12 +23,19 @@ const ASKING = 0.7;
 const ASKING_THE_SAME = 0.3;
 /** What a row's relevance is multiplied by if it states a value as people state their own. */
 const STATING = 1.5;
-/** Share of the best relevance from which on rows that state a value compete. The later of these stands first. */
-const COMPETING = 0.5;
+/**
+ * Share of the best relevance from which on rows that state a value compete. The later of these stands first. Less is
+ * enough for a successor.
+ */
+const COMPETING = 0.65;
+const CHANGING = 0.2;
+/** What a fact that has no word of the question loses of its relevance, as a share. */
+const RELATED_LOSS = 0.15;
 /** Each row of those that compete has at most this share of the relevance of the one before. */
 const NEXT = 0.92;
 /** Who states a value in more words than this says more than the value. In UTF-16 units. */
 const STATEMENT_LENGTH_MAX = 80;
+const SUCCESSOR_LENGTH_MAX = 120;
 
 /** Of a longer question, the end. In UTF-16 units. */
 const QUESTION_LENGTH_MAX = 500;
@@ -34,15 +48,11 @@ const ABOUT_SELF =
   /(?<!\p{L})(?:I|my|mine|me|we|our|us|ich|mein\p{L}*|wir|unser\p{L}*|je|j['’]|mon|ma|mes|nous|notre|nos|on|yo|mi|mis|nuestr[oa]s?)(?!\p{L})|[我私僕ฉัน]|ខ្ញុំ/iu;
 /** A question about what was, or about an event. */
 const ABOUT_PAST =
-  /(?<!\p{L})(?:was|were|did|had|used to|ago|before|previous(?:ly)?|former(?:ly)?|ever|habe|hatte|war(?:en)?|ai|avons|étais?|avais|he|hemos|era|antes)(?!\p{L})/iu;
+  /(?<!\p{L})(?:was(?! .*?(?<!\p{L})(?:ich|wir|mein|unser))|were|did|had|used to|ago|before|previous(?:ly)?|former(?:ly)?|ever|hab(?:e|en) .*?\p{L}(?:t|en)[?!. ]*$|hatten?|war(?:en)?|(?:ai|avons)(?:[- ](?:je|nous|on))? \p{L}+[éiu](?:e?s?)|étais?|avais|avions|he|hemos|era|antes)(?!\p{L})/iu;
 
-const CHANGE =
-  /(?<!\p{L})(?:now|since|these days|nowadays|from (?:now|this)|no longer|instead|any ?more|took over|as of|after the|the [\p{L}-]+ (?:is|are) (?:on|in|at|with)|jetzt|inzwischen|seit|nun|maintenant|désormais|depuis|ahora|desde|ya no)(?!\p{L})|[现現]在|今は|ตอนนี้|ឥឡូវ/iu;
-const OWN_VALUE =
-  /\b(?:my|our) (?:[\p{L}-]+ ){1,3}?(?:is|are|['’]s|(?!was)\p{L}+[^s\P{L}]s)\b|(?<!\p{L})(?:ich|wir|je|j['’]|nous|yo|(?:mein|unser)\p{L}* (?:\p{L}+ ){1,2}(?:ist|sind)|(?:mon|ma|notre) (?:\p{L}+ ){1,2}est|(?:mi|nuestr[oa]) (?:\p{L}+ ){1,2}es)(?!\p{L})|[我私僕ฉัน]|ខ្ញុំ/iu;
-/** What somebody does, or has begun to do; not what they did once. */
-const I_DO =
-  /\b(?:I|we)(?:['’](?:m|re|ve)| am| are| have)? (?:also |just |always |usually |only |mostly )?(?:(?:(?:moved|switched|changed|migrated|cut|gone)(?! (?:the|an?)\b)|started|dropped|replaced|joined|bought|got|raised|lowered|cancelled|rewrote|became)\b|(?!was\b|were\b|had\b|did\b|could\b|would\b|read\b|saw\b|lost\b|forgot\b|wrote\b|paid\b|found\b|broke\b|drew\b|heard\b|hid\b|sold\b|made\b|went\b|said\b|told\b|thought\b|knew\b|came\b|took\b|gave\b|ate\b|left\b|felt\b|met\b|ran\b|sat\b|spent\b|won\b|dreamt\b|think\b|need\b)(?!\p{L}+ed\b)\p{L})/iu;
+/** A question without a name, as about something of which there is one: "Who lives next door?" */
+const ABOUT_THE_KNOWN =
+  /^\s*(?:[A-Z]?[a-z]{1,3} )?[Ww](?:ho|hom|hat|hich|hen|here)\b(?!.*\s\p{Lu})|^\s*How\b(?!.*\s\p{Lu})/u;
 
 export function isQuestion(text: string): boolean {
   return QUESTION_END.test(text);
@@ -59,24 +69,74 @@ export function relevancesAsAnswers(asked: string, rows: readonly Answer[]): num
   const [question] = LAST_QUESTION.exec(asked.slice(-QUESTION_LENGTH_MAX)) ?? [];
   if (question === undefined) return rows.map(({ relevance }) => relevance);
   const terms = termsOf(question);
-  const asksForValue = ABOUT_SELF.test(question) && !ABOUT_PAST.test(question);
+  const asksForValue =
+    (ABOUT_SELF.test(question) || ABOUT_THE_KNOWN.test(question)) && !ABOUT_PAST.test(question);
   const isStatement = rows.map((row) => asksForValue && statesValue(row));
+  const topics = topicsOf(question);
   const weighed = rows.map(
-    (row, at) => row.relevance * (isStatement[at] ? STATING : 1) * askingPart(row.text, terms),
+    (row, at) =>
+      row.relevance *
+      (isStatement[at] ? STATING : 1) *
+      askingPart(row.text, terms) *
+      (row.from === 'fact' ? literalPart(row.text, topics) : 1),
   );
   const best = Math.max(...weighed);
   if (best <= 0) return weighed;
   const relevances = weighed.map((one) => one / best);
-  const competing = relevances
-    .map((relevance, at) => ({ relevance, at, saidMs: rows[at]?.saidMs ?? 0 }))
-    .filter(({ relevance, at }) => isStatement[at] && relevance >= COMPETING);
-  const places = competing.map(({ relevance }) => relevance).sort((a, b) => b - a);
+  const placed = rows.map((row, at) => ({ ...row, relevance: relevances[at] ?? 0, at }));
+  const [leader] = (asksForValue ? placed : [])
+    .filter(({ text, from }) => from !== 'others' && !isQuestion(text))
+    .toSorted((a, b) => b.relevance - a.relevance);
+  if (leader === undefined) return relevances;
+  const rivals = placed.filter((one) => isAboutTheSame(one, leader, question));
+  const successors = successorsOf(leader, question, rivals);
+  const competing = new Set([
+    ...rivals.filter(({ at, relevance }) => isStatement[at] && relevance >= COMPETING),
+    ...(successors.length > 0 ? [leader, ...successors] : []),
+  ]);
+  const places = [...competing].map(({ relevance }) => relevance).sort((a, b) => b - a);
   let highest = 1;
-  for (const [place, { at }] of competing.toSorted((a, b) => b.saidMs - a.saidMs).entries()) {
+  for (const [place, { at }] of [...competing].toSorted((a, b) => b.saidMs - a.saidMs).entries()) {
     relevances[at] = Math.min(places[place] ?? 0, highest);
     highest = NEXT * (relevances[at] ?? 0);
   }
   return relevances;
+}
+
+/** Facts are about the same if they settle it, or, where that is unknown, if they have the same words of the question. */
+function isAboutTheSame(one: Answer, leader: Answer, question: string): boolean {
+  if (leader.from !== 'fact') return true;
+  if (one.slot && leader.slot) return one.slot === leader.slot;
+  const asked = topicsOf(question);
+  const [its, leaders] = [one, leader].map(({ text }) => asked.intersection(topicsOf(text)));
+  return its?.symmetricDifference(leaders ?? new Set()).size === 0;
+}
+
+/**
+ * Returns the later rows that say that the value in `leader` has ended, or that something has changed and share a word
+ * with the question or with `leader`. Leaves out those that are much less relevant than the best of them.
+ */
+function successorsOf(leader: PlacedAnswer, question: string, rows: readonly PlacedAnswer[]): PlacedAnswer[] {
+  if (speaksOfChange(leader.text)) return [];
+  const asked = topicsOf(question);
+  const told = topicsOf(leader.text);
+  const values = told.difference(asked);
+  const found = rows.filter(({ text, from, saidMs, relevance }) => {
+    if (from === 'others' || text.length > SUCCESSOR_LENGTH_MAX || isQuestion(text)) return false;
+    if (saidMs <= leader.saidMs || relevance < CHANGING) return false;
+    const topics = topicsOf(text);
+    return speaksOfChange(text)
+      ? !topics.isDisjointFrom(asked.union(told))
+      : speaksOfEnd(text) && !topics.isDisjointFrom(values);
+  });
+  const best = Math.max(...found.map(({ relevance }) => relevance));
+  return found.filter(({ relevance }) => relevance >= COMPETING * best);
+}
+
+/** Related words find a fact as surely as the question's own, which say more. */
+function literalPart(text: string, asked: ReadonlySet<string>): number {
+  const share = asked.size === 0 ? 1 : asked.intersection(topicsOf(text)).size / asked.size;
+  return 1 - RELATED_LOSS * (1 - share);
 }
 
 function askingPart(text: string, asked: ReadonlySet<string>): number {
@@ -88,6 +148,5 @@ function askingPart(text: string, asked: ReadonlySet<string>): number {
 
 function statesValue({ text, from }: Answer): boolean {
   if (from === 'fact') return true;
-  if (from === 'others' || text.length > STATEMENT_LENGTH_MAX || isQuestion(text)) return false;
-  return CHANGE.test(text) || OWN_VALUE.test(text) || I_DO.test(text);
+  return from === 'person' && text.length <= STATEMENT_LENGTH_MAX && !isQuestion(text) && tellsValue(text);
 }

@@ -1,8 +1,5 @@
 import { AppError } from '../errors/app-error.ts';
-import { PREDICTION_MODES } from '../schemas/limits.ts';
-
-/** Features that an operator can disable for an app. */
-export const FEATURES = ['predictions', 'connections', ...PREDICTION_MODES] as const;
+import type { FEATURES } from '../schemas/apps.ts';
 
 export interface AppPrincipal {
   readonly id: string;

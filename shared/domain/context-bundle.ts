@@ -44,6 +44,7 @@ export async function bundleOf(candidates: ContextCandidates, query: ContextQuer
     text: row.text,
     saidMs: dateOf(row).getTime(),
     from: 'fact',
+    slot: row.slot,
     pinned: row.pinned,
     ageMs: age(row.recordedAt),
     salience: row.confidence,

@@ -23,8 +23,9 @@ export interface PredictionTask {
   preferences: string;
   /** The memory of the connected account. */
   memory: Memory | null;
-  /** Used only by the built-in predictor. */
+  /** Used only by the built-in predictor, as is the number of wanted alternatives. */
   local?: LocalHints;
+  alternatives?: number;
 }
 
 export interface LocalHints {

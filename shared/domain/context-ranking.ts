@@ -3,7 +3,7 @@ import { wordsOf } from '../text/words.ts';
 import { Slices } from '../timing/slices.ts';
 
 /** Reported in `meta.ranking`. Any change to the ranking needs a new version. */
-export const RANKING_VERSION = 'v3';
+export const RANKING_VERSION = 'v4';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
 /** Number of sources beyond which further ones add no support. */

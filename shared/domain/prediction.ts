@@ -27,8 +27,23 @@ export interface PredictionFacts {
   contextRevision: string;
   /** Fingerprint of everything in the request except the draft. */
   contextHash: string;
+  /** Number of other completions that the caller prefers. */
+  alternatives: number;
   /** The app's minimum confidence at admission. */
   minConfidence: number;
+}
+
+/** Separates a completion from its alternatives where they are stored. No completion has control characters. */
+const SEPARATOR = '\x1e';
+
+/** Returns the text of an answer as it is stored: a completion and its alternatives. */
+export function joinChoices(completion: string, alternatives: readonly string[]): string {
+  return [completion, ...alternatives].join(SEPARATOR);
+}
+
+export function splitChoices(answer: string): { completion: string; alternatives: string[] } {
+  const [completion = '', ...alternatives] = answer.split(SEPARATOR);
+  return { completion, alternatives };
 }
 
 export interface PredictionReport {
@@ -51,7 +66,7 @@ export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' 
 }
 
 /** Texts of a draft's answer. They are stored as JSON and erased after the recovery window. */
-export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'sent'>>;
+export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'alternatives' | 'sent'>>;
 
 type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
@@ -86,7 +101,7 @@ export function answerOf({
     profile_revision: report.profileRevision,
     grant_revision: report.grantRevision,
     status: state,
-    completion: answer ?? '',
+    completion: splitChoices(answer ?? '').completion,
     expires_at: expiresAt ?? 0,
     context_truncated: report.contextTruncated,
     usage: { prediction_units: units },

@@ -47,6 +47,11 @@ export const repairs = counter(
 // Starts each series at 0, because Prometheus sees an increase only in a series that already exists.
 for (const verdict of ['overdue', 'abandoned', 'detached', 'orphaned']) repairs.inc({ verdict }, 0);
 
+export const webhookAttempts = counter('forecue_webhook_attempts_total', 'Attempts to call a webhook.', [
+  'outcome',
+]);
+for (const outcome of ['delivered', 'failed']) webhookAttempts.inc({ outcome }, 0);
+
 export const housekeepingFailures = counter(
   'forecue_housekeeping_failures_total',
   'Steps of the housekeeping that failed.',
@@ -55,7 +60,7 @@ export const housekeepingFailures = counter(
 
 /**
  * Counts outcomes that callers waited for, by how the ingress found them: by a wake-up, or by the poll that replaces a
- * lost wake-up. Several callers of the same work count once.
+ * lost one. One that was merely late is not lost. Several callers of the same work count once.
  */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',

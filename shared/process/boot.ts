@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseConfig } from '../config/config.ts';
 import { hasFunctions } from '../db/functions.ts';
-import { missingMigrations } from '../db/migrate.ts';
+import { missingMigrations } from '../db/missing-migrations.ts';
 import type { Database } from '../db/orm.ts';
+import { isCopy } from '../db/place.ts';
 import { countPendingErasures } from '../db/stores/erasures.ts';
 import { makeWeeks } from '../db/stores/work/forget.ts';
 import { messageOf } from '../errors/message-of.ts';
@@ -13,10 +14,12 @@ import { assertQueueReady } from '../queue/postgres-store.ts';
 const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
+const COPY =
+  'this database is a copy, in which may be again what people erased since it was made: `admin restored` with --erasures or --replaces; with --keep-log-ins after a mere move or upgrade';
+
 /**
- * Resolves when the database takes writes, has all migrations and this version's SQL functions, and has erased what was
- * erased since the backup from which it was restored. Also waits for the
- * queue's tables, unless the queue is on Redis. Nothing that uses the tables or functions may be opened earlier.
+ * Resolves when the database takes writes, has all migrations and this version's SQL functions, and is no copy in which
+ * something is left to erase that people erased since. Also waits for the queue's tables, unless the queue is on Redis. Nothing that uses the tables or functions may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,
@@ -53,6 +56,7 @@ async function whatIsMissing(
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
+    if (await isCopy(database.pool)) return COPY;
     const pending = await countPendingErasures(database.pool);
     if (pending > 0) return `${pending} erasures of a restore (\`admin restored\` finishes them)`;
     // This week's partitions are missing if all processes were stopped for weeks.

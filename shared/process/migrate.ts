@@ -1,7 +1,7 @@
 import { type MigrationWait, migrateDatabase } from '../db/migrate.ts';
 import { migrateQueueSchema } from '../queue/postgres-store.ts';
 
-interface Installation extends MigrationWait {
+export interface Installation extends MigrationWait {
   /** Address of PostgreSQL itself, not of a pooler. */
   directUrl: string;
   queuePrefix: string;

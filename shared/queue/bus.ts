@@ -4,12 +4,12 @@ import type { BaseConfig } from '../config/config.ts';
 import type { RedisTarget } from '../config/values.ts';
 import { query } from '../db/statement.ts';
 import type { Log } from '../log.ts';
-import { every } from '../timing/every.ts';
+import { Rest } from '../timing/rest.ts';
 import { retry } from '../timing/retry.ts';
 import { connectRedis } from './redis.ts';
 
 const RECONNECT = { firstMs: 50, longestMs: 2000 };
-const PROBE = { everyMs: 5000, withinMs: 2000 };
+const PROBE = { everyMs: 5000, restingEveryMs: 30_000, withinMs: 2000 };
 /**
  * TCP keep-alive detects a dead host, but not behind a proxy that answers for it. So connections are probed as well.
  */
@@ -23,20 +23,24 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** Uses Redis if there is one, else PostgreSQL. */
+/** Uses Redis if there is one, else PostgreSQL. While the connection that listens is broken, the process does not rest. */
 export function openBus(
   { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
   pool: pg.Pool,
   log: Log,
+  rest = new Rest(),
 ): Bus {
-  return redis === undefined ? postgresBus(pool, database, log) : redisBus(redis, log);
+  return redis === undefined
+    ? postgresBus(pool, new Listener(database.directUrl, log, rest))
+    : redisBus(redis, log, rest);
 }
 
 /** Channel names have the installation's prefix, because all database numbers of a Redis share the channels. */
-function redisBus(target: RedisTarget, log: Log): Bus {
+function redisBus(target: RedisTarget, log: Log, rest: Rest): Bus {
   const publisher = connectRedis(target, 'producer', log);
   const listener = connectRedis(target, 'listener', log);
   const handlers = new Map<string, (payload: string) => void>();
+  listener.on('close', () => rest.hear());
   listener.on('message', (channel: string, payload: string) => handlers.get(channel)?.(payload));
   return {
     async publish(messages) {
@@ -64,8 +68,7 @@ const NOTIFY = {
  * Publishes through the pool. One connection listens, bypassing any pooler, and is reopened whenever it breaks or falls
  * silent.
  */
-function postgresBus(pool: pg.Pool, { directUrl }: BaseConfig['database'], log: Log): Bus {
-  const listener = new Listener(directUrl, log);
+function postgresBus(pool: pg.Pool, listener: Listener): Bus {
   return {
     async publish(messages) {
       const channels = messages.map(({ channel }) => channel);
@@ -81,13 +84,15 @@ function postgresBus(pool: pg.Pool, { directUrl }: BaseConfig['database'], log: 
 class Listener {
   readonly #url: string;
   readonly #log: Log;
+  readonly #rest: Rest;
   readonly #handlers = new Map<string, (payload: string) => void>();
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
 
-  constructor(url: string, log: Log) {
+  constructor(url: string, log: Log, rest: Rest) {
     this.#url = url;
     this.#log = log;
+    this.#rest = rest;
   }
 
   async listen(channel: string, handle: (payload: string) => void): Promise<void> {
@@ -115,11 +120,9 @@ class Listener {
       throw error;
     }
     this.#client = client;
-    // Without probes, a connection that only listens would not notice that the server is gone.
-    const probe = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
-    const probes = every(PROBE.everyMs, probe, { ref: false });
+    probeListener(client, this.#rest);
     client.once('end', () => {
-      void probes.stop();
+      this.#rest.hear();
       void this.#reopen();
     });
     // The bus may have been closed while the client connected.
@@ -136,11 +139,19 @@ class Listener {
     const open = () =>
       this.#open().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'wake-up connection');
+        this.#rest.hear();
         throw error;
       });
     // Rejects only when the bus is closed.
     await retry(open, { ...RECONNECT, signal }).catch(() => {});
   }
+}
+
+/** Breaks a connection that does not answer. One that only listens would not notice that the server is gone. */
+export function probeListener(client: pg.Client, rest: Rest): void {
+  const probe = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
+  const probes = rest.every(PROBE.everyMs, PROBE.restingEveryMs, probe, { ref: false });
+  client.once('end', () => void probes.stop());
 }
 
 function disconnect(client: pg.Client): void {

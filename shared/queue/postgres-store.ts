@@ -10,7 +10,8 @@ import pg from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { assertTakesWrites } from '../primary.ts';
-import { KEEP_ALIVE } from './bus.ts';
+import type { Rest } from '../timing/rest.ts';
+import { KEEP_ALIVE, probeListener } from './bus.ts';
 
 export function queueSchema(prefix: string): string {
   return `${prefix.replaceAll('-', '_')}_queue`;
@@ -40,12 +41,19 @@ const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   return new PostgresQueueBackend(connection, name, options, withBlockingConnection);
 };
 
+/**
+ * Each wait for a job and each look for jobs of dead workers takes several statements. Rare ones suffice: jobs wake a
+ * worker, and the heartbeats and looks of the process find work without a job.
+ */
+const IDLE_PACE = { drainDelay: 300, stalledInterval: 300_000 };
+
 /** Turns off `synchronous_commit`: a lost job does no harm, because the rows of work are the truth. */
 export function postgresStore(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
   log: Log,
+  rest: Rest,
 ) {
-  const connection = new SharedConnection({
+  const config = {
     connectionString: database.directUrl,
     schema: queueSchema(queuePrefix),
     application_name: 'forecue queue',
@@ -54,28 +62,28 @@ export function postgresStore(
     query_timeout: 2000,
     options: '-c synchronous_commit=off',
     onConnect: assertTakesWrites,
-  });
+  };
+  const connection = new SharedConnection(config, rest);
   connection.on('error', (error) => log.warn({ err: error }, 'queue connection'));
   return {
     factory: createBackend,
     producer: { connection },
-    consumer: () => ({ connection }),
+    consumer: () => ({ connection, ...IDLE_PACE }),
     ping: () => connection.pool.query('select 1'),
     close: () => connection.end(),
   };
 }
 
-/**
- * BullMQ's connections to PostgreSQL, shared by all queues and workers of a process. A connection that hangs without an
- * error delays jobs by at most ten seconds.
- */
+/** BullMQ's connections to PostgreSQL, shared by all queues and workers of a process. */
 class SharedConnection extends PostgresConnection {
   readonly #config: PostgresPoolConfig;
+  readonly #rest: Rest;
   #listener: Promise<pg.Client> | undefined;
 
-  constructor(config: PostgresPoolConfig) {
+  constructor(config: PostgresPoolConfig, rest: Rest) {
     super({ ...config, ...KEEP_ALIVE });
     this.#config = config;
+    this.#rest = rest;
   }
 
   /**
@@ -110,6 +118,7 @@ class SharedConnection extends PostgresConnection {
       this.emit('listenerinvalidated');
     });
     await client.connect();
+    probeListener(client, this.#rest);
     return client;
   }
 }

@@ -12,6 +12,7 @@ import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../stop-limits.ts';
 import { Coalescer } from '../timing/coalesce.ts';
+import { Rest } from '../timing/rest.ts';
 import { withTimeout } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
 import {
@@ -32,10 +33,11 @@ const JOB_PARTIES = 16;
  */
 const JOIN_MS = { perJob: 3, longest: 15 };
 /**
- * An idle worker waits for a job for ten seconds at a time, and retries half a second after a refused connection. With
- * a higher concurrency, BullMQ would ask for a second job before it hands over the first.
+ * An idle worker waits for a job for nine seconds at a time (on PostgreSQL longer: `IDLE_PACE`), and retries half a
+ * second after a refused connection. With a higher concurrency, BullMQ would ask for a second job before it hands over
+ * the first.
  */
-const WORKER_PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
+const WORKER_PACE = { concurrency: 1, drainDelay: 9, runRetryDelay: 500 };
 /** Time after which the job of a lost worker goes to another worker. */
 const JOB_TIMEOUTS = { lockDuration: 10_000, stalledInterval: 10_000 };
 
@@ -72,9 +74,10 @@ export interface Queues {
 export async function openQueues(
   config: Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>,
   log: Log,
+  rest = new Rest(),
 ): Promise<Queues> {
   return config.redis === undefined
-    ? queuesOn(postgresStore(config, log), log)
+    ? queuesOn(postgresStore(config, log, rest), log)
     : queuesOn(await redisStore(config.redis, config.queuePrefix, log), log);
 }
 
@@ -172,7 +175,7 @@ function queuesOn<B extends IQueueBackend, C>(
       producerOf(pool).add(jobs);
     },
     worker(pool, take) {
-      const options = { ...consumer(), ...WORKER_PACE, ...JOB_TIMEOUTS };
+      const options = { ...WORKER_PACE, ...JOB_TIMEOUTS, ...consumer() };
       const takeJob = ({ name: kind, data }: { name: string; data: JobData }) => take({ kind, ...data });
       const worker = new Worker<JobData, void, string, B, never, C>(pool, takeJob, options, factory);
       worker.on('error', (error) => log.warn({ err: error, queue: pool }, 'worker connection'));

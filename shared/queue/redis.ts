@@ -12,9 +12,9 @@ export type RedisRole = 'producer' | 'consumer' | 'listener';
 const COMMAND_TIMEOUT_MS = 1500;
 /**
  * Time without an answer after which a connection is reopened: a host that lost power closes nothing. A consumer waits
- * longer, because BullMQ's blocking reads last up to eleven seconds.
+ * longer, because BullMQ's blocking reads last up to ten seconds.
  */
-const SOCKET_TIMEOUTS_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
+const SOCKET_TIMEOUTS_MS = { producer: 2000, consumer: 11_000, listener: 2000 };
 /** Interval of probes. An idle connection would not notice that its server is gone or was demoted. */
 const PROBE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, withDefault } from './build.ts';
-import { Count, pageLimit } from './common.ts';
-import { ReplyStats } from './replies.ts';
+import { Count, NullableShare, pageLimit } from './common.ts';
+import { ReplyStats } from './reply-figures.ts';
 
 /** Maximum number of rows counted of each: predictions, facts, episodes, raw rows and model calls. */
 export const ACTIVITY_ROWS_MAX = 50_000;
@@ -33,9 +33,32 @@ export const ActivityDay = closedObject({
 });
 export type ActivityDay = Static<typeof ActivityDay>;
 
+/** What the person was asked to check in these days, and how often Forecue would have been right. */
+export const Checks = closedObject({
+  asked: Count,
+  answered: Count,
+  right: Count,
+  precision: NullableShare,
+  /** 95 % interval of the precision (Clopper and Pearson 1934). */
+  precision_low: NullableShare,
+  precision_high: NullableShare,
+});
+export type Checks = Static<typeof Checks>;
+
+/** What became of suggestions in the apps that the person connected. */
+const Suggestions = closedObject({
+  accepted: Count,
+  dismissed: Count,
+  /** Mean share of accepted suggestions that was still there when the message was sent; null if no app said. */
+  retained: NullableShare,
+});
+
 /** The earliest first. */
 export const ActivityResponse = closedObject({
   days: Type.Array(ActivityDay),
+  /** Precision of what is decided for the person, from what they were asked all the same. */
+  checks: closedObject({ replies: Checks, permissions: Checks }),
+  suggestions: Suggestions,
   /** Tokens of models used today (UTC). */
   tokens_today: Count,
   /** Limit on `tokens_today`; null if there is none. */

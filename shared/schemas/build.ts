@@ -1,8 +1,12 @@
-import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 
 /** Rejects unknown properties. */
 export const closedObject = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
+
+/** Every property is optional; unknown ones are rejected still. */
+export const partialOf = <T extends TObject>(schema: T) =>
+  Type.Partial(schema, { additionalProperties: false });
 
 export const oneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values] });

@@ -37,6 +37,7 @@ export const NullableText = nullable(Type.String());
 export const Count = Type.Integer({ minimum: 0 });
 
 export const Share = Type.Number({ minimum: 0, maximum: 1 });
+export const NullableShare = nullable(Share);
 
 export const HealthResponse = closedObject({ status: oneOf(['ok']) });
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Identifier, Name, NullableTimestamp, Timestamp } from './common.ts';
+import { SOURCE_DETAIL_MAX } from './limits.ts';
 
 const RedirectUri = text(2048, 1);
 
@@ -51,8 +52,18 @@ const UseCount = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
 export const CONSENT_MEMORY = ['all', 'facts'] as const;
 
-/** What predictions for the app may use of memory: all of it, or only the profile and the facts. */
-const ConsentScope = closedObject({ memory: oneOf(CONSENT_MEMORY) });
+export const PROJECTS_MAX = 50;
+
+/** What predictions for the app may use of memory. */
+const ConsentScope = closedObject({
+  /** All of it, or only the profile and the facts. */
+  memory: oneOf(CONSENT_MEMORY),
+  /**
+   * Only what was said in these projects, and facts of these or of no single project. Names, paths or addresses of
+   * repositories in a request, names in an answer. Absent: whatever the project.
+   */
+  projects: Type.Optional(Type.Array(text(SOURCE_DETAIL_MAX, 1), { minItems: 1, maxItems: PROJECTS_MAX })),
+});
 export type ConsentScope = Static<typeof ConsentScope>;
 
 export const ConnectionChange = closedObject({

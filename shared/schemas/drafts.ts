@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closedObject, oneOf, text, withDefault } from './build.ts';
 import { Count, Id, withProject } from './common.ts';
-import { MESSAGES_MAX, PREDICTION_MODES, TEXT_MAX } from './limits.ts';
+import { ALTERNATIVES_MAX, MESSAGES_MAX, PREDICTION_MODES, TEXT_MAX } from './limits.ts';
 import { Message } from './predictions.ts';
 
 const Ids = Type.Array(Id);
@@ -33,6 +33,8 @@ export const DraftResponse = closedObject({
   status: oneOf(['suggested', 'abstained']),
   /** Empty if the prediction abstained. */
   completion: Type.String(),
+  /** Other completions, the likeliest first. */
+  alternatives: Type.Array(Type.String(), { maxItems: ALTERNATIVES_MAX }),
   /** The model's confidence in the completion, even if it is too low to show the completion. */
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
   /** The model that answered or, for a blank draft, the model that would have been asked. */

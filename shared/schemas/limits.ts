@@ -13,6 +13,8 @@ export const TEXT_MAX = 8000;
 export const SELECTION_MAX = 1000;
 export const PREFERENCES_MAX = 4000;
 export const MESSAGES_MAX = 30;
+/** Completions beside the first. */
+export const ALTERNATIVES_MAX = 2;
 export const COMPLETION_MAX = 2000;
 export const EVENT_BATCH_MAX = 1000;
 export const EVENT_TEXT_MAX = 64_000;
@@ -56,6 +58,27 @@ export const PLANS = ['sandbox', 'paid'] as const;
 
 /** Maximum number of keys of an account. One page can list all of them. */
 export const KEYS_MAX = 100;
+/** Maximum number of passkeys of an account. */
+export const PASSKEYS_MAX = 20;
+/** Maximum number of programs that an account has let in. One answer lists all of them. */
+export const GRANTS_MAX = 100;
+/** A program that has not renewed its access for this long has to ask the person again. */
+export const GRANT_UNUSED_DAYS = 90;
+
+/** Days for which it is kept what was read of an account. */
+export const ACCESS_DAYS = 400;
+/** Maximum number of apps of an account. One answer lists all of them. */
+export const APPS_MAX = 20;
+/** SQL compares caps in millionths of a cent: this maximum in that unit fits in a bigint. */
+export const CAP_CENTS_MAX = 1_000_000_000_000;
+/** How long the keys before a new one may go on. */
+export const APP_GRACE_S_MAX = 30 * 24 * 60 * 60;
+/** Maximum number of webhooks of an account, and of an app. One answer lists all of them. */
+export const WEBHOOKS_MAX = 10;
+/** How long the secret before a new one may go on. */
+export const WEBHOOK_GRACE_S_MAX = 7 * 24 * 60 * 60;
+/** How long deliveries are kept. */
+export const DELIVERY_DAYS = 7;
 /** Maximum number of connections of an account, including revoked ones. One answer lists all of them. */
 export const CONNECTIONS_MAX = 1000;
 /** Completions below this confidence are not shown, unless their app sets another minimum. */

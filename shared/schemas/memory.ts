@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject } from 'typebox';
-import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
+import { closedObject, nullable, nullableOneOf, oneOf, oneOrMany, partialOf, text } from './build.ts';
 import {
   Count,
   Id,
@@ -33,7 +33,6 @@ const Tags = Type.Array(Tag, { maxItems: TAGS_MAX });
 const Json = Type.Object({}, { additionalProperties: true });
 const ResponseJson = Type.Record(Type.String(), Type.Unknown());
 
-const partialOf = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const pageOf = <T extends TObject>(row: T) =>
   closedObject({ results: Type.Array(row), next: nullable(Type.String()) });
 /** One row if one was posted; a list if a list was posted. */
@@ -223,6 +222,7 @@ export const FactListQuery = Type.Object({
   ...listFilters,
   revision_of: Type.Optional(Id),
   superseded_by: Type.Optional(Id),
+  pinned: Type.Optional(oneOf(['true', 'false'])),
 });
 export const RawDeletionQuery = Type.Object({ purge_event: Type.Optional(oneOf(['true', 'false'])) });
 export const MemoryStatsQuery = Type.Object({ since: Type.Optional(TimeOrDate) });

@@ -3,7 +3,7 @@ import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
 import { Count, Id, Name, Share } from './common.ts';
 import { FOLDER_MAX, PERMISSION_TARGET_MAX } from './limits.ts';
 
-const PERMISSION_ACTIONS = ['run', 'write', 'delete', 'read', 'fetch', 'call'] as const;
+export const PERMISSION_ACTIONS = ['run', 'write', 'delete', 'read', 'fetch', 'call'] as const;
 export type PermissionAction = (typeof PERMISSION_ACTIONS)[number];
 
 /** What an agent asks a person to allow. */
@@ -33,8 +33,10 @@ export type PermissionRequest = Static<typeof PermissionRequest>;
 export const PermissionAnswer = closedObject({
   /** Id of the decision, which is kept for 35 days. */
   id: Id,
-  /** `ask`: the agent asks the person, as if nobody had answered. */
-  decision: oneOf(['allow', 'ask']),
+  /** `ask`: the agent asks the person, as if nobody had answered. `deny`: only if the account has `deny` on. */
+  decision: oneOf(['allow', 'ask', 'deny']),
+  /** `supported`: allowed, or denied. `check`: would be, but the person is asked to check it. `off`: the account decides nothing. */
+  reason: oneOf(['supported', 'unsupported', 'never', 'check', 'off']),
   confidence: Share,
   /** The person's decisions about the like. */
   allowed: Count,

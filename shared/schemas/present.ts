@@ -21,11 +21,24 @@ export function present<Schema extends TObject, Given extends Partial<Static<Sch
   const columns = row as Record<string, unknown>;
   const required: readonly string[] = schema.required;
   const entries = Object.keys(schema.properties).map((name) => {
-    const value = columns[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())] ?? null;
+    const value = columns[columnOf(name)] ?? null;
     return [name, value instanceof Date ? value.toISOString() : value] as const;
   });
   const answer = Object.fromEntries(
     entries.filter(([name, value]) => value !== null || required.includes(name)),
   );
   return { ...answer, ...given } as Static<Schema>;
+}
+
+/** Returns the columns of which `present` shaped `data`: times are dates. */
+export function columnsOf({ properties }: TObject, data: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(data).map(([name, value]) => {
+    const { format } = properties[name] as { format?: string };
+    return [columnOf(name), typeof value === 'string' && format === 'date-time' ? new Date(value) : value];
+  });
+  return Object.fromEntries(entries) as Record<string, unknown>;
+}
+
+function columnOf(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -82,7 +82,16 @@ export const Session = closedObject({
 });
 export type Session = Static<typeof Session>;
 
-export const SessionList = closedObject({ results: Type.Array(Session) });
+export const SessionList = closedObject({
+  results: Type.Array(
+    closedObject({
+      ...Session.properties,
+      /** The first words of the person in it; null until they are in memory. */
+      title: nullable(Type.String()),
+    }),
+  ),
+});
+export type SessionList = Static<typeof SessionList>;
 
 export const SessionEventsQuery = Type.Object({
   limit: pageLimit(2000, 500),

@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { closedObject, nullable, nullableOneOf, oneOf, text, withDefault } from './build.ts';
+import { closedObject, nullable, oneOf, text, withDefault } from './build.ts';
 import {
   Count,
   Id,
   Name,
   NullableText,
   NullableTimestamp,
-  PrecisionTarget,
   pageLimit,
   Share,
   TimeOrDate,
@@ -14,6 +13,7 @@ import {
   withProject,
 } from './common.ts';
 import { CONTEXT_DEFAULTS, EVENT_TEXT_MAX, INTEGER_MAX, RECENCY_MINUTES_MAX } from './limits.ts';
+import { TIERS } from './memory.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
@@ -37,6 +37,8 @@ export const ReplyRequest = closedObject({
     CONTEXT_DEFAULTS.recencyMinutes,
   ),
   session_id: withDefault(nullable(Name), null),
+  /** Only tries it out: no part of the inbox, nor of the figures. */
+  trial: withDefault(Type.Boolean(), false),
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;
 
@@ -106,6 +108,9 @@ export type BatchResponse = Static<typeof BatchResponse>;
 const storedFields = {
   ...replyFields,
   agent: Type.String(),
+  /** The first characters of `agent_input`. */
+  question: Type.String(),
+  trial: Type.Boolean(),
   session_id: NullableText,
   created_at: Timestamp,
   acted_at: NullableTimestamp,
@@ -161,8 +166,14 @@ export const ReplyDetail = closedObject({
   agent_input: Type.String(),
   /** Null until the job has succeeded. */
   context: nullable(ReplyContext),
+  /** With `evidence=true`: rows of memory from which the prediction was made, some of each tier, that are still there. */
+  evidence: Type.Optional(
+    Type.Array(closedObject({ tier: oneOf(TIERS), id: Id, text: Type.String(), at: Timestamp })),
+  ),
 });
 export type ReplyDetail = Static<typeof ReplyDetail>;
+
+export const ReplyDetailQuery = Type.Object({ evidence: Type.Optional(oneOf(['true', 'false'])) });
 
 export const ReplyList = closedObject({
   total: Count,
@@ -174,6 +185,9 @@ export type ReplyList = Static<typeof ReplyList>;
 
 export const ReplyListQuery = Type.Object({
   status: Type.Optional(oneOf(REPLY_STATES)),
+  trial: Type.Optional(oneOf(['true', 'false'])),
+  /** Id of a fact: only predictions that were made from it. */
+  fact_id: Type.Optional(Id),
   agent: Type.Optional(Name),
   session_id: Type.Optional(Name),
   since: Type.Optional(TimeOrDate),
@@ -188,63 +202,3 @@ export const FeedbackRequest = closedObject({
   actual_response: Type.Optional(nullable(text(ACTUAL_RESPONSE_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
-
-export const ReplyPeriodQuery = Type.Object({
-  since: Type.Optional(TimeOrDate),
-  until: Type.Optional(TimeOrDate),
-});
-
-const NullableShare = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0, maximum: 1 });
-
-export const ReplyStats = closedObject({
-  total: Count,
-  by_status: closedObject({
-    pending: Count,
-    auto: Count,
-    escalated: Count,
-    accepted: Count,
-    edited: Count,
-    rejected: Count,
-  }),
-  /** (auto + accepted) / (auto + accepted + edited + rejected); null if the divisor is 0. */
-  precision: NullableShare,
-  /** Share of the predictions with the status auto, accepted, edited or rejected; null without predictions. */
-  automation_rate: NullableShare,
-});
-export type ReplyStats = Static<typeof ReplyStats>;
-
-export const CalibrationQuery = Type.Object({
-  /** Minimum precision at the suggested threshold. By default the account's `precision_target`. */
-  target: Type.Optional(PrecisionTarget),
-});
-
-export const ReplyCalibration = closedObject({
-  /** Bins of equal size, by confidence. `observed` is the share of correct predictions in the bin. */
-  bins: Type.Array(
-    closedObject({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share }),
-  ),
-  /** Mean squared error of the confidence; null without feedback. */
-  brier: NullableShare,
-  /** Confidence threshold at which the precision reaches `target`; null if unknown. */
-  suggested_threshold: NullableShare,
-  feedback_count: Count,
-  /** Evidence for the suggestion, or the reason why there is none. */
-  evidence: closedObject({
-    target: Share,
-    /**
-     * Number of the person's decisions on predictions that reach the suggested threshold. If none is suggested, the
-     * highest threshold that can be tested is used. If none can be tested, all decisions count.
-     */
-    labels: Count,
-    /** `labels` as a share of all decisions. */
-    coverage: NullableShare,
-    /** Share of correct predictions among the decisions counted in `labels`. */
-    precision: NullableShare,
-    /** One-sided 95 % lower bound of the precision (Wilson 1927). */
-    precision_low: NullableShare,
-    /** One-sided 95 % upper bound of the precision. */
-    precision_high: NullableShare,
-    reason: nullableOneOf(['no_feedback', 'too_little_feedback', 'not_precise_enough']),
-  }),
-});
-export type ReplyCalibration = Static<typeof ReplyCalibration>;

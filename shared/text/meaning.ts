@@ -35,19 +35,18 @@ const SAME_MEANING_SIMILARITY_MIN = 0.9;
 
 /** Ignores small differences, but not a different number, date or negation. */
 export function haveSameMeaning(a: string, b: string, question = ''): boolean {
-  return (
-    new ComparableReply(a).isSameAs(new ComparableReply(b)) ||
-    meaningOf(a, question) === meaningOf(b, question)
-  );
+  return new ComparableReply(a, question).isSameAs(new ComparableReply(b, question));
 }
 
-/** Stores the normalized text, trigrams and details of a reply, so that it can be compared with many others. */
+/** Stores what replies are compared by, so that one can be compared with many others. */
 export class ComparableReply {
+  readonly #meaning: string;
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
   readonly #details: string;
 
-  constructor(reply: string) {
+  constructor(reply: string, question = '') {
+    this.#meaning = meaningOf(reply, question);
     this.#text = normalizeReply(reply);
     this.#trigrams = trigramsOf([this.#text]);
     const numbers = new Set(this.#text.match(MARKED_NUMBER));
@@ -59,7 +58,7 @@ export class ComparableReply {
   }
 
   isSameAs(other: ComparableReply): boolean {
-    if (this.#text === other.#text) return true;
+    if (this.#meaning === other.#meaning || this.#text === other.#text) return true;
     return (
       this.#details === other.#details &&
       jaccard(this.#trigrams, other.#trigrams) >= SAME_MEANING_SIMILARITY_MIN
@@ -111,11 +110,19 @@ function choiceOf(text: string, question: string): string | undefined {
 
 const QUESTION_CHARS_MAX = 500;
 
+const CLOSED = new RegExp(
+  `^\\W*(?:${[
+    'shall|should|may|can|could|do|does|did|is|are|will|would|ok|okay|ready|proceed|continue',
+    'soll|darf|kann|willst|möchtest|möchten',
+    'quieres|quiere|deseas|desea|puedo|debo',
+    'veux-tu|voulez-vous|souhaites-tu|souhaitez-vous|puis-je|dois-je|est-ce que je',
+  ].join('|')})(?![\\p{L}\\p{N}_])`,
+  'u',
+);
+
 /** Recognises questions for approval or a choice by their first word. */
 export function endsWithClosedQuestion(prompt: string): boolean {
   const end = prompt.trimEnd().slice(-QUESTION_CHARS_MAX);
   const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';
-  return /^(?:\W*)(?:shall|should|may|can|could|do|does|did|is|are|will|would|ok|okay|ready|proceed|continue|soll|darf|kann)\b/u.test(
-    question,
-  );
+  return CLOSED.test(question);
 }

@@ -62,6 +62,13 @@ export interface DraftEnd {
    * my wor` and `\nin my wor`. If no word is unfinished, the first is ''.
    */
   tails: string[];
+  /** The whole words at the draft's end that only spaces separate, as `wordRunsOf` gives them; null inside an address. */
+  run: string[] | null;
+  /** The unfinished word as it was typed, or ''. */
+  typed: string;
+  isAfterSpace: boolean;
+  /** True if the last whole words are in capitals. */
+  isInCapitals: boolean;
 }
 
 /** Maximum number of whole words at a draft's end by which its continuations are looked up. */
@@ -69,11 +76,48 @@ const CONTEXT_WORDS = 4;
 
 export function draftEndOf(draft: string): DraftEnd {
   const lines = `\n${phraseLinesOf(draft).trimStart()}`;
-  const line = lowerCaseInPlace(lines.slice(lines.lastIndexOf('\n')));
+  const written = lines.slice(lines.lastIndexOf('\n'));
+  const line = lowerCaseInPlace(written);
   const begun = BEGUN_WORD.test(line);
   const starts = [0, ...wordStarts(line)].reverse();
   const contexts = starts.slice(0, CONTEXT_WORDS + Number(begun)).map((start) => line.slice(start));
-  return { begun, tails: begun ? contexts : ['', ...contexts] };
+  const typed = begun ? written.slice(written.length - (contexts[0]?.length ?? 0)) : '';
+  const before = written.slice(0, written.length - typed.length);
+  return {
+    begun,
+    tails: begun ? contexts : ['', ...contexts],
+    run: lastRunOf(before),
+    typed,
+    isAfterSpace: /\s$/.test(before),
+    isInCapitals: CAPITALS_END.test(before),
+  };
+}
+
+const CAPITALS_END = /(?<![\p{L}\p{N}])\p{Lu}{2,}[^\p{L}\p{N}]+\p{Lu}{2,}[^\p{L}\p{N}]*$/u;
+
+/** Begins the run of words with which a line begins. */
+export const LINE_START = '^';
+
+const OPENING = /^[\s\p{Ps}\p{Pi}"'¿¡-]*$/u;
+
+/** Splits lines into runs of words between which there are only spaces, in lower case. */
+export function wordRunsOf(lines: string): string[][] {
+  const runs: string[][] = [];
+  let end = -1;
+  for (const { 0: word, index } of lines.matchAll(WORDS)) {
+    const gap = lines.slice(end, index);
+    if ((end < 0 || gap.includes('\n')) && OPENING.test(gap)) runs.push([LINE_START]);
+    else if (gap !== ' ') runs.push([]);
+    runs.at(-1)?.push(lowerCaseInPlace(word).replace('’', "'"));
+    end = index + word.length;
+  }
+  return runs;
+}
+
+function lastRunOf(text: string): string[] | null {
+  if (OPENING.test(text)) return [LINE_START];
+  if (/[^\p{L}\p{M}\p{N}_\s\p{Ps}\p{Pi}"]$/u.test(text)) return null;
+  return /[\p{L}\p{M}\p{N}_] ?$/u.test(text) ? (wordRunsOf(text).at(-1) ?? []) : [];
 }
 
 function wordStarts(line: string): number[] {

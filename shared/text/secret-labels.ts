@@ -57,27 +57,35 @@ const VALUE =
 const WITH_DIGIT = '(?=\\S{0,63}\\d)';
 const NOT_MASKED = '(?<!\\[masked (?:password|private key)(?=\\]))';
 
+/** A pattern, and a part of it without which it can't match. The part takes far less time to compile. */
+export interface LabelledPattern {
+  part: RegExp;
+  pattern: RegExp;
+}
+
 /** Matches `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x` and `my password is: x`. */
-export function labelledSecret(label: string): RegExp {
+export function labelledSecret(label: string): LabelledPattern {
   const named = `${SPACE}{1,4}(?:is|was|ist|est|es|è)(?:${SPACE}{1,4}(?:now|jetzt))?(?::${SPACE}{0,4}|${SPACE}{1,4})`;
-  return new RegExp(`(${label}${NOT_MASKED}(?:${ASSIGNED}${NEXT_LINE}|${named}))${VALUE}`, 'gi');
+  return labelled(label, `${NOT_MASKED}(?:${ASSIGNED}${NEXT_LINE}|${named})`, VALUE, 'i');
+}
+
+function labelled(label: string, rest: string, value: string, flags = ''): LabelledPattern {
+  return { part: new RegExp(label, flags), pattern: new RegExp(`(${label}${rest})${value}`, `g${flags}`) };
 }
 
 /** As `labelledSecret`, but what follows a verb needs a digit, because there is no list of all words that it may be. */
-function inLatin(label: string): RegExp {
+function inLatin(label: string): LabelledPattern {
   const verbs = '(?:is|ist|est|es|è|é|to|jest|är|er|je|on|adalah|ialah|là|ni|este)';
   const named = `${SPACE}{1,4}${verbs}:?${SPACE}{1,4}${WITH_DIGIT}`;
-  return new RegExp(`((?<![\\p{L}])${label}(?:${ASSIGNED}${NEXT_LINE}|${named}))${VALUE}`, 'giu');
+  return labelled(`(?<![\\p{L}])${label}`, `(?:${ASSIGNED}${NEXT_LINE}|${named})`, VALUE, 'iu');
 }
 
 /** Passwords are in ASCII, and a sentence of another script is not: only a value in ASCII is one. */
-function inOtherScripts(label: string): RegExp {
+function inOtherScripts(label: string): LabelledPattern {
   const particles = '(?:是|为|為|は|が|는|은|이|가|это|هو|هي|היא|הוא|है|—|-|-->)';
   const named = `${SPACE}{0,4}(?:${particles}${SPACE}{0,4}|${SPACE})${WITH_DIGIT}`;
-  return new RegExp(
-    `(${label}(?:${ASSIGNED}${NEXT_LINE}|${named}))(?!\\[masked )(?:"[^"\\n]+"|'[^'\\n]+'|[!-9;<>-~][!-~]{3,})`,
-    'giu',
-  );
+  const value = `(?!\\[masked )(?:"[^"\\n]+"|'[^'\\n]+'|[!-9;<>-~][!-~]{3,})`;
+  return labelled(label, `(?:${ASSIGNED}${NEXT_LINE}|${named})`, value, 'iu');
 }
 
 /** Matches a word that mixes letters and digits: of those near a label only such are likely to be secrets. */
@@ -88,59 +96,56 @@ const FEW_WORDS = `(?:${SPACE}{1,4}\\p{L}{1,15}){0,3}?`;
 
 /** Matches `password for the server is x1`, `password - x1` and `password x1`, in any language. */
 const NEAR_LABELS = [
-  `${FEW_WORDS}(?:${SPACE}{0,4}[:=：＝]${SPACE}{0,4}|${SPACE}{1,4}(?:is|was|ist|lautet|est|es|è|é|to|är|er|je|on|это)${SPACE}{1,4})["'(]?)${mixed(6)}`,
-  `${SPACE}{0,4}[^\\p{L}\\p{N}\\s]{1,3}${SPACE}{0,4})${mixed(6)}`,
-  `${SPACE}{1,4})${mixed(8)}`,
-].map(
-  (rest) => ({ name: 'password', pattern: new RegExp(`(${ANY_PASSWORD}\\p{L}{0,4}${rest}`, 'giu') }) as const,
-);
+  {
+    rest: `${FEW_WORDS}(?:${SPACE}{0,4}[:=：＝]${SPACE}{0,4}|${SPACE}{1,4}(?:is|was|ist|lautet|est|es|è|é|to|är|er|je|on|это)${SPACE}{1,4})["'(]?`,
+    value: mixed(6),
+  },
+  { rest: `${SPACE}{0,4}[^\\p{L}\\p{N}\\s]{1,3}${SPACE}{0,4}`, value: mixed(6) },
+  { rest: `${SPACE}{1,4}`, value: mixed(8) },
+].map(({ rest, value }) => ({
+  name: 'password' as const,
+  ...labelled(ANY_PASSWORD, `\\p{L}{0,4}${rest}`, value, 'iu'),
+}));
 
 export const FOREIGN_LABELS = [
-  { name: 'password', pattern: inLatin(LATIN_PASSWORD) },
-  { name: 'key', pattern: inLatin(LATIN_KEY) },
-  { name: 'password', pattern: inOtherScripts(OTHER_PASSWORD) },
-  { name: 'key', pattern: inOtherScripts(OTHER_KEY) },
+  { name: 'password', ...inLatin(LATIN_PASSWORD) },
+  { name: 'key', ...inLatin(LATIN_KEY) },
+  { name: 'password', ...inOtherScripts(OTHER_PASSWORD) },
+  { name: 'key', ...inOtherScripts(OTHER_KEY) },
   ...NEAR_LABELS,
 ] as const;
 
 /** Matches a value that no variable fills and that is not the next flag or the next word of a sentence. */
 const ARGUMENT = `(?!["']?[$<{-])(?!(?:and|are|argument|flag|if|instead|is|of|option|or|parameter|so|then|was|when|which|with)(?=[.,;!?)]{0,3}(?:\\s|$)))${VALUE}`;
 const command = (names: string, flag: string, argument = ARGUMENT) =>
-  new RegExp(`((?<![\\w-])(?:${names})[ \\t][^\\n|;]{0,200}?${flag})${argument}`, 'g');
+  labelled(`(?<![\\w-])(?:${names})[ \\t]`, `[^\\n|;]{0,200}?${flag}`, argument);
 /** Matches a variable of an environment. Capitals tell its name from those of fields such as `next_token`. */
 const variable = (endings: string) =>
-  new RegExp(
-    `((?<![\\w{])[A-Z][A-Z\\d_]{0,60}_(?:${endings})(?:=|["']?:[ \\t]{0,4}|[ \\t]{1,4}=[ \\t]{1,4}(?=["'])))(?!["']?[$<{])${VALUE}`,
-    'g',
+  labelled(
+    `(?<![\\w{])[A-Z][A-Z\\d_]{0,60}_(?:${endings})`,
+    `(?:=|["']?:[ \\t]{0,4}|[ \\t]{1,4}=[ \\t]{1,4}(?=["']))`,
+    `(?!["']?[$<{])${VALUE}`,
   );
-const FLAGS = '--?(?:[a-z]{1,20}-){0,3}';
+const option = (names: string, after: string) =>
+  labelled(`(?<![\\w-])--?(?:[a-z]{1,20}-){0,3}(?:${names})`, `${after}{1,4}`, ARGUMENT);
 
 /** Secrets among the arguments of a command, and in the files that commands read. */
 export const COMMAND_PATTERNS = [
+  { name: 'password', ...option('pass(?:word|wd|phrase)?|pwd', '[ \\t]') },
+  { name: 'key', ...option('token|secret|api-?key|access-?key|secret-?key', '[ \\t=]') },
+  { name: 'password', ...command('sshpass', '-p[ \\t]{0,4}') },
+  { name: 'password', ...command('mysql(?:dump|admin)?|mariadb(?:-dump)?', '(?<=[ \\t])-p') },
   {
     name: 'password',
-    pattern: new RegExp(`((?<![\\w-])${FLAGS}(?:pass(?:word|wd|phrase)?|pwd)[ \\t]{1,4})${ARGUMENT}`, 'g'),
-  },
-  {
-    name: 'key',
-    pattern: new RegExp(
-      `((?<![\\w-])${FLAGS}(?:token|secret|api-?key|access-?key|secret-?key)[ \\t=]{1,4})${ARGUMENT}`,
-      'g',
-    ),
-  },
-  { name: 'password', pattern: command('sshpass', '-p[ \\t]{0,4}') },
-  { name: 'password', pattern: command('mysql(?:dump|admin)?|mariadb(?:-dump)?', '(?<=[ \\t])-p') },
-  {
-    name: 'password',
-    pattern: command(
+    ...command(
       '(?:docker|podman|helm|az|oc)(?=[ \\t][^\\n|;]{0,40}login)|mongo(?:sh|dump)?',
       '(?<=[ \\t])-p[ \\t]{1,4}',
     ),
   },
-  { name: 'password', pattern: command('redis-cli', '(?<=[ \\t])-a[ \\t]{1,4}') },
+  { name: 'password', ...command('redis-cli', '(?<=[ \\t])-a[ \\t]{1,4}') },
   {
     name: 'password',
-    pattern: command(
+    ...command(
       'curl|wget',
       '(?<=[ \\t])(?:-u|-U|--user|--proxy-user)[ \\t=]{0,4}["\']?[^\\s:"\']{1,64}:(?!//)',
       '(?!\\[masked )[^\\s"\'$][^\\s"\']*',
@@ -167,6 +172,6 @@ export const COMMAND_PATTERNS = [
     name: 'password',
     pattern: /((?<![\w.:/@-])[\w.-]{1,64}:)(?=[^\s:/@]{0,63}\d)[^\s:/@]{6,64}(?=@[\w-]{1,64}\.\w)/g,
   },
-  { name: 'password', pattern: variable('PASS|AUTH') },
-  { name: 'key', pattern: variable('TOKEN|SECRET|APIKEY') },
+  { name: 'password', ...variable('PASS|AUTH') },
+  { name: 'key', ...variable('TOKEN|SECRET|APIKEY') },
 ] as const;

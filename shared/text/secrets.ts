@@ -2,6 +2,8 @@ import { COMMAND_PATTERNS, FOREIGN_LABELS, LABELS, labelledSecret } from './secr
 
 interface SecretPattern {
   name: 'private key' | 'token' | 'key' | 'password' | 'account number' | 'card number';
+  /** A part of the pattern without which it can't match, and which takes far less time to compile. */
+  part?: RegExp;
   /** The first group, if any, matches the label before the secret; the label is kept. */
   pattern: RegExp;
   /** Decides whether a match is a secret, if the pattern alone does not prove it. */
@@ -92,14 +94,14 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     pattern: /(\bauthorization["']?[ \t]{0,4}[:=][ \t"']{0,4}(?:basic|token)[ \t]{1,4})[\w.~+/=-]{6,}/gi,
   },
   ...COMMAND_PATTERNS,
-  { name: 'password', pattern: labelledSecret(LABELS.password) },
-  { name: 'key', pattern: labelledSecret(LABELS.key) },
+  { name: 'password', ...labelledSecret(LABELS.password) },
+  { name: 'key', ...labelledSecret(LABELS.key) },
   ...FOREIGN_LABELS,
   {
     name: 'password',
     pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:(?:is|ist):?|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
   },
-  { name: 'account number', pattern: ibanPattern(), isSecret: isIban },
+  { name: 'account number', part: /[a-z]{2}\d\d/i, pattern: ibanPattern(), isSecret: isIban },
   { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!-?\w)/g, isSecret: isCardNumber },
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: looksRandom },
 ];
@@ -111,14 +113,13 @@ const markerOf = (name: SecretPattern['name']) => `[masked ${name}]`;
 
 /** Masking twice changes nothing more. A password without a label before it is usually not recognised. */
 export function maskSecrets(text: string, marker = markerOf): string {
-  return SECRET_PATTERNS.reduce(
-    (left, { name, pattern, isSecret }) =>
-      left.replace(pattern, (found: string, label: string | number) => {
-        if (isSecret !== undefined && !isSecret(found)) return found;
-        return (typeof label === 'string' ? label : '') + marker(name);
-      }),
-    text,
-  );
+  return SECRET_PATTERNS.reduce((left, { name, part, pattern, isSecret }) => {
+    if (part?.test(left) === false) return left;
+    return left.replace(pattern, (found: string, label: string | number) => {
+      if (isSecret !== undefined && !isSecret(found)) return found;
+      return (typeof label === 'string' ? label : '') + marker(name);
+    });
+  }, text);
 }
 
 const SECRET_NAMES = (['password', 'key'] as const).map((kind) => ({

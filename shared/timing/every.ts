@@ -7,21 +7,28 @@ export interface EveryOptions {
 }
 
 export interface Repetition {
+  /** Starts a run at once, or after the current one. */
+  soon(): void;
   /** Resolves when the current run, if any, has ended. */
   stop(): Promise<void>;
 }
 
 const MIN_PAUSE_MS = 10;
 
-/** Starts `work` every `ms`, or `MIN_PAUSE_MS` after a longer run. Continues after failures that `onError` handles. */
+/**
+ * Starts `work` every `ms`, or `MIN_PAUSE_MS` after a longer run. If `ms` is a function, it is called after each run.
+ * Continues after failures that `onError` handles.
+ */
 export function every(
-  ms: number,
+  ms: number | (() => number),
   work: () => unknown,
   { onError, atOnce = false, ref = true }: EveryOptions = {},
 ): Repetition {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
   let isStopped = false;
+  let isSoon = false;
+  const intervalMs = typeof ms === 'number' ? () => ms : ms;
 
   async function run(): Promise<void> {
     const startedAt = performance.now();
@@ -31,21 +38,34 @@ export function every(
       if (onError === undefined) throw error;
       onError(error);
     } finally {
-      schedule(Math.max(MIN_PAUSE_MS, ms - (performance.now() - startedAt)));
+      schedule(isSoon ? 0 : Math.max(MIN_PAUSE_MS, intervalMs() - (performance.now() - startedAt)));
+      isSoon = false;
     }
   }
 
   function schedule(delayMs: number): void {
     if (isStopped) return;
-    timer = setTimeout(() => {
-      running = run();
-    }, delayMs);
+    timer = setTimeout(start, delayMs);
     if (!ref) timer.unref();
   }
 
-  if (atOnce) running = run();
-  else schedule(ms);
+  function start(): void {
+    timer = undefined;
+    running = run();
+  }
+
+  if (atOnce) start();
+  else schedule(intervalMs());
   return {
+    soon() {
+      if (isStopped) return;
+      if (timer === undefined) {
+        isSoon = true;
+        return;
+      }
+      clearTimeout(timer);
+      start();
+    },
     async stop() {
       isStopped = true;
       clearTimeout(timer);

@@ -11,9 +11,11 @@ import { conversationLines } from './formats/conversation-lines.ts';
 import { copilotCli } from './formats/copilot-cli.ts';
 import { cursorExport } from './formats/cursor-export.ts';
 import { geminiCli } from './formats/gemini-cli.ts';
+import { mem0 } from './formats/mem0.ts';
 import { opencode } from './formats/opencode.ts';
 import { qwenCode } from './formats/qwen-code.ts';
 import { specstory } from './formats/specstory.ts';
+import { supermemory } from './formats/supermemory.ts';
 import { vscodeChat } from './formats/vscode-chat.ts';
 
 export const FILE_EXTENSIONS = ['.jsonl', '.json', '.md'];
@@ -34,6 +36,8 @@ export const FORMATS: readonly Format[] = [
   vscodeChat,
   chatgpt,
   claudeExport,
+  mem0,
+  supermemory,
   conversationLines,
 ];
 

@@ -4,6 +4,7 @@ import type { Entry, Format, Reader, Session, SessionEntries } from './format.ts
 import { timeOfMs } from './formats/times.ts';
 import { formatOf } from './formats.ts';
 import { tryParseObject } from './json.ts';
+import { beginsExport, OWN_EXPORT } from './own-export.ts';
 import { LINE_BYTES_MAX, type Line } from './records.ts';
 import type { FileReport } from './report.ts';
 
@@ -49,6 +50,7 @@ export class Transcript {
   /** True if no format was recognised in the beginning of the file. */
   get isUnknown(): boolean {
     if (this.#reader !== undefined) return false;
+    if (this.#isExport) return true;
     if (this.#mayBeObject) return this.#earlyBytes >= LINE_BYTES_MAX;
     return this.#earlyLines.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
   }
@@ -71,6 +73,7 @@ export class Transcript {
   /** Returns the events that only the end makes certain: of sessions that are over. */
   end(isOver = false): ImportedEvent[] {
     const events = this.#reader === undefined ? this.#readObject() : [];
+    if (this.#isExport) this.#report.failed = OWN_EXPORT;
     const held = this.#reader?.end?.();
     if (held !== undefined) this.#conversationOf(held.session);
     const ends = [...this.#conversations].map(([id, conversation]) =>
@@ -94,6 +97,10 @@ export class Transcript {
     this.#isRewritten = this.#format?.isRewritten ?? false;
     this.#report.format = this.#format?.name ?? null;
     return this.#reader !== undefined;
+  }
+
+  get #isExport(): boolean {
+    return beginsExport(this.#earlyLines[0]?.text ?? '');
   }
 
   /** True if the lines so far may be the beginning of one JSON object that takes the whole file. */

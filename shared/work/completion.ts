@@ -58,7 +58,7 @@ function endedIds(batch: readonly Completion[], hasEnded: readonly boolean[]): s
 }
 
 export interface CompleterOptions extends EndOptions {
-  wakeUps: Pick<WakeUps, 'announceEnded'>;
+  wakeUps: Pick<WakeUps, 'announceEnded' | 'announceChanged'>;
 }
 
 export function createCompleter({ wakeUps, ...options }: CompleterOptions): Completer {
@@ -71,6 +71,10 @@ export function createCompleter({ wakeUps, ...options }: CompleterOptions): Comp
         ids,
         ids.filter((id) => !byWorker.has(id)),
       );
+      for (const { id, kind, party } of batch) {
+        const change = ids.includes(id) ? options.kinds[kind]?.changes : undefined;
+        if (change !== undefined) wakeUps.announceChanged(party, change);
+      }
       return batch.map(({ id }) => ids.includes(id));
     },
     {

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { finishEndings } from '../db/stores/end-account.ts';
 import type { EndingOptions } from '../db/stores/erasure/work.ts';
-import { beginRound, endRound } from '../db/stores/rounds.ts';
+import { type EndedRound, type RoundTerms, turnRounds } from '../db/stores/rounds.ts';
 import { deleteOldHistory, eraseAnswers } from '../db/stores/work/forget.ts';
 import {
   findAbandonedWork,
@@ -17,7 +17,8 @@ import type { Log } from '../log.ts';
 import { housekeepingFailures, repairs } from '../metrics/work.ts';
 import { closePart } from '../process/lifecycle.ts';
 import { ABANDON_AFTER_MS } from '../schemas/limits.ts';
-import { every, type Repetition } from '../timing/every.ts';
+import type { Repetition } from '../timing/every.ts';
+import type { Rest } from '../timing/rest.ts';
 import { withTimeout } from '../timing/within.ts';
 import type { Completer } from './completion.ts';
 import { endingOptions } from './ending-options.ts';
@@ -26,6 +27,8 @@ import { type Kind, type Kinds, kindNamed } from './kind.ts';
 import { watchTables } from './table-metrics.ts';
 import type { WakeUps } from './wake-ups.ts';
 
+/** Interval at which a process ends its rounds and begins those that are due, with one statement. */
+const TURN_EVERY_MS = { busy: 1000, resting: 20_000 };
 const SWEEP_EVERY_MS = 1000;
 const END_WORK_EVERY_MS = 2000;
 /** A search for work to end usually looks only this far back, and once in this time through everything. */
@@ -34,6 +37,8 @@ const ERASE_ANSWERS_EVERY_MS = 5000;
 const DELETE_HISTORY_EVERY_MS = 60_000;
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
 const ERASE_ACCOUNTS_FOR_MS = 3700;
+/** Least intervals of the steps at rest, when there is no work to end. Answers are still to go seconds after their time. */
+const AT_REST_MS = { erase: 20_000, forget: 600_000, others: 60_000 };
 /** After a death, or a gap in its own heartbeats, a process searches for this time, a lease and the callers' grace. */
 const SWEEP_AFTER_DEATH_MS = 10_000;
 /** Maximum wait for the ends of one page before the next is read: longer than a statement waits for a lock. */
@@ -48,6 +53,7 @@ export interface HousekeeperOptions {
   /** Time without a heartbeat after which a process counts as dead. */
   leaseMs: number;
   recoveryWindowS: number;
+  rest: Rest;
   complete: Completer;
   addJobs: AddJobs;
   /** Runs for about `withinMs`. Ends after the current step once `stopping` has aborted. */
@@ -62,54 +68,91 @@ export interface OpenHousekeeperOptions extends Omit<HousekeeperOptions, 'eraseA
   wakeUps: WakeUps;
 }
 
+interface Step extends RoundTerms {
+  /** Least interval at rest, if not `AT_REST_MS.others`. */
+  atRestMs?: number;
+  run(): Promise<unknown>;
+}
+
 /**
  * Ends overdue and abandoned work, takes over the work of dead workers, and erases what has expired. Every ingress and
  * worker has a housekeeper; whichever begins a round of a step first runs it. Each step is safe to repeat.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
-  readonly #loops: Repetition[];
+  readonly #steps: readonly Step[];
+  /** Running rounds of this process, by step. */
+  readonly #rounds = new Map<string, Promise<void>>();
+  /** Rounds that have ended since the latest turn. */
+  #ended: EndedRound[] = [];
+  readonly #turns: Repetition;
   readonly #closing = new AbortController();
   /** Running completions of stranded work, by party. */
   readonly #completions = new Map<string, Promise<unknown>>();
 
   constructor(options: HousekeeperOptions) {
     this.#options = options;
-    const { pool, recoveryWindowS } = options;
-    const stopping = this.#closing.signal;
-    // Each step has a loop of its own, so that repair never waits for erasure.
-    this.#loops = [
-      this.#every(END_WORK_EVERY_MS, 'end work', () => this.#endWork(LOOKBACK_MS)),
-      this.#every(LOOKBACK_MS, 'end all work', () => this.#endWork(null)),
-      this.#every(SWEEP_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths(), options.leaseMs),
-      this.#every(ERASE_ANSWERS_EVERY_MS, 'erase', () => eraseAnswers(pool, recoveryWindowS, stopping)),
-      this.#every(DELETE_HISTORY_EVERY_MS, 'forget', () => deleteOldHistory(pool, stopping)),
-      this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () =>
-        options.eraseAccounts(ERASE_ACCOUNTS_FOR_MS, stopping),
-      ),
-    ];
+    this.#steps = this.#stepsOf(options);
+    const { busy, resting } = TURN_EVERY_MS;
+    const turns = { onError: this.#onError('turn'), atOnce: true };
+    this.#turns = options.rest.every(busy, resting, () => this.#turn(), turns);
   }
 
   /** Lets each running step end. Called when the process begins to drain, and again on disposal. */
   async close(): Promise<void> {
     this.#closing.abort('closing');
-    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await this.#turns.stop();
+    await Promise.all(this.#rounds.values());
+    if (this.#ended.length > 0) await this.#turn().catch(this.#onError('turn'));
     await Promise.all(this.#completions.values());
   }
 
-  #every(everyMs: number, step: string, run: () => Promise<unknown>, steadyMs = 0): Repetition {
-    const { pool, process } = this.#options;
-    const work = async () => {
-      if (!(await beginRound(pool, { step, everyMs, process, steadyMs }))) return;
-      let succeeded = false;
-      try {
-        await run();
-        succeeded = true;
-      } finally {
-        await endRound(pool, { step, process }, succeeded);
-      }
-    };
-    return every(everyMs, work, { onError: this.#onError(step), atOnce: true });
+  #stepsOf({ pool, recoveryWindowS, leaseMs, eraseAccounts }: HousekeeperOptions): Step[] {
+    const stopping = this.#closing.signal;
+    const sweep = () => this.#sweepAfterDeaths();
+    const erase = () => eraseAnswers(pool, recoveryWindowS, stopping);
+    const forget = () => deleteOldHistory(pool, stopping);
+    const eraseParties = () => eraseAccounts(ERASE_ACCOUNTS_FOR_MS, stopping);
+    return [
+      { step: 'end work', everyMs: END_WORK_EVERY_MS, run: () => this.#endWork(LOOKBACK_MS) },
+      { step: 'end all work', everyMs: LOOKBACK_MS, run: () => this.#endWork(null) },
+      { step: 'sweep', everyMs: SWEEP_EVERY_MS, steadyMs: leaseMs, run: sweep },
+      { step: 'erase', everyMs: ERASE_ANSWERS_EVERY_MS, atRestMs: AT_REST_MS.erase, run: erase },
+      { step: 'forget', everyMs: DELETE_HISTORY_EVERY_MS, atRestMs: AT_REST_MS.forget, run: forget },
+      { step: 'erase accounts', everyMs: ERASE_ACCOUNTS_EVERY_MS, run: eraseParties },
+    ];
+  }
+
+  /** Does not wait for the rounds that it begins, so that repair never waits for erasure. */
+  async #turn(): Promise<void> {
+    const { pool, process, rest } = this.#options;
+    const ended = this.#ended.splice(0);
+    const isClosing = this.#closing.signal.aborted;
+    const free = isClosing ? [] : this.#steps.filter(({ step }) => !this.#rounds.has(step));
+    const steps = free.map(({ atRestMs = AT_REST_MS.others, everyMs, ...step }) => ({
+      ...step,
+      everyMs: rest.isResting ? Math.max(atRestMs, everyMs) : everyMs,
+    }));
+    // If it fails, the rounds that have ended stay this process's own, which begins them again.
+    const begun = await turnRounds(pool, process, { ended, steps });
+    for (const { step, run } of steps) if (begun.includes(step)) this.#begin(step, run);
+  }
+
+  #begin(step: string, run: Step['run']): void {
+    const round = run().then(
+      () => ({ step, succeeded: true }),
+      (error: unknown) => {
+        this.#onError(step)(error);
+        return { step, succeeded: false };
+      },
+    );
+    this.#rounds.set(
+      step,
+      round.then((end) => {
+        this.#rounds.delete(step);
+        this.#ended.push(end);
+      }),
+    );
   }
 
   #onError(step: string) {

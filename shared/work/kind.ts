@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { PoolName, WorkTimeouts } from '../config/config.ts';
 import type { KindRows } from '../db/stores/work/rows.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
+import type { Change } from '../schemas/changes.ts';
 
 /**
  * A party is an app or an account. Apps get a guaranteed share of each pool, because anybody can sign up for any number
@@ -36,6 +37,8 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly rows?: KindRows<Report>;
   /** SQL function of a request's line and its app, with whose result each attempt starts (`Claim.latest`). */
   readonly recall?: string;
+  /** What the work has changed of its account when it ends. */
+  readonly changes?: Change;
   /** Never set. Carries the types for `FactsOf` and `ReportOf`. */
   readonly types?: { facts: Facts; report: Report };
 }

@@ -1,3 +1,4 @@
+import { jobRows } from '../db/stores/jobs.ts';
 import { batchRows, partRows } from '../db/stores/replies/batches.ts';
 import { replyRows } from '../db/stores/replies/outcome.ts';
 import type { DraftReport, PredictionFacts, PredictionReport } from '../domain/prediction.ts';
@@ -40,6 +41,7 @@ export const reply: Kind<typeof ReplyInput, AskerTerms, ReplyReport> = {
   parties: 'accounts',
   deadline: 'replyTimeoutMs',
   outlivesCallers: true,
+  changes: 'predictions',
   rows: replyRows,
 };
 
@@ -64,6 +66,7 @@ export const batchReply: Kind<typeof ReplyInput, BatchReplyFacts, ReplyReport> =
   parties: 'accounts',
   deadline: 'batchTimeoutMs',
   outlivesCallers: true,
+  changes: 'predictions',
   rows: partRows,
 };
 
@@ -74,6 +77,8 @@ const jobBase = {
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
   outlivesCallers: true,
   oneAtATime: true,
+  changes: 'memory',
+  rows: jobRows,
 } as const;
 
 /** Adds the recorded events of an account to its memory: `POST /api/memory/sync/`. */
@@ -102,6 +107,7 @@ export const predictBatch: Kind<typeof BatchInput, AskerTerms, JobReport<BatchRe
   input: BatchInput,
   deadline: 'batchTimeoutMs',
   oneAtATime: false,
+  changes: 'predictions',
   rows: batchRows,
 };
 

@@ -35,6 +35,20 @@ const oldestErasureGauge = gauge(
   'Seconds since the oldest unfinished erasure of an account began.',
 );
 const unitsGauge = gauge('forecue_units_month', 'Prediction units of this month, of all apps.', ['state']);
+const capUsedGauge = gauge(
+  'forecue_app_cap_used_ratio',
+  'Part of its cap for this month that an app has used: that of the app with the most.',
+);
+const backupAgeGauge = gauge('forecue_backup_age_seconds', 'Seconds since the latest `admin backup`.');
+const deliveriesGauge = gauge(
+  'forecue_webhook_deliveries',
+  'Deliveries to webhooks that wait, and that failed in the last 24 hours; up to 10,000 are counted.',
+  ['state'],
+);
+const overdueDeliveryGauge = gauge(
+  'forecue_webhook_overdue_seconds',
+  'Seconds for which the delivery has been due that has waited longest, of webhooks that do not fail.',
+);
 const sessionsGauge = gauge(
   'forecue_database_sessions',
   'Open sessions of PostgreSQL, including those of other programs.',
@@ -111,10 +125,19 @@ async function installationSamples(pool: Pool): Promise<Sample[]> {
     [maxSessionsGauge, installation.maxSessions],
     [unitsGauge, installation.reserved, { state: 'reserved' }],
     [unitsGauge, installation.settled, { state: 'settled' }],
+    [deliveriesGauge, installation.pendingDeliveries, { state: 'pending' }],
+    [deliveriesGauge, installation.failedDeliveries, { state: 'failed' }],
+    [overdueDeliveryGauge, installation.overdueDeliveryS],
+    ...known(capUsedGauge, installation.capUsed),
+    ...known(backupAgeGauge, installation.backupS),
     ...Object.entries(installation.processes).map(
       ([kind, living]): Sample => [processesGauge, living, { kind }],
     ),
   ];
+}
+
+function known(ofGauge: Sample[0], value: number | null): Sample[] {
+  return value === null ? [] : [[ofGauge, value]];
 }
 
 async function diskSamples({ pool, directUrl }: TableSources): Promise<Sample[]> {

@@ -1,19 +1,22 @@
 import { createBatcher } from '../db/batcher.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
+import type { Change } from '../schemas/changes.ts';
 
 /**
  * Whom each channel wakes:
  *
  * - `ended`, with ids of work: ingresses whose callers may wait for it.
  * - `cancel`, with ids of work: workers that may be running it.
+ * - `busy`, with nothing: every process, because one has something to do.
+ * - `changed`, with ids of accounts and what has changed of each: ingresses whose callers may follow it.
  */
-export type Channel = 'ended' | 'cancel';
+export type Channel = 'ended' | 'cancel' | 'changed' | 'busy';
 
 export type Listeners = Partial<Record<Channel, (ids: readonly string[]) => void>>;
 
-/** A PostgreSQL notification holds 8,000 bytes, and an id has 36. */
-const IDS_PER_MESSAGE_MAX = 200;
+/** A PostgreSQL notification holds 8,000 bytes. An id has 36, and up to 12 more with what has changed. */
+const IDS_PER_MESSAGE_MAX = 160;
 
 /**
  * Messages that tell other processes to read certain rows again. A message may be lost, late or doubled, so each
@@ -23,6 +26,9 @@ const IDS_PER_MESSAGE_MAX = 200;
 export interface WakeUps {
   /** `abortedIds` is the work that a worker may still run: all of it by default. */
   announceEnded(ids: readonly string[], abortedIds?: readonly string[]): void;
+  /** Nothing polls for changes: a message that is lost leaves those who follow them with what they know. */
+  announceChanged(accountId: string, change: Change): void;
+  announceBusy(): void;
   /** May be called only once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
@@ -65,6 +71,12 @@ export function openWakeUps(bus: Bus, queuePrefix: string, log: Log): WakeUps {
     announceEnded(ids, abortedIds = ids) {
       send('ended', ids);
       send('cancel', abortedIds);
+    },
+    announceChanged(accountId, change) {
+      send('changed', [`${accountId} ${change}`]);
+    },
+    announceBusy() {
+      send('busy', ['']);
     },
     async listen(newListeners) {
       listeners = newListeners;

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { endpoints } from '../../ingress/routes/index.ts';
-import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import type { LogInList, LoginResponse } from '../../shared/schemas/accounts.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
+import type { PasskeyCreation, PasskeyRequest } from '../../shared/schemas/passkeys.ts';
 import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { Visitor } from '../connect/visitor.ts';
 import { isGone } from '../support/account.ts';
+import { Authenticator } from '../support/authenticator.ts';
 import { type AppClient, call, predictionBody, type Reply } from '../support/client.ts';
 import { connectingApp, REDIRECT_URI, type StartResponse, startBody } from '../support/connection.ts';
 import { proposeFacts as proposingFacts } from '../support/facts-promotion.ts';
 import { bySchema, hang, ok } from '../support/fake-provider.ts';
+import { letProgramIn } from '../support/grant.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { permissionRequest } from '../support/permissions.ts';
 import { writeEpisode } from '../support/promotion.ts';
@@ -88,7 +91,17 @@ async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   person.access = (
     await person.expectOk<LoginResponse>('POST', '/api/auth/login/', { body: renewed })
   ).access;
+  await person.expectOk('POST', '/api/auth/login/', { body: renewed, headers: { 'user-agent': mine } });
+  const logIns = await person.expectOk<LogInList>('GET', '/api/auth/log-ins/');
+  const others = logIns.results.filter(({ current }) => !current).map(({ id }) => id);
+  await person.expectOk('DELETE', '/api/auth/log-ins/:id/', { names: others.slice(0, 1) });
+  await person.expectOk('DELETE', '/api/auth/log-ins/');
+  await person.expectOk('POST', '/api/auth/login/', { body: renewed, headers: { 'user-agent': mine } });
+  const other = { email: `new-${email}`, current_password: renewed.password };
+  // This server sends no mail.
+  assert.equal((await person.use('POST', '/api/auth/email/', { body: other })).status, 404);
   await person.expectOk('GET', '/api/auth/me/');
+  await person.expectOk('GET', '/api/accesses/');
   await person.expectOk('GET', '/api/activity/');
 }
 
@@ -113,6 +126,60 @@ async function useKeys(person: Person, { mine }: Markers): Promise<void> {
   await person.expectOk('DELETE', '/api/auth/keys/:key_id/', { names: [revoked.id] });
   await person.expectOk('GET', '/api/auth/keys/:key_id/', { names: [kept.id] });
   await person.expectOk('GET', '/api/auth/keys/', { headers: { 'x-service-api-key': kept.key } });
+}
+
+async function usePasskeys(person: Person, { mine }: Markers, origin: string): Promise<void> {
+  const authenticator = new Authenticator();
+  const { challenge } = await person.expectOk<PasskeyCreation>('POST', '/api/auth/passkeys/options/');
+  const credential = authenticator.create({ challenge, origin });
+  const body = { name: mine, credential };
+  const { id } = await person.expectOk<{ id: string }>('POST', '/api/auth/passkeys/', { body });
+  const names = [id];
+  await person.expectOk('PATCH', '/api/auth/passkeys/:id/', { names, body: { name: `${mine} again` } });
+  await person.expectOk('GET', '/api/auth/passkeys/');
+  const asked = await person.expectOk<PasskeyRequest>('POST', '/console/auth/passkeys/options/');
+  const answer = { credential: authenticator.get({ challenge: asked.challenge, origin }) };
+  await person.expectOk('POST', '/console/auth/passkeys/login/', { body: answer });
+  await person.expectOk('DELETE', '/api/auth/passkeys/:id/', { names });
+  const again = await person.expectOk<PasskeyCreation>('POST', '/api/auth/passkeys/options/');
+  const kept = { name: mine, credential: authenticator.create({ challenge: again.challenge, origin }) };
+  await person.expectOk('POST', '/api/auth/passkeys/', { body: kept });
+}
+
+async function useGrants(system: System, person: Person): Promise<void> {
+  const [kept, revoked] = [await letProgramIn(system, person.id), await letProgramIn(system, person.id)];
+  await person.expectOk('PATCH', '/api/auth/grants/:id/', { names: [kept], body: { scopes: ['read'] } });
+  await person.expectOk('DELETE', '/api/auth/grants/:id/', { names: [revoked] });
+  await person.expectOk('GET', '/api/auth/grants/');
+}
+
+async function useApps(person: Person, { mine }: Markers): Promise<void> {
+  const make = async () => {
+    const body = { name: mine, redirect_uris: [`https://${mine}.example/back`] };
+    return [(await person.expectOk<{ app_id: string }>('POST', '/api/apps/', { body })).app_id];
+  };
+  const [kept, deleted] = [await make(), await make()];
+  await person.expectOk('PATCH', '/api/apps/:app_id/', { names: kept, body: { name: `${mine} again` } });
+  await person.expectOk('POST', '/api/apps/:app_id/keys/', { names: kept, body: { grace_s: 60 } });
+  await person.expectOk('DELETE', '/api/apps/:app_id/', { names: deleted });
+  await person.expectOk('GET', '/api/apps/:app_id/', { names: kept });
+  await person.expectOk('GET', '/api/apps/');
+}
+
+async function useWebhooks(person: Person, { mine }: Markers): Promise<void> {
+  const make = async () => {
+    const body = { url: `https://${mine}.example/`, events: ['job.finished'] };
+    return [(await person.expectOk<{ id: string }>('POST', '/api/webhooks/', { body })).id];
+  };
+  const [kept, deleted] = [await make(), await make()];
+  const url = `https://${mine}.example/again`;
+  await person.expectOk('PATCH', '/api/webhooks/:webhook_id/', { names: kept, body: { url } });
+  await person.expectOk('POST', '/api/webhooks/:webhook_id/secret/', { names: kept, body: { grace_s: 60 } });
+  await person.expectOk('DELETE', '/api/webhooks/:webhook_id/', { names: deleted });
+  await person.expectOk('POST', '/api/webhooks/:webhook_id/replay/', { names: kept, body: {} });
+  for (const end of ['', 'deliveries/'])
+    await person.expectOk('GET', `/api/webhooks/:webhook_id/${end}`, { names: kept });
+  await person.expectOk('GET', '/api/webhooks/');
 }
 
 async function useRecording(person: Person, { mine }: Markers): Promise<void> {
@@ -161,10 +228,12 @@ async function useMemory(person: Person, { mine }: Markers): Promise<void> {
   await person.expectOk('DELETE', '/api/memory/raw/:id/', { names: [forgotten] });
   await person.expectOk('DELETE', '/api/memory/episodes/:id/', { names: [deleted] });
   await person.expectOk('DELETE', '/api/memory/facts/:id/', { names: [wrong] });
+  await person.expectOk('POST', '/api/memory/forget/', { body: { tier: 'facts', ids: [wrong] } });
   await person.expectOk('DELETE', '/api/memory/profile/');
   await person.expectOk('POST', '/api/memory/profile/', { body: { summary: mine, data: { [mine]: mine } } });
   await person.expectOk('GET', '/api/memory/profile/');
   await person.expectOk('GET', '/api/memory/stats/');
+  await person.expectOk('GET', '/api/changes/');
 }
 
 async function useJobs(person: Person, { mine }: Markers): Promise<void> {
@@ -216,6 +285,13 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   system.provider.next(ok({ continuation: mine }));
   await person.expectOk('POST', '/api/predictions/draft/', { body: { draft: mine } });
   await person.expectOk('POST', '/api/predictions/permission/', { body: permissionRequest(mine) });
+  const acted = await person.expectOk<{ id: string }>('POST', '/api/predictions/predict/', {
+    body: { ...body, threshold: 0 },
+  });
+  await person.expectOk('GET', '/api/decisions/');
+  await person.expectOk('POST', '/api/decisions/:id/object/', { names: [acted.id] });
+  await person.expectOk('GET', '/api/decisions/settings/');
+  await person.expectOk('PATCH', '/api/decisions/settings/', { body: { daily_note: false } });
 }
 
 /** Connects the person to the app through the consent page. Returns the connection's id. */
@@ -311,6 +387,10 @@ function defineTests(open: () => Promise<{ system: System; redis?: RedisServer }
     await useAccount(person, markers);
     await useConsole(person, markers);
     await useKeys(person, markers);
+    await usePasskeys(person, markers, `http://localhost:${new URL(system.webs[0]?.url ?? '').port}`);
+    await useGrants(system, person);
+    await useApps(person, markers);
+    await useWebhooks(person, markers);
     await useRecording(person, markers);
     await setProfile(system, person, markers.mine, { [markers.mine]: markers.mine });
     await addFact(system, person, { text: markers.mine, tags: [markers.mine] });

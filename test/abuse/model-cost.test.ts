@@ -13,9 +13,7 @@ import { until } from '../support/until.ts';
 const CALL_TOKENS = 17;
 const ALL = ['workers/main.ts', 'all'];
 
-describe('cost of the model', function () {
-  this.timeout(60_000);
-
+describe('cost of the model', () => {
   describe('tokens a day', () => {
     const env = {
       QUOTA_TOKENS: `${2 * CALL_TOKENS}`,

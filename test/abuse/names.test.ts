@@ -216,8 +216,7 @@ const ACCOUNTS: Use[] = [
   ['a path to no key', 404, (id, clients) => read(`/api/auth/keys/${id}/`, clients)],
 ];
 
-describe('inherited names', function () {
-  this.timeout(60_000);
+describe('inherited names', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { REPLY_TIMEOUT_MS: '5000', BATCH_TIMEOUT_MS: '5000', SUPPORTED_MODELS: `fake-model,${NAMES}` },

@@ -113,7 +113,8 @@ describe('unread answers', () => {
          from generate_series(1, 200)`,
       [one.id],
     );
-    const paths = ['raw', 'episodes', 'facts'].map((tier) => `/api/memory/${tier}/?limit=200`);
+    const tiers = ['raw', 'episodes', 'facts'].map((tier) => `/api/memory/${tier}/?limit=200`);
+    const paths = [...tiers, '/api/decisions/?limit=100'];
     const replies = '/api/predictions/?limit=200';
     // Each of the two unread lists has eight million bytes.
     for (const socket of await Promise.all([1, 2].map(() => askWithoutReading(one, replies, patient.url))))

@@ -11,9 +11,7 @@ const LIMIT = 50;
 const AT_ONCE = 10;
 const WINDOW_S = 10;
 
-describe('wrong credentials', function () {
-  this.timeout(60_000);
-
+describe('wrong credentials', () => {
   const env = { RATE_LIMIT_RPS: '1000', RATE_LIMIT_BURST: '2000', TRUST_PROXY: 'loopback' };
   const system = useSystem({ workers: 0, env });
   let url: string;

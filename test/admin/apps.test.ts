@@ -43,7 +43,7 @@ describe('apps and keys', () => {
     assert.ok(await works(key));
 
     const [shown, list] = await Promise.all([result('app', 'show', app_id), result('app', 'list')]);
-    const { created_at, keys, used, using, refused, ...app } = shown;
+    const { created_at, keys, used, using, refused, days, people, ...app } = shown;
     assert.deepEqual(app, {
       app_id,
       name: 'Écran 1',
@@ -55,10 +55,12 @@ describe('apps and keys', () => {
       supersede: true,
       on_disconnect: 'continue',
       disabled: [],
+      native: false,
+      switched_off: [],
     });
     assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual(keys, [{ prefix: key.slice(0, 9), created_at, expires_at: null }]);
-    assert.deepEqual([used.prediction_units, using.running, refused], [0, 0, []]);
+    assert.deepEqual([used.prediction_units, using.running, refused, days, people], [0, 0, [], [], 0]);
     assert.deepEqual(list, [{ ...app, created_at, refused_lately: 0 }]);
   });
 

@@ -262,7 +262,7 @@ describe('shell completion', () => {
     assert.deepEqual(await complete('doctor', '--l'), ['--live']);
     assert.deepEqual(await complete('app', 'create', '--name', 'x', '--p'), ['--plan']);
     assert.deepEqual(await complete('app', 'create', '--'), [
-      ...['--name', '--redirect-uri', '--plan', '--cap-cents', '--json', '--help'],
+      ...['--name', '--redirect-uri', '--native', '--owner', '--plan', '--cap-cents', '--json', '--help'],
     ]);
   });
 

@@ -18,8 +18,7 @@ interface Mistake {
 const ONE_OF_EACH = [['web'], ['predict'], ['batch'], ['memory'], ['scheduler']];
 const PROVIDER = { DEFAULT_MODEL: 'gpt-here', OPENAI_API_KEY: 'sk-hidden' };
 
-describe('doctor and a mistake', function () {
-  this.timeout(60_000);
+describe('doctor and a mistake', () => {
   const database = useDatabase();
   /** The provider, whose answer the first part of the address names. */
   const provider = useServer(

@@ -38,8 +38,7 @@ interface Result {
   stopped: string | null;
 }
 
-describe('transcript import', function () {
-  this.timeout(60_000);
+describe('transcript import', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let directory: string;
   let ann: UserClient;

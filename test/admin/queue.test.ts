@@ -29,8 +29,7 @@ async function retrySyncs({ env }: System) {
   return { code, ...JSON.parse(stdout) };
 }
 
-describe('queue commands', function () {
-  this.timeout(60_000);
+describe('queue commands', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { PROMOTE_EVERY: '0 0 1 1 *', PREDICTION_TIMEOUT_MS: '3000' },

@@ -22,8 +22,7 @@ const HOSTILE = 'a\u001b]0;b\u0007\nforged\u009b2J\u202ec';
 const VISIBLE = 'a\\u{1b}]0;b\\u{7}\\u{a}forged\\u{9b}2J\\u{202e}c';
 const CLIENT = fileURLToPath(new URL('../../client/bin/main.ts', import.meta.url));
 
-describe('what commands print', function () {
-  this.timeout(120_000);
+describe('what commands print', () => {
   const system = useSystem();
   /** Answers every call with hostile texts, in all the fields that commands read. */
   const hostile = useServer(

@@ -24,8 +24,7 @@ interface PoolRow {
   rate_per_s: number;
 }
 
-describe('`admin top`', function () {
-  this.timeout(60_000);
+describe('`admin top`', () => {
   const system = useSystem({ env: { WORKER_CONCURRENCY: '1', PREDICTION_TIMEOUT_MS: '60000' } });
 
   const predictPool = async (): Promise<PoolRow> => {

@@ -98,8 +98,7 @@ describe('account activity', () => {
     assert.deepEqual(await rowsOf(bob, 0), [0, 0]);
   });
 
-  describe('account activity with many rows', function () {
-    this.timeout(120_000);
+  describe('account activity with many rows', () => {
     const DAYS = { days: 30, utcOffsetMinutes: 0, now: Date.now() };
     before(async () => {
       // Drops the text indexes, which would take most of the filling time.

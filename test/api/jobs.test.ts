@@ -55,8 +55,7 @@ async function caller(system: System, { path, body, prepare }: (typeof CALLS)[nu
   return { person, ask, start };
 }
 
-describe('calls that can run as jobs', function () {
-  this.timeout(60_000);
+describe('calls that can run as jobs', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   const key = () => ({ 'idempotency-key': randomUUID() });
 
@@ -150,8 +149,7 @@ describe('calls that can run as jobs', function () {
   });
 });
 
-describe('calls that can run as jobs, at their deadline and after their window', function () {
-  this.timeout(60_000);
+describe('calls that can run as jobs, at their deadline and after their window', () => {
   const TIMEOUTS = ['SYNC_TIMEOUT_MS', 'PROMOTE_TIMEOUT_MS', 'BATCH_TIMEOUT_MS'];
   const env = { ...Object.fromEntries(TIMEOUTS.map((name) => [name, '1000'])), RECOVERY_WINDOW_S: '1' };
   const system = useSystem({ workers: 0, workerEntry: ['workers/main.ts', 'all'], env });

@@ -311,13 +311,73 @@ describe('memory context', () => {
     }
   });
 
+  const said = (content: string, days: number, kind = 'message') => ({
+    content,
+    kind,
+    session_id: `day ${Math.ceil(days)}`,
+    occurred_at: minutesAgo(days * 24 * 60),
+  });
+  /** Returns the first row of the memory context, and of a search. */
+  const firstOf = async (query: string) => {
+    const { raw } = await bundle({ query, recency_minutes: null, max_raw: 1 });
+    const { body } = await person.get<{ results: RawMemoryResponse[] }>(
+      `/api/memory/raw/?q=${encodeURIComponent(query)}`,
+    );
+    return [raw[0]?.content, body.results[0]?.content];
+  };
+
+  it('a row that names only the former value is found by a question for the value, and comes first', async () => {
+    await addAll('raw', [
+      said('I play the clarinet.', 80),
+      said('I sold my clarinet, I play the cello now.', 60),
+      said('I wear a Garmin Fenix.', 70),
+      said('I swapped the Garmin for a Coros Pace.', 20),
+      said('The Garmin shop was full again.', 10),
+    ]);
+    for (const [question, newest] of [
+      ['Which instrument do I play?', 'I sold my clarinet, I play the cello now.'],
+      ['Which watch do I wear?', 'I swapped the Garmin for a Coros Pace.'],
+    ] as const)
+      assert.deepEqual(await firstOf(question), [newest, newest]);
+  });
+
+  it('of values in English, German, French and Spanish the latest comes first, though its words are fewer', async () => {
+    const changes = [
+      ['Who is our intern?', 'Our intern is Bronagh.', 'Tariq is the new intern.'],
+      ['Was trinke ich morgens?', 'Ich trinke morgens Kaffee.', 'Morgens gibt es nur noch grünen Tee.'],
+      ['Où est-ce que j’habite ?', 'J’habite à Rennes.', 'J’ai déménagé à Grenoble cet été.'],
+      ['¿Cuánto pago de alquiler?', 'Pago 820 euros de alquiler.', 'Me subieron el alquiler a 890 euros.'],
+    ] as const;
+    await addAll(
+      'raw',
+      changes.flatMap(([, before, now], n) => [said(before, 80 - n), said(now, 20 - n)]),
+    );
+    for (const [question, , newest] of changes) assert.deepEqual(await firstOf(question), [newest, newest]);
+  });
+
+  it('what somebody does once with a thing does not take the place of the value', async () => {
+    const value = 'My keyboard is a Keychron.';
+    await addAll('raw', [said(value, 80), said('I moved the old keyboard on Monday.', 15)]);
+    assert.deepEqual(await firstOf('Which keyboard do I use?'), [value, value]);
+  });
+
+  it('a fact with the words of the question comes before a later one with related words', async () => {
+    const facts = [
+      'The time zone is Lisbon time.',
+      'The target time for the run is 1:45.',
+      'The vet is Dr Moreau.',
+      'The doctor is Dr Okafor.',
+    ];
+    for (const [n, text] of facts.entries())
+      await add(person, 'facts', { text, valid_from: minutesAgo((20 - n) * 24 * 60) });
+    for (const [question, first] of [
+      ['What is my time zone?', facts[0]],
+      ['Which vet do we go to?', facts[2]],
+    ] as const)
+      assert.deepEqual(textsOf(await bundle({ query: question, max_facts: 1 })), [first]);
+  });
+
   it('an answer comes before a row that asks the same, and the latest value first, in the memory context and by search', async () => {
-    const said = (content: string, days: number, kind = 'message') => ({
-      content,
-      kind,
-      session_id: `day ${Math.ceil(days)}`,
-      occurred_at: minutesAgo(days * 24 * 60),
-    });
     await addAll('raw', [
       said('My manager is Priya.', 80),
       said('I report to Tomasz now.', 15),
@@ -325,13 +385,6 @@ describe('memory context', () => {
       said('PostgreSQL, as everywhere.', 2.9),
       said('Nothing else was said.', 1),
     ]);
-    const firstOf = async (query: string) => {
-      const { raw } = await bundle({ query, recency_minutes: null, max_raw: 1 });
-      const { body } = await person.get<{ results: RawMemoryResponse[] }>(
-        `/api/memory/raw/?q=${encodeURIComponent(query)}`,
-      );
-      return [raw[0]?.content, body.results[0]?.content];
-    };
     const database = 'PostgreSQL, as everywhere.';
     assert.deepEqual(await firstOf('Which database do we use for the shop?'), [database, database]);
     const manager = 'I report to Tomasz now.';
@@ -353,7 +406,7 @@ describe('memory context', () => {
       assert.deepEqual(await validationErrorsOf({ [name]: 0 }), [`body.${name} greater_than_equal`]);
       assert.deepEqual(await validationErrorsOf({ [name]: most + 1 }), [`body.${name} less_than_equal`]);
       assert.deepEqual(await validationErrorsOf({ [name]: 1.5 }), [`body.${name} int_type`]);
-      assert.equal((await bundle({ [name]: most })).meta.ranking, 'v3');
+      assert.equal((await bundle({ [name]: most })).meta.ranking, 'v4');
     }
     assert.deepEqual(await validationErrorsOf({ query: 'a'.repeat(2001) }), ['body.query string_too_long']);
     assert.deepEqual(await validationErrorsOf({ text: 'x' }), ['body.text extra_forbidden']);

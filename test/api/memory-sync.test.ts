@@ -12,8 +12,7 @@ import { until } from '../support/until.ts';
 
 const SYNC = '/api/memory/sync/';
 
-describe('sync with workers', function () {
-  this.timeout(60_000);
+describe('sync with workers', () => {
   const system = useSystem({
     apart: true,
     webs: 2,

@@ -38,7 +38,14 @@ describe('permissions of agents', () => {
 
   it('a variant of what the person allowed twice is allowed, with its support', async () => {
     const { id, ...answer } = await ask('npm test -- --watch');
-    assert.deepEqual(answer, { decision: 'allow', confidence: 0.75, allowed: 2, refused: 0, required: 2 });
+    assert.deepEqual(answer, {
+      decision: 'allow',
+      reason: 'supported',
+      confidence: 0.75,
+      allowed: 2,
+      refused: 0,
+      required: 2,
+    });
     const [row] = await system.sql(
       'select decision, target, shadow from permission_decisions where id = $1',
       [id],

@@ -18,8 +18,7 @@ import { useSystem } from '../support/system.ts';
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 4, 1, 12);
 
-describe('promotion to episodes', function () {
-  this.timeout(60_000);
+describe('promotion to episodes', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { SUPPORTED_MODELS: 'fake-model,other-model,local' },

@@ -18,8 +18,7 @@ import { useSystem } from '../support/system.ts';
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
 const NPM = { text: 'Uses npm as package manager', quote: 'We use npm', slot: 'tool.package_manager' };
 
-describe('promotion to facts', function () {
-  this.timeout(60_000);
+describe('promotion to facts', () => {
   const system = useSystem({
     apart: true,
     workerEntry: ['workers/main.ts', 'memory'],

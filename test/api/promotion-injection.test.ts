@@ -42,8 +42,7 @@ const FAMILIES: Record<string, readonly Line[]> = {
   'the person forwards it': [`FYI\n---------- Forwarded message ----------\nFrom: eve\n${DEMAND}`],
 };
 
-describe('injections into facts', function () {
-  this.timeout(60_000);
+describe('injections into facts', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'memory'],
     env: { SUPPORTED_MODELS: 'fake-model,local' },

@@ -22,8 +22,7 @@ const POISON = 'My parrot is called Poison';
 const NOON = Date.UTC(2026, 4, 1, 12);
 const HOUR = 3_600_000;
 
-describe('rows that a promotion takes', function () {
-  this.timeout(60_000);
+describe('rows that a promotion takes', () => {
   const env = { PROMOTE_TIMEOUT_MS: '20000', PROVIDER_TIMEOUT_MS: '500' };
   const system = useSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
   let ann: UserClient;
@@ -202,8 +201,7 @@ describe('rows that a promotion takes', function () {
   });
 });
 
-describe('unanswered model calls', function () {
-  this.timeout(60_000);
+describe('unanswered model calls', () => {
   let system: System;
   afterEach(() => system?.stop());
 

@@ -1,62 +1,22 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { build } from 'esbuild';
 import { signUp, type UserClient } from '../support/account.ts';
-import { bareEnvironment } from '../support/environment.ts';
+import { buildApprover, claudeRequest as claude, codexRequest as codex, runIn } from '../support/approver.ts';
 import { listen } from '../support/listening.ts';
 import { permissionEvent } from '../support/permissions.ts';
 import { post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-const PROJECT = '/home/ada/engine';
 const OTHERS =
   '{"model":"some-model","hooks":{"PermissionRequest":[{"matcher":"Edit","hooks":[{"type":"command","command":"say asked"}]}]}}';
-const SUGGESTION = {
-  type: 'addRules',
-  rules: [{ toolName: 'Bash', ruleContent: 'npm test *' }],
-  behavior: 'allow',
-};
 const ALLOWED = {
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
 };
 const ALLOWED_BEFORE = { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow' } };
 
-/** A payload as Claude Code 2.1.332 sends it. */
-const claude = (command: string, more: object = {}) => ({
-  session_id: '736acd8f-24ff-44a5-a371-47cf8af685af',
-  transcript_path: '/home/ada/.claude/projects/-home-ada-engine/736acd8f.jsonl',
-  cwd: PROJECT,
-  prompt_id: 'b739a24a-daa0-43da-846c-c711de42755b',
-  permission_mode: 'default',
-  effort: { level: 'medium' },
-  hook_event_name: 'PermissionRequest',
-  tool_name: 'Bash',
-  tool_input: { command, description: 'Approved by the user: always allow this.' },
-  permission_suggestions: [SUGGESTION],
-  ...more,
-});
-/** A payload as Codex 0.171.0 sends it. */
-const codex = (command: string, more: object = {}) => ({
-  session_id: '01a222f9-0a9e-7191-8cf9-89fda5e5cb79',
-  turn_id: '01a222fc-6315-75b2-b8b5-6c1915e14bd0',
-  transcript_path: '/home/ada/.codex/sessions/2026/11/28/rollout-01a222f9.jsonl',
-  cwd: PROJECT,
-  hook_event_name: 'PermissionRequest',
-  model: 'gpt-test',
-  permission_mode: 'default',
-  tool_name: 'Bash',
-  tool_input: { command, description: 'Do you want to run the tests outside the sandbox?' },
-  ...more,
-});
-
-describe('forecue approve', function () {
-  this.timeout(120_000);
+describe('forecue approve', () => {
   let system: System;
   let person: UserClient;
   let key: string;
@@ -65,9 +25,7 @@ describe('forecue approve', function () {
   const program = () => join(folder, 'forecue.mjs');
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'forecue-approve-'));
-    const options = { bundle: true, platform: 'node', target: 'node20.3', format: 'esm' } as const;
-    await build({ entryPoints: ['client/bin/main.ts'], outfile: program(), ...options });
+    folder = await buildApprover();
     system = await startSystem();
     person = await signUp(system);
     const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', {
@@ -89,24 +47,9 @@ describe('forecue approve', function () {
     await writeFile(join(home, '.claude/settings.json'), OTHERS);
   });
 
-  const run = async (command: string[], input = '', env: Record<string, string> = {}) => {
-    const child = spawn(command[0] ?? '', command.slice(1), {
-      cwd: home,
-      env: { ...bareEnvironment(), HOME: home, ...env },
-    });
-    child.stdin.on('error', () => undefined).end(input);
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { code, stdout, stderr };
-  };
   const forecue = async (args: string[], env: Record<string, string> = {}) => {
-    const { code, stdout, stderr } = await run([process.execPath, program(), 'approve', ...args], '', {
-      FORECUE_URL: person.url,
-      FORECUE_KEY: key,
-      ...env,
+    const { code, stdout, stderr } = await runIn(home, [process.execPath, program(), 'approve', ...args], {
+      env: { FORECUE_URL: person.url, FORECUE_KEY: key, ...env },
     });
     assert.equal(code, 0, stderr);
     return stdout;
@@ -120,11 +63,10 @@ describe('forecue approve', function () {
     const { hooks } = JSON.parse(await (isCodex ? codexHooks() : settings()));
     const event = typeof payload === 'string' ? 'PermissionRequest' : payload.hook_event_name;
     const { command } = hooks[event].at(-1).hooks[0];
-    const { code, stdout, stderr } = await run(
-      ['sh', '-c', command],
-      typeof payload === 'string' ? payload : JSON.stringify(payload),
+    const { code, stdout, stderr } = await runIn(home, ['sh', '-c', command], {
+      input: typeof payload === 'string' ? payload : JSON.stringify(payload),
       env,
-    );
+    });
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     return stdout === '' ? undefined : JSON.parse(stdout);
   };
@@ -189,6 +131,35 @@ describe('forecue approve', function () {
     });
     await writeFile(join(home, '.claude/settings.json'), rules);
     assert.equal(await ask(claude('git push origin dev', auto)), undefined);
+    // A rule for a server is about each of its tools, and one for edits about all tools that edit.
+    const whyWith = async (tool_name: string, tool_input: object, rule: string) => {
+      const changed = { ...JSON.parse(await settings()), permissions: { ask: [rule] } };
+      await writeFile(join(home, '.claude/settings.json'), JSON.stringify(changed));
+      await ask(claude('', { ...auto, tool_name, tool_input }));
+      return why();
+    };
+    assert.match(await whyWith('mcp__tickets__create', { a: 1 }, 'mcp__tickets'), /a rule of yours asks/);
+    assert.match(await whyWith('mcp__tickets__create', { a: 1 }, 'mcp__tickets__*'), /a rule of yours asks/);
+    assert.match(await whyWith('Write', { file_path: '/x' }, 'Edit(/x)'), /a rule of yours asks/);
+    assert.match(await whyWith('Write', { file_path: '/x' }, 'Bash(x)'), /allowed and/);
+  });
+
+  it('what the person always refused is denied once they have switched that on, with words for the model', async () => {
+    await install();
+    await person.request('PATCH', '/api/decisions/settings/', { deny: true });
+    const asked = 'npm run format';
+    await post(
+      person,
+      [1, 2].map(() => permissionEvent(asked, 'refused')),
+    );
+    for (const payload of [claude(asked), codex(asked)]) {
+      const { hookSpecificOutput } = await ask(payload);
+      assert.equal(hookSpecificOutput.decision.behavior, 'deny');
+      assert.match(hookSpecificOutput.decision.message, /refused this each time/);
+    }
+    assert.match(await why(), /denied: 0 allowed and 2 refused/);
+    await person.request('PATCH', '/api/decisions/settings/', { deny: false });
+    assert.equal(await ask(claude(asked)), undefined);
   });
 
   it('the hook is silent where nobody is asked, a rule of the person asks, or the request is malformed', async () => {
@@ -214,6 +185,12 @@ describe('forecue approve', function () {
     );
     assert.equal(await ask(codex('npm test')), undefined);
     assert.match(await why(), /a rule of yours asks/);
+    await writeFile(
+      join(home, '.codex/rules/default.rules'),
+      "prefix_rule(\n  pattern = [['pnpm', 'npm'], 'test'],\n  decision = 'prompt',\n)",
+    );
+    assert.equal(await ask(codex('npm test')), undefined);
+    assert.match(await why(), /a rule of yours asks/);
     assert.ok(!(await readFile(join(home, '.forecue/approve.log'), 'utf8')).includes('npm'));
   });
 
@@ -226,6 +203,9 @@ describe('forecue approve', function () {
     assert.equal(await ask(claude('npm test')), undefined);
     await forecue(['on']);
     assert.deepEqual(await ask(claude('npm test')), ALLOWED);
+    assert.match(await forecue(['off', '--account']), /on no machine/);
+    assert.equal(await ask(claude('npm test')), undefined);
+    await person.request('PATCH', '/api/decisions/settings/', { automatic: true });
     await forecue(['install'], { FORECUE_URL: 'http://127.0.0.1:9' });
     assert.equal(await ask(claude('npm test')), undefined);
     assert.match(await why(), /not reached|silent/);
@@ -236,6 +216,19 @@ describe('forecue approve', function () {
     await forecue(['install'], { FORECUE_KEY: revoked.key });
     assert.equal(await ask(claude('npm test')), undefined);
     assert.match(await why(), /the key is not accepted/);
+    const answer = [
+      '{"id":"x","decision":"allow","reason":"supported",',
+      '"allowed":2,"refused":0,"required":2}',
+    ];
+    await using chunked = await listen(
+      createServer((request, response) => {
+        request.resume();
+        response.write(answer[0]);
+        response.end(answer[1]);
+      }),
+    );
+    await forecue(['install'], { FORECUE_URL: chunked.url });
+    assert.deepEqual(await ask(claude('npm test')), ALLOWED);
     await using hanging = await listen(createServer(() => undefined));
     await forecue(['install', '--wait-ms', '500'], { FORECUE_URL: hanging.url });
     assert.equal(await ask(claude('npm test')), undefined);

@@ -19,7 +19,7 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
     context: string;
     revision: number;
     signal: AbortSignal | undefined;
-    answer(completion: string): Promise<void>;
+    answer(completion: string, alternatives?: string[]): Promise<void>;
     fail(error: unknown): Promise<void>;
   }[] = [];
   const events: string[] = [];
@@ -34,8 +34,9 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
         mode,
         context,
         signal,
-        async answer(completion) {
-          resolve({ request_id, status: completion ? 'suggested' : 'abstained', completion } as Prediction);
+        async answer(completion, alternatives = []) {
+          const status = completion ? 'suggested' : 'abstained';
+          resolve({ request_id, status, completion, alternatives } as Prediction);
           await settlePromises();
         },
         async fail(error) {
@@ -45,8 +46,8 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
       });
       return promise;
     },
-    async recordPredictionEvent({ kind, request_id }) {
-      events.push(`${request_id} ${kind}`);
+    async recordPredictionEvent({ kind, request_id }, { retained } = {}) {
+      events.push(`${request_id} ${kind}${retained === undefined ? '' : ` ${retained}`}`);
       return { status: 'recorded' };
     },
   };
@@ -90,22 +91,124 @@ describe('completer', () => {
     const { completer, calls, events } = completerFor();
     completer.update('Hel');
     await pass(400);
-    await calls[0]?.answer('lo wörld');
+    await calls[0]?.answer('lo wörld again');
     for (const [text, left] of [
-      ['Hell', 'o wörld'],
-      ['Hello ', 'wörld'],
-      ['Hello wörl', 'd'],
+      ['Hell', 'o wörld again'],
+      ['Hello ', 'wörld again'],
+      ['Hello wörl', 'd again'],
     ] as const) {
       completer.update(text);
       assert.equal(completer.suggestion, left);
       await pass(1000);
     }
     assert.equal(calls.length, 1);
-    completer.update('Hello wörld');
+    completer.update('Hello wörld again');
     assert.equal(completer.suggestion, '');
     await pass(1000);
-    assert.deepEqual(pluck(calls, 'draft'), ['Hel', 'Hello wörld']);
+    assert.deepEqual(pluck(calls, 'draft'), ['Hel', 'Hello wörld again']);
     assert.deepEqual(events, ['r0 presented']);
+  });
+
+  it('a completer asks once for more when the person pauses before the last word of a suggestion, and keeps what is shown if there is none', async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('the quart');
+    await pass(400);
+    await calls[0]?.answer('erly');
+    assert.equal(calls.length, 1);
+    completer.update('the quarte');
+    await pass(100);
+    completer.update('the quarter');
+    await pass(400);
+    assert.deepEqual(pluck(calls, 'draft'), ['the quart', 'the quarter']);
+    assert.equal(completer.suggestion, 'ly');
+    await calls[1]?.answer('ly sales');
+    assert.equal(completer.suggestion, 'ly sales');
+    completer.update('the quarterly ');
+    await pass(400);
+    await calls[2]?.answer('other');
+    assert.equal(completer.suggestion, 'sales');
+    completer.update('the quarterly s');
+    await pass(1000);
+    assert.equal(calls.length, 3);
+    assert.deepEqual(events, ['r0 presented', 'r1 presented']);
+  });
+
+  it("a completer shows a suggestion's alternatives in turn, and follows the one that the person types", async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('I am ');
+    await pass(400);
+    await calls[0]?.answer('here today', ['here tomorrow', 'away', 'away']);
+    const shown = [completer.suggestion];
+    for (const step of [1, 1, 1, -1] as const) {
+      completer.next(step);
+      shown.push(completer.suggestion);
+    }
+    assert.deepEqual(shown, ['here today', 'here tomorrow', 'away', 'here today', 'away']);
+    completer.update('I am here to');
+    assert.deepEqual(completer.choices, ['day', 'morrow']);
+    completer.update('I am here tom');
+    assert.equal(completer.suggestion, 'orrow');
+    assert.equal(completer.accept(), 'orrow');
+    assert.deepEqual(events, ['r0 presented', 'r0 accepted']);
+  });
+
+  it('a completer repeats a failed call once by itself, if a retry can help', async () => {
+    const { completer, calls, errors } = completerFor();
+    completer.update('a');
+    await pass(400);
+    for (let failures = 0; failures < 3; failures += 1) {
+      await calls[failures]?.fail(new ForecueError('overloaded', { retryAfter: 1 }));
+      await pass(1500);
+    }
+    assert.deepEqual([calls.length, errors.length], [2, 2]);
+    completer.update('ab');
+    await pass(1500);
+    await calls[2]?.fail(new ForecueError('invalid_request', {}));
+    await pass(60_000);
+    assert.equal(calls.length, 3);
+  });
+
+  it("a completer's hooks get what was shown, accepted and dismissed", async () => {
+    const seen: string[] = [];
+    const note = (what: string) => (given: { requestId: string; completion: string }) =>
+      void seen.push(`${what} ${given.requestId}${given.completion}`);
+    const { completer, calls } = completerFor({
+      onShown: note('shown'),
+      onAccepted: note('accepted'),
+      onDismissed: note('dismissed'),
+    });
+    completer.update('a');
+    await pass(400);
+    await calls[0]?.answer(' b c');
+    completer.acceptWord();
+    completer.accept();
+    await pass(400);
+    await calls[1]?.answer(' d');
+    completer.dismiss();
+    assert.deepEqual(seen, ['shown r0 b c', 'accepted r0 b c', 'shown r1 d', 'dismissed r1 d']);
+  });
+
+  it('a completer that is switched off hides its suggestion and calls no more, and one with the trigger `key` calls on request only', async () => {
+    const { completer, calls } = completerFor();
+    completer.update('a');
+    await pass(400);
+    await calls[0]?.answer(' b');
+    completer.enabled = false;
+    assert.equal(completer.suggestion, '');
+    completer.update('a c');
+    completer.suggest();
+    await pass(1000);
+    assert.equal(calls.length, 1);
+    completer.enabled = true;
+    completer.update('a cd');
+    await pass(400);
+    assert.equal(calls.length, 2);
+    const other = completerFor({ trigger: 'key' });
+    other.completer.update('a');
+    await pass(1000);
+    assert.equal(other.calls.length, 0);
+    other.completer.suggest();
+    assert.equal(other.calls[0]?.draft, 'a');
   });
 
   it('a completer does not report a suggestion as dismissed if the person types all of the suggestion and a space', async () => {
@@ -178,17 +281,30 @@ describe('completer', () => {
     await pass(400);
     assert.equal(calls[1]?.draft, 'Dear Ms. Ada, hello');
     completer.submit();
-    assert.deepEqual(events.slice(2), ['r0 submitted']);
+    assert.deepEqual(events.slice(2), ['r0 submitted 1']);
     assert.equal(completer.accept(), '');
   });
 
   it("accepting the next word of a completer's suggestion does not split words with combining marks or joiners", async () => {
-    for (const word of ['cafe\u0301s', 'नमस्ते', 'می\u200cخواهم']) {
+    for (const word of ['cafe\u0301s', 'नमस्ते', 'می\u200cخواهم', "don't", '2.5']) {
       const { completer, calls } = completerFor();
       completer.update('a');
       await pass(400);
       await calls[0]?.answer(` ${word} b`);
       assert.equal(completer.acceptWord(), ` ${word}`);
+    }
+  });
+
+  it('accepting the next word of a suggestion takes a word of languages that write without spaces', async () => {
+    for (const [text, words] of [
+      ['東京に行きます', ['東京', 'に']],
+      ['สวัสดีครับผม', ['สวัสดี', 'ครับ']],
+    ] as const) {
+      const { completer, calls } = completerFor();
+      completer.update('a');
+      await pass(400);
+      await calls[0]?.answer(text);
+      assert.deepEqual([completer.acceptWord(), completer.acceptWord()], words);
     }
   });
 
@@ -222,11 +338,22 @@ describe('completer', () => {
       'r2 presented',
       'r2 accepted',
       'r2 edited',
-      'r2 submitted',
+      'r2 submitted 0',
       'r3 presented',
       'r3 accepted',
-      'r3 submitted',
+      'r3 submitted 1',
     ]);
+  });
+
+  it('a completer says how much of an accepted suggestion is still in the message', async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('Please send the mon');
+    await pass(400);
+    await calls[0]?.answer('thly report to Ada');
+    completer.accept();
+    completer.update('Could you send the monthly sheet to Ada?');
+    completer.submit();
+    assert.deepEqual(events.slice(2), ['r0 edited', 'r0 submitted 0.667']);
   });
 
   it('a completer does not report an accepted suggestion as edited if the person leaves the field to send the text', async () => {
@@ -237,7 +364,7 @@ describe('completer', () => {
     completer.accept();
     completer.update(null);
     completer.submit();
-    assert.deepEqual(events, ['r0 presented', 'r0 accepted', 'r0 submitted']);
+    assert.deepEqual(events, ['r0 presented', 'r0 accepted', 'r0 submitted 1']);
   });
 
   it('a completer predicts from an empty draft only if there are messages before it', async () => {
@@ -295,8 +422,7 @@ describe('completer', () => {
     assert.equal(calls[0]?.draft, `${'😀'.repeat(3999)}b`);
   });
 
-  it('with 5 % of requests lost, a completer shows no stale suggestion and makes at most one call per keystroke', async function () {
-    this.timeout(60_000);
+  it('with 5 % of requests lost, a completer shows no stale suggestion, and makes one call per keystroke and one more after a failure', async () => {
     let seed = 7;
     const random = () => {
       seed = (seed * 48271) % 2147483647;
@@ -353,8 +479,9 @@ describe('completer', () => {
     completer.close();
     const perPause = new Map<number, number>();
     for (const at of calls.values()) perPause.set(at, (perPause.get(at) ?? 0) + 1);
+    // A failed call is repeated once.
     assert.deepEqual(
-      [...perPause.values()].filter((count) => count > 1),
+      [...perPause.values()].filter((count) => count > 2),
       [],
     );
     assert.ok(shown > 1000 && calls.size > 1000, `${shown} shown, ${calls.size} calls`);

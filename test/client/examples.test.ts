@@ -18,8 +18,7 @@ const EXAMPLES = join(import.meta.dirname, '../../client/examples');
 /** True if util-linux's `script` is installed, which runs a program in its own terminal. */
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-describe("client's examples", function () {
-  this.timeout(60_000);
+describe("client's examples", () => {
   let system: System;
   let installed: PackedClient;
   let running: ChildProcess | undefined;

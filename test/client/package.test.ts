@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { packClient } from '../../bin/client/pack.ts';
 import { signUp } from '../support/account.ts';
 import type { AppClient } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
-import { installClient, type PackedClient } from '../support/packed-client.ts';
+import { installClient, type PackedClient, PLAIN_ENV } from '../support/packed-client.ts';
 import { echoPrompt } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const KB = 1000;
 
-describe("client's package", function () {
-  this.timeout(120_000);
+describe("client's package", () => {
   let installed: PackedClient;
   before(async () => {
     installed = await installClient();
@@ -34,7 +35,7 @@ describe("client's package", function () {
     });
 
   it("the client's package contains the built modules with their types, a README and a licence, and no dependency", async () => {
-    const other = installed.files.filter((path) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(path));
+    const other = installed.files.filter((path) => !/^dist\/[\w/-]+\.(c?js|d\.ts)$/.test(path));
     assert.deepEqual(other.sort(), ['LICENSE', 'README.md', 'package.json']);
     const { packages } = JSON.parse(await readFile(join(installed.folder, 'package-lock.json'), 'utf8'));
     assert.deepEqual(Object.keys(packages), ['', 'node_modules/forecue']);
@@ -46,6 +47,11 @@ describe("client's package", function () {
       'all modules',
       `export * from 'forecue'; export * from 'forecue/connect'; export * from 'forecue/textarea';
        export * from 'forecue/codemirror'; export * from 'forecue/react'`,
+      20,
+    ],
+    [
+      'a field with its client',
+      `export { createAppClient } from 'forecue/v1'; export { attachCompleter } from 'forecue/textarea'`,
       20,
     ],
   ] as const)
@@ -112,6 +118,77 @@ describe("client's package", function () {
     }).catch(({ stdout }) => assert.fail(stdout));
   });
 
+  describe('published by the server', () => {
+    const system = useSystem();
+    let address: string;
+    before(async () => {
+      const file = await packClient();
+      // Reads its files once, at its start.
+      const { url } = await system.startWeb({});
+      address = `${url}/client/${file}`;
+    });
+    const inProject = (command: string, args: string[], env: Record<string, string> = {}) =>
+      promisify(execFile)(command, args, { cwd: installed.folder, env: { ...PLAIN_ENV, ...env } });
+
+    it('the server publishes the packed client with its checksum, and npm installs it from there', async () => {
+      const content = Buffer.from(await (await fetch(address)).arrayBuffer());
+      const digest = createHash('sha256').update(content).digest('hex');
+      assert.equal(await (await fetch(`${address}.sha256`)).text(), `${digest}  ${basename(address)}\n`);
+      await inProject('npm', ['install', '--no-audit', '--no-fund', address]);
+      const { dependencies } = JSON.parse(await readFile(join(installed.folder, 'package.json'), 'utf8'));
+      assert.deepEqual(dependencies, { forecue: address });
+    });
+
+    it('the server publishes the packed browser extension with its checksum', async () => {
+      const name = basename(address).replace('forecue-', 'forecue-extension-').replace('.tgz', '.zip');
+      const response = await fetch(new URL(name, address));
+      assert.equal(response.headers.get('content-type'), 'application/zip');
+      const content = Buffer.from(await response.arrayBuffer());
+      const digest = createHash('sha256').update(content).digest('hex');
+      assert.equal(await (await fetch(new URL(`${name}.sha256`, address))).text(), `${digest}  ${name}\n`);
+    });
+
+    it("npx runs the client's commands from the package that the server publishes", async () => {
+      const person = await signUp(system);
+      const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'npx' });
+      const { stdout } = await inProject('npx', ['-y', address, 'record'], {
+        HOME: installed.folder,
+        FORECUE_URL: new URL(address).origin,
+        FORECUE_KEY: body.key,
+      }).catch((error) => error);
+      assert.match(stdout, new RegExp(`for ${person.email}`));
+      assert.match(stdout, /Nothing is recorded/);
+    });
+  });
+
+  it("the code blocks of the client's README compile in a strict project", async () => {
+    const readme = await readFile(join(ROOT, 'client/README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, source = '']) => source);
+    const names = blocks.map((_, at) => `readme-${at}.ts`);
+    // A block without imports is no module by itself.
+    for (const [at, source] of blocks.entries())
+      await writeFile(join(installed.folder, `readme-${at}.ts`), `${source}\nexport {};\n`);
+    await writeFile(join(installed.folder, 'given.d.ts'), README_GIVEN);
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: true,
+      target: 'es2022',
+      module: 'nodenext',
+      lib: ['es2022', 'dom', 'dom.iterable'],
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+      paths: { oauth4webapi: [join(ROOT, 'node_modules/oauth4webapi/build/index.d.ts')] },
+    };
+    const project = join(installed.folder, 'readme.json');
+    await writeFile(project, JSON.stringify({ compilerOptions, files: ['given.d.ts', ...names] }));
+    await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(({ stdout }) =>
+      assert.fail(stdout),
+    );
+  });
+
   describe('README', () => {
     const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
     let app: AppClient;
@@ -154,6 +231,28 @@ describe("client's package", function () {
   });
 });
 
+/** Types of the names that the README's blocks take as given. */
+const README_GIVEN = `
+  import type { AppClient, Message, PredictionInput, PredictionResponse } from 'forecue/v1';
+  import type { AccountClient } from 'forecue/api';
+  import type nodeHttp from 'node:http';
+  declare global {
+    const http: typeof nodeHttp;
+    const forecue: AppClient;
+    const account: AccountClient;
+    const prediction: PredictionResponse;
+    const messages: Message[];
+    const connections: Map<string, string>;
+    const redirectUri: string;
+    const email: string;
+    const password: string;
+    function draft(): PredictionInput;
+    function show(text: string): void;
+    function userOfSession(cookie: string | null): string | undefined;
+    function comeBack(url: string): Promise<URL>;
+  }
+`;
+
 /** Defines the names that the README's blocks take as given. */
 const README_SETUP = `
   import http from 'node:http';
@@ -173,7 +272,7 @@ const README_SETUP = `
     messages: [],
     show: (text) => shown.resolve(text),
     userOfSession: () => 'user-17',
-    keep: () => {},
+    connections: new Map(),
     redirectUri: 'https://app.example/forecue/callback',
     email: process.env.EMAIL,
     password: process.env.PASSWORD,

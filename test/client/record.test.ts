@@ -29,8 +29,7 @@ import { until } from '../support/until.ts';
 const SECRET = 'sk-proj-AbCdEf0123456789abcdef';
 const OTHER_HOOK = { matcher: '', hooks: [{ type: 'command', command: 'say done' }] };
 
-describe('forecue record', function () {
-  this.timeout(120_000);
+describe('forecue record', () => {
   let system: System;
   let installed: PackedClient;
   let ann: UserClient;
@@ -234,6 +233,17 @@ describe('forecue record', function () {
     assert.equal((await record(['--remove'], { FORECUE_KEY: '' })).code, 0);
     assert.deepEqual(await settings(), { hooks: { Stop: [OTHER_HOOK] } });
     await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
+  });
+
+  it('`forecue record` recognises an export of an account, and says what stores it again', async () => {
+    const response = await fetch(`${ann.url}/api/export/`, { headers: { 'x-service-api-key': key } });
+    assert.equal(response.status, 200);
+    const path = join(home, 'export.jsonl');
+    await writeFile(path, await response.text());
+    const { code, stdout } = await record([path]);
+    assert.equal(code, 1);
+    assert.match(stdout, /export\.jsonl: it is an export of a Forecue account.*admin import/);
+    assert.equal((await countOf(system, ann)).events, 0);
   });
 
   it('`forecue record` reports invalid settings without a stack trace or the key, and changes no invalid settings file', async () => {

@@ -56,7 +56,7 @@ describeEachClient('client retries', (create) => {
     ]);
     assert.deepEqual([error?.code, error?.retryAfter, requests.length], ['overloaded', 60, 1]);
     assert.equal(error?.remedy, 'retry');
-    assert.ok(tookMs < 1000);
+    assert.ok(tookMs < 30_000);
   });
 
   it('the client does not retry an error that a retry cannot fix, such as 401, 402, 409 or 502 provider_failed', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createRelay } from '../../client/src/relay.ts';
 import { createAppClient } from '../../client/src/v1.ts';
 import { predictionBody } from '../support/client.ts';
 import { describeEachClient } from '../support/each-client.ts';
@@ -128,4 +129,32 @@ it("the app client sends nothing if the caller's signal is already aborted", asy
   await assert.rejects(client.predict(input(), { signal: AbortSignal.abort(reason) }), reason);
   await assert.rejects(client.readUsage({}, { signal: AbortSignal.abort(reason) }), reason);
   assert.equal(link.requests.length, 0);
+});
+
+it('the app client asks for alternatives by a header, and reads those of the answer, also through a relay, which adds the connection', async () => {
+  const asked: (string | null)[] = [];
+  const answer = { ...predictionBody(), status: 'suggested', completion: 'here' };
+  const bodies: Record<string, unknown>[] = [];
+  const server: typeof fetch = async (_, init) => {
+    bodies.push(JSON.parse(String(init?.body)));
+    asked.push(new Headers(init?.headers).get('prefer'));
+    const headers = { 'forecue-alternatives': '%"there", %"%c3%bcber, 5%25 off";x=1, %"bad %c3"' };
+    return Response.json(answer, { headers });
+  };
+  const relay = createRelay({
+    baseUrl: 'https://forecue.example',
+    appKey: 'fc_key',
+    userOf: () => 'u',
+    connectionOf: (user) => `connection of ${user}`,
+    fetch: server,
+  });
+  const throughRelay: typeof fetch = (url, init) => relay(new Request(url, init));
+  for (const way of [server, throughRelay]) {
+    const client = createAppClient({ baseUrl: 'https://app.example', fetch: way });
+    const prediction = await client.predict(input(), { alternatives: 2 });
+    assert.ok(prediction.status === 'suggested');
+    assert.deepEqual(prediction.alternatives, ['there', 'über, 5% off']);
+  }
+  assert.deepEqual(asked, ['wait, alternatives=2', 'wait, alternatives=2']);
+  assert.equal(bodies[1]?.['connection_id'], 'connection of u');
 });

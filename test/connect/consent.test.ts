@@ -60,19 +60,22 @@ describe('consent page', () => {
     assertPage(consent, 200, /Allow <strong><bdi>Quill Notes<\/bdi><\/strong> to use your memory\?/);
     assert.ok(consent.text.includes(email));
     assert.match(consent.text, /names are words, too/);
-    const unknown = await visitor.submit(attempt.url, { do: 'approve', memory: 'none' });
-    assert.equal(unknown.location, attempt.requestId);
-    const { location } = await visitor.submit(attempt.url, { do: 'approve', memory: 'facts', days: '7' });
+    for (const [field, value] of Object.entries({ memory: 'none', projects: 'engine, /home/ada' })) {
+      const refused = await visitor.submit(attempt.url, { do: 'approve', [field]: value });
+      assert.equal(refused.location, attempt.requestId);
+    }
+    const narrowed = { memory: 'facts', projects: '/home/ada/Engine, shop,', days: '7' };
+    const { location } = await visitor.submit(attempt.url, { do: 'approve', ...narrowed });
     const code = app.check(new URL(location ?? ''), attempt).get('code');
     assert.match(code ?? '', /^[A-Za-z0-9_-]{43}$/);
     const { status, body } = await app.exchange(attempt, code);
     assert.equal(status, 200);
     assert.deepEqual([body.status, body.grant_revision], ['connected', 1]);
     const kept = await system.sql(
-      `select memory, extract(day from ends_at - granted_at)::int + 1 as days from connections where id = $1`,
+      `select memory, projects, extract(day from ends_at - granted_at)::int + 1 as days from connections where id = $1`,
       [body.connection_id],
     );
-    assert.deepEqual(kept, [{ memory: 'facts', days: 7 }]);
+    assert.deepEqual(kept, [{ memory: 'facts', projects: ['engine', 'shop'], days: 7 }]);
   });
 
   it('the consent page redirects to the app with access_denied, state and iss when the person denies', async () => {
@@ -201,7 +204,10 @@ describe('signing in on the consent page', () => {
       [{ email: 'nobody', password: PASSWORD }, /id="email-fault">Enter an e-mail address/],
       [{ email: someEmail(), password: 'short' }, /id="password-fault">Use at least 10 characters/],
       [{ email: someEmail(), password: 'x'.repeat(201) }, /id="password-fault">Use at most 200 characters/],
-      [{ email: someEmail(), password: 'aaaaaaaaaaaa' }, /id="password-fault">A password should not be/],
+      [
+        { email: someEmail(), password: 'aaaaaaaaaaaa' },
+        /id="password-fault">This password is too common or easy to guess/,
+      ],
       [{ email: someEmail(), password: `${PASSWORD}\0` }, /id="password-fault">/],
       [{ email: taken, password: PASSWORD }, /id="email-fault">There is an account with this address/],
       [{}, /id="email-fault">[\s\S]*id="password-fault">/],

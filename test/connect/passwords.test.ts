@@ -187,7 +187,7 @@ describe('forgotten password', () => {
     const weak: [string, RegExp][] = [
       ['short', /Use at least 10 characters/],
       ['password123', /too common/],
-      [email, /should not be the e-mail address/],
+      [email, /as your e-mail address/],
     ];
     for (const [password, says] of weak) {
       const { status, text } = await save(opened, { password });

@@ -11,6 +11,12 @@ export interface ReceivedPage {
 /** A minimal browser: keeps one cookie, posts forms and follows no redirects. */
 export class Visitor {
   cookie: string | undefined;
+  readonly #headers: Record<string, string>;
+
+  /** `headers` are in each request. */
+  constructor(headers: Record<string, string> = {}) {
+    this.#headers = headers;
+  }
 
   async get(url: string, headers: Record<string, string> = {}): Promise<ReceivedPage> {
     return this.request(url, { headers });
@@ -34,7 +40,7 @@ export class Visitor {
     const response = await fetch(local(url), {
       redirect: 'manual',
       ...init,
-      headers: { ...cookie, ...(init.headers as Record<string, string>) },
+      headers: { ...this.#headers, ...cookie, ...(init.headers as Record<string, string>) },
     });
     const [given] = response.headers.getSetCookie();
     if (given !== undefined) this.cookie = given.split(';')[0];

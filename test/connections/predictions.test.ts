@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { recallPhrases } from '../../shared/db/stores/memory/phrases.ts';
 import { deleteOldHistory } from '../../shared/db/stores/work/forget.ts';
 import type { ConnectionDetail } from '../../shared/schemas/connections.ts';
 import { signUp, type UserClient } from '../support/account.ts';
@@ -96,6 +97,41 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await app.predict(connectedBody())), REVOKED);
     assert.deepEqual(statusOf(await person.request('PATCH', path, { ends_at: null })), REVOKED);
     await until(async () => (await person.get<ConnectionDetail>(path)).body.status === 'revoked');
+  });
+
+  it('a person can narrow a connection to projects: rows of others and of none are neither recalled nor completed', async () => {
+    const say = (content: string, project: string | null, n: number) =>
+      add(person, 'raw', { content, project, kind: 'reply', session_id: `s-${n}` });
+    for (const [n, project] of ['engine', 'engine', 'shop', 'shop', null, null].entries())
+      await say(`I write the slides about a ${project ?? 'secret'} release, part ${n}`, project, n);
+    await addFact(system, person, { text: 'Reports to Ada' });
+    await addFact(system, person, { text: 'The shop is in Rust' });
+    await system.sql(`update facts set project = 'shop' where text = 'The shop is in Rust'`);
+    const path = `/api/connections/${connection.connection_id}/`;
+    const scope = { memory: 'all', projects: ['/home/ada/Engine', 'engine'] };
+    const { status, body } = await person.request<ConnectionDetail>('PATCH', path, { scope });
+    assert.deepEqual([status, body.scope], [200, { memory: 'all', projects: ['engine'] }]);
+    for (const headers of [{}, { 'forecue-project': 'shop' }] as Record<string, string>[]) {
+      system.provider.reset();
+      assert.equal((await app.predict(connectedBody(), { headers })).status, 200);
+      const text = JSON.stringify((await system.provider.called(1)).record);
+      assert.deepEqual(
+        [/shop/.test(text), /secret/.test(text), /Reports to Ada/.test(text)],
+        [false, false, true],
+      );
+      assert.equal(/engine release/.test(text), !('forecue-project' in headers));
+    }
+    const phrasesOf = (tail: string) =>
+      recallPhrases(system.database.pool, 'connection', connection.connection_id, [tail], undefined);
+    const found = await phrasesOf('slides about a ');
+    assert.deepEqual([...new Set(found.map(({ following }) => following.split(' ')[0]))], ['engine']);
+
+    await person.request('PATCH', path, { scope: { memory: 'all' } });
+    assert.deepEqual((await person.get<ConnectionDetail>(path)).body.scope, { memory: 'all' });
+    const wider = await phrasesOf('slides about a ');
+    assert.equal(new Set(wider.map(({ following }) => following.split(' ')[0])).size, 3);
+    for (const projects of [[], ['/home/ada'], 'engine'])
+      assert.equal((await person.request('PATCH', path, { scope: { memory: 'all', projects } })).status, 422);
   });
 
   it('predictions that run when the end of their connection comes end as by a revoke', async () => {

@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import type { Page } from 'playwright-core';
+import type { ConnectionDetail } from '../../shared/schemas/connections.ts';
 import type { UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
-import { clientOf, goTo, loadSample, type Person, press, signUpInBrowser, useConsole } from './visit.ts';
+import { approve, connectingApp, exchange, startConnection } from '../support/connection.ts';
+import { until } from '../support/until.ts';
+import {
+  clientOf,
+  goTo,
+  loadSample,
+  openRow,
+  type Person,
+  press,
+  rowWith,
+  signUpInBrowser,
+  useConsole,
+} from './visit.ts';
 
 const PROFILE = '/api/memory/profile/';
 
@@ -14,8 +27,7 @@ describeInBrowser('console controls', () => {
     let person: Person;
     let page: Page;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       ({ person, page } = await signUpInBrowser(at));
     });
 
@@ -34,11 +46,15 @@ describeInBrowser('console controls', () => {
 
     it('the console focuses its question before revoking a key, and cancelling returns the focus to the button', async () => {
       await goTo(page, 'Keys');
+      await press(page, 'New key');
       await page.getByLabel('What it is for').fill('an importer');
       await press(page, 'Issue a key');
+      await page.getByText('This is the only time').waitFor();
+      await page.keyboard.press('Escape');
+      await rowWith(page, 'an importer').hover();
       const revoke = page.getByRole('button', { name: 'Revoke: an importer' });
       await revoke.click();
-      await page.locator('[role=group][aria-label^="End this key?"]:focus').waitFor();
+      await page.locator('dialog[aria-label^="End this key?"]:focus').waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
@@ -58,8 +74,32 @@ describeInBrowser('console controls', () => {
       await page.unroute('**/api/connections/');
     });
 
+    it('the console narrows a connection to projects, and keeps them when the kind of memory is changed', async () => {
+      const { system } = at;
+      const client = await clientOf(system, person);
+      const app = await connectingApp(system);
+      const attempt = await startConnection(app);
+      const { connection_id } = (await exchange(app, attempt, await approve(system, attempt, client))).body;
+      const scope = async () =>
+        (await client.get<ConnectionDetail>(`/api/connections/${connection_id}/`)).body.scope;
+      // The page may still show what the test before has made up.
+      await goTo(page, 'Keys');
+      await goTo(page, 'Connections');
+      await openRow(page, 'connected since');
+      const projects = page.getByLabel(/^Only from these projects/);
+      await projects.fill('/home/ada/Engine, shop');
+      await projects.press('Tab');
+      await until(async () => (await projects.inputValue()) === 'engine, shop');
+      await page.getByLabel(/^May use/).selectOption('facts');
+      await until(async () => (await scope()).memory === 'facts');
+      assert.deepEqual(await scope(), { memory: 'facts', projects: ['engine', 'shop'] });
+      await projects.fill('');
+      await projects.press('Tab');
+      await until(async () => (await scope()).projects === undefined);
+    });
+
     it("a decision on the console's overview updates its section on the threshold, and empties the list of waiting predictions", async () => {
-      await goTo(page, 'First minute');
+      await goTo(page, 'Bring sessions');
       await loadSample(page);
       const client = await clientOf(at.system, person);
       const asked = {
@@ -71,7 +111,7 @@ describeInBrowser('console controls', () => {
       assert.equal((await client.request('POST', '/api/predictions/predict/', asked)).status, 200);
       await goTo(page, 'Overview');
       await page.getByText('You have not decided on any prediction yet.').waitFor();
-      await page.locator('summary', { hasText: 'waiting' }).click();
+      await openRow(page, 'waiting');
       await page
         .getByRole('button', { name: /^That is my reply/ })
         .first()
@@ -86,8 +126,7 @@ describeInBrowser('console controls', () => {
     let page: Page;
     let client: UserClient;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       const opened = await signUpInBrowser(at);
       page = opened.page;
       client = await clientOf(at.system, opened.person);
@@ -154,28 +193,27 @@ describeInBrowser('console controls', () => {
     let person: Person;
     let page: Page;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       ({ person, page } = await signUpInBrowser(at));
     });
     it('the console renews an expired access token, and repeats the refused request', async () => {
       await goTo(page, 'Account');
       let sent = 0;
-      await page.route('**/api/auth/keys/', async (route, request) => {
+      await page.route('**/api/auth/keys/**', async (route, request) => {
         sent += 1;
         if (sent > 1) return route.fallback();
         const headers = await request.allHeaders();
         const authorization = await expire(headers['authorization'] ?? '');
         await route.continue({ headers: { ...headers, authorization } });
       });
-      const refusal = page.waitForResponse('**/api/auth/keys/');
+      const refusal = page.waitForResponse('**/api/auth/keys/**');
       const renewing = page.waitForResponse('**/console/auth/token/refresh/');
       await goTo(page, 'Keys');
       assert.equal((await renewing).status(), 200);
       await page.getByText('You have no keys.').waitFor();
       assert.equal((await refusal).status(), 401);
       assert.equal(sent, 2);
-      await page.unroute('**/api/auth/keys/');
+      await page.unroute('**/api/auth/keys/**');
     });
 
     function expire(authorization: string): Promise<string> {
@@ -190,14 +228,15 @@ describeInBrowser('console controls', () => {
     it('an offline console says that no answer came, and loads the page when the connection is back', async () => {
       await person.context.setOffline(true);
       await goTo(page, 'Memory');
-      await page.getByText('No answer came.').first().waitFor();
+      await page.getByText('No answer came.').waitFor();
+      assert.equal(await page.getByRole('alert').count(), 0);
       await person.context.setOffline(false);
       await page.getByText('No facts yet.').waitFor();
     });
 
     for (const step of ['sync', 'promote/facts'])
       it(`the console records its sample person only once even if ${step} fails, and can remove the sample person`, async () => {
-        await goTo(page, 'First minute');
+        await goTo(page, 'Bring sessions');
         await page.route(`**/api/memory/${step}/`, (route) => route.fulfill({ status: 500, json: {} }));
         await press(page, 'Load the sample person');
         await page.getByRole('alert').waitFor();
@@ -221,9 +260,9 @@ describeInBrowser('console controls', () => {
       const { port } = new URL(first.url);
       await first.stop();
       await goTo(page, 'Keys');
-      await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+      await page.locator('.away').getByRole('button', { name: 'Try again' }).waitFor();
       await at.system.startWeb({ PORT: port });
-      await press(page, 'Try again');
+      // The page tries again by itself, too.
       await page.getByText('You have no keys.').waitFor();
       await page.reload();
       await page.getByText('You have no keys.').waitFor();

@@ -5,7 +5,7 @@ import { faultsOn } from '../support/axe.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { add } from '../support/memory.ts';
 import { pluck } from '../support/pluck.ts';
-import { clientOf, goTo, type Person, press, signUpInBrowser, useConsole } from './visit.ts';
+import { clientOf, goTo, openRow, type Person, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
@@ -58,8 +58,7 @@ describeInBrowser('hostile texts', () => {
   let page: Page;
   let client: UserClient;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     assert.equal(new Set(HOSTILE_TEXTS).size, 100);
     ({ person, page } = await signUpInBrowser(at));
     client = await clientOf(at.system, person);
@@ -100,14 +99,14 @@ describeInBrowser('hostile texts', () => {
   /** Scrolls through a list that keeps only visible rows in the page, and returns all its texts. */
   async function allListTexts(): Promise<string[]> {
     const shown = new Set<string>();
-    await page.locator('.long li').first().waitFor();
+    await page.locator('.rows > li').first().waitFor();
     for (let isOver = false; !isOver; ) {
-      for (const text of await textsAt('.words')) shown.add(text);
+      for (const text of await textsAt('.rows .name')) shown.add(text);
       isOver = await page.evaluate<boolean>(`new Promise((resolve) => {
         const before = scrollY;
         scrollBy(0, 1000);
         const isLast = () => {
-          const last = document.querySelector('.long li:last-child');
+          const last = document.querySelector('.rows > li:last-child');
           return last !== null && last.ariaPosInSet === last.ariaSetSize;
         };
         requestAnimationFrame(() => requestAnimationFrame(() => resolve(scrollY === before && isLast())));
@@ -130,8 +129,10 @@ describeInBrowser('hostile texts', () => {
         .getByRole('navigation', { name: 'Memory' })
         .getByRole('link', { name: new RegExp(tier) })
         .click();
-      assertAmong(await allListTexts(), HOSTILE_TEXTS);
-      await page.getByRole('button', { name: 'Show all of it' }).first().click();
+      assertAmong(await allListTexts(), HOSTILE_TEXTS, 200);
+      // The earliest rows, among them the longest text, are last.
+      const pane = await openRow(page, 'WWWWW');
+      await pane.getByRole('button', { name: 'Show all of it' }).click();
       await assertHarmless();
     }
     assert.deepEqual(await faultsOn(page), []);
@@ -143,6 +144,7 @@ describeInBrowser('hostile texts', () => {
     const { status, text } = await client.post('/api/predictions/predict/batch/', { prompts, threshold: 1 });
     assert.equal(status, 200, text);
     await goTo(page, 'Inbox');
+    await press(page, '49 more of this batch');
     const shown: string[] = [];
     for (let nth = 0; nth < 50; nth += 1) {
       await page.locator('blockquote').waitFor();
@@ -159,7 +161,7 @@ describeInBrowser('hostile texts', () => {
     assertAmong(shown, asked);
     await assertHarmless();
     await goTo(page, 'Overview');
-    await page.locator('summary bdi').nth(5).waitFor();
+    await page.locator('.a-row').nth(5).waitFor();
     await assertHarmless();
     await goTo(page, 'Try it');
     await page.getByLabel('What it asks').fill(HOSTILE_TEXTS.slice(0, 8).join('\n'));
@@ -170,7 +172,7 @@ describeInBrowser('hostile texts', () => {
       await page.getByLabel('What it asks').fill(text.slice(0, 2000));
     }
     await page.getByLabel('Your reply to it').pressSequentially(' <img');
-    await page.getByText('The memory that was used').click();
+    await page.getByText(/^What it rests on \(/).click();
     await page.locator('details[open] .quotes').first().waitFor();
     await assertHarmless();
     await goTo(page, 'Inbox');
@@ -195,10 +197,9 @@ describeInBrowser('hostile texts', () => {
     await client.post('/api/memory/sync/', {});
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Timeline' }).click();
-    await page.locator('.timeline summary').first().waitFor();
-    for (const nth of [0, 1, 2]) await page.locator('.timeline summary').nth(nth).click();
-    await page.locator('.stages').nth(2).waitFor();
-    assertAmong(await textsAt('.timeline summary bdi'), pluck(events.slice(-50), 'source'));
+    assertAmong(await allListTexts(), pluck(events.slice(-50), 'text'), 80);
+    await page.locator('.a-row .main').last().click();
+    await page.locator('.stages').waitFor();
     await assertHarmless();
   }).timeout(120_000);
 
@@ -208,7 +209,7 @@ describeInBrowser('hostile texts', () => {
       assert.equal(status, 201);
     }
     await goTo(page, 'Keys');
-    await page.locator('.card').nth(99).waitFor();
+    await page.locator('[aria-setsize="99"]').first().waitFor();
     await assertHarmless();
     const summary = HOSTILE_TEXTS.filter(({ length }) => length < 100)
       .join('\n')

@@ -5,7 +5,16 @@ import { faultsOn } from '../support/axe.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
 import { until } from '../support/until.ts';
-import { clientOf, goTo, loadSample, type Person, press, signUpInBrowser, useConsole } from './visit.ts';
+import {
+  clientOf,
+  goTo,
+  loadSample,
+  openRow,
+  type Person,
+  press,
+  signUpInBrowser,
+  useConsole,
+} from './visit.ts';
 
 /** Questions in the order in which they are asked. Nothing is predicted for the first one. */
 const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
@@ -19,14 +28,13 @@ describeInBrowser('inbox of the console', () => {
     let person: Person;
     let page: Page;
 
-    before(async function () {
-      this.timeout(90_000);
+    before(async () => {
       ({ person, page } = await signUpInBrowser(at));
       await loadSample(page);
     });
     async function statuses(): Promise<string[]> {
       const { rows } = await at.system.database.pool.query<{ status: string }>(
-        'select status from replies order by created_at desc, id desc',
+        'select status from replies where not trial order by created_at desc, id desc',
       );
       return rows.map(({ status }) => status);
     }
@@ -58,6 +66,34 @@ describeInBrowser('inbox of the console', () => {
       );
       await page.reload();
       await page.getByText('2 more were used.').waitFor();
+    });
+
+    it("opening the console's inbox takes three requests, and the next prediction one", async () => {
+      await goTo(page, 'Keys');
+      await page.getByText('You have no keys.').waitFor();
+      const asked: string[] = [];
+      const note = (request: { url(): string }) =>
+        request.url().includes('/api/') && asked.push(request.url());
+      page.on('request', note);
+      await goTo(page, 'Inbox');
+      await page.locator('.evidence .quotes li').first().waitFor();
+      await until(() => asked.length >= 3);
+      await page.keyboard.press('j');
+      await question(1).waitFor();
+      await until(() => asked.length >= 4);
+      assert.equal(asked.length, 4, asked.join('\n'));
+      page.off('request', note);
+      await page.keyboard.press('k');
+    });
+
+    it("the console's inbox shows the questions, and nothing that the page Try it asked", async () => {
+      assert.match((await page.locator('.waiting li').nth(1).textContent()) ?? '', /^Shall I run the tests/);
+      await goTo(page, 'Try it');
+      await press(page, 'Predict my reply');
+      await page.locator('.candidates li').first().waitFor();
+      await goTo(page, 'Inbox');
+      await question(0).waitFor();
+      assert.equal(await page.locator('.waiting li').count(), 3);
     });
 
     it("the keys j and k move through the console's inbox, but not while the person types", async () => {
@@ -119,11 +155,11 @@ describeInBrowser('inbox of the console', () => {
       await question(1).waitFor();
       await page.keyboard.press('e');
       await page.getByLabel('What you would reply').fill('Only the unit tests.');
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('Control+Enter');
       await question(2).waitFor();
       await page.getByText('It predicts nothing').waitFor();
       await page.keyboard.press('x');
+      await page.getByText('Dismissed.').waitFor();
       await page.getByText('Nothing waits for you.').waitFor();
       await until(async () => (await statuses()).join() === 'accepted,edited,rejected', 20_000);
       await page.reload();
@@ -155,8 +191,7 @@ describeInBrowser('inbox of the console', () => {
     let page: Page;
     let client: UserClient;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       const opened = await signUpInBrowser(at);
       page = opened.page;
       client = await clientOf(at.system, opened.person);
@@ -228,7 +263,7 @@ describeInBrowser('inbox of the console', () => {
     it('signing out of the console sends the decision that could still be undone', async () => {
       await openInbox(1);
       await page.keyboard.press('x');
-      await page.getByText('Rejected.').waitFor();
+      await page.getByText('Dismissed.').waitFor();
       await press(page, 'Sign out');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       const { rows } = await at.system.database.pool.query('select status from replies');
@@ -240,8 +275,7 @@ describeInBrowser('inbox of the console', () => {
     let page: Page;
     let client: UserClient;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       const opened = await signUpInBrowser(at);
       page = opened.page;
       client = await clientOf(at.system, opened.person);
@@ -256,9 +290,7 @@ describeInBrowser('inbox of the console', () => {
       );
       await goTo(page, 'Keys');
       await goTo(page, 'Overview');
-      const latest = page.locator('.card:has(summary .badge)').first();
-      await latest.locator('summary').click();
-      return latest;
+      return openRow(page, /failed|running/);
     }
 
     it('the console shows the error of a prediction that failed', async () => {
@@ -274,13 +306,13 @@ describeInBrowser('inbox of the console', () => {
     });
 
     it("the console's timeline says that none of the latest facts come from a session whose facts are older", async () => {
-      await goTo(page, 'First minute');
+      await goTo(page, 'Bring sessions');
       await loadSample(page);
       const later = Array.from({ length: 200 }, (_, nth) => ({ text: `Fact ${nth}` }));
       assert.equal((await client.request('POST', '/api/memory/facts/', later)).status, 201);
       await goTo(page, 'Memory');
       await page.getByRole('link', { name: 'Timeline' }).click();
-      await page.locator('.timeline summary', { hasText: 'sample' }).first().click();
+      await openRow(page, 'sample');
       await page.locator('.stages').getByText('None found among the latest facts.').waitFor();
     });
   });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from '../support/browser.ts';
-import { addMany, clientOf, press, signUpInBrowser, useConsole } from './visit.ts';
+import { addMany, clientOf, openRow, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const ROWS = 2000;
-/** A card has about twenty elements. */
-const ELEMENTS_MAX = 2000;
+/** A row has about ten elements. */
+const ELEMENTS_MAX = 1200;
 
+/** The pinned facts, which are loaded with the first page. */
+const PINNED_FACTS = /\/api\/memory\/facts\/.*[?&]pinned=true/;
 const FURTHER_PAGE = /\/api\/memory\/.*[?&]cursor=/;
 
 /** Lets the page show what it has received, and request what it then needs. */
@@ -36,7 +38,7 @@ describeInBrowser('long list in the console', () => {
     const client = await clientOf(at.system, person);
     assert.equal((await client.request('POST', `/api/memory/${tier}/`, rows)).status, 201);
     await page.goto(`${page.url().replace(/#.*/, '')}#/memory/${tier}`);
-    await page.locator('.long > li').first().waitFor();
+    await page.locator('.rows > li').first().waitFor();
     return page;
   }
   const rawRows = (count: number) =>
@@ -72,29 +74,41 @@ describeInBrowser('long list in the console', () => {
     const asked = page.waitForRequest(FURTHER_PAGE);
     await page.mouse.wheel(0, 60_000);
     const further = (await asked).response();
-    await page.getByRole('search').getByRole('textbox').fill('needle');
+    await page.getByRole('search').getByRole('searchbox').fill('needle');
     await page.keyboard.press('Enter');
     await page.locator('[aria-setsize="1"]').waitFor();
     release();
     await (await further)?.finished();
     await settle(page);
-    assert.equal(await page.locator('.long > li').count(), 1);
+    assert.equal(await page.locator('.rows > li').count(), 1);
   }).timeout(60_000);
 
-  it('a fact at the end of a long list in the console keeps its place when corrected and pinned', async () => {
+  it('a fact at the end of a long list in the console keeps its place when corrected and pinned, and is first once the list has loaded again', async () => {
     const page = await openList(
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),
     );
     const last = page.locator('[aria-posinset="120"]');
     while ((await last.count()) === 0) await page.mouse.wheel(0, 6000);
-    await last.getByRole('button', { name: 'Correct' }).click();
-    await last.getByRole('textbox').fill('Fact of a new kind');
-    await last.getByRole('button', { name: 'Save' }).click();
+    // The list loads again at each change, and a load may end at any time after it.
+    const { promise: isAwaited, resolve: release } = Promise.withResolvers<void>();
+    await page.route(PINNED_FACTS, async (route) => {
+      await isAwaited;
+      await route.continue();
+    });
+    const pane = await openRow(page, 'Fact 0');
+    await pane.getByRole('button', { name: 'Correct' }).click();
+    await pane.getByRole('textbox').fill('Fact of a new kind');
+    await pane.getByRole('button', { name: 'Save' }).click();
     await last.getByText('Fact of a new kind').waitFor();
-    await last.getByRole('button', { name: 'Pin' }).click();
-    await last.getByRole('button', { name: 'Unpin' }).waitFor();
+    await last.hover();
+    await last.getByRole('button', { name: /^Pin: / }).click();
+    await last.getByText('pinned').waitFor();
     assert.equal(await last.getAttribute('aria-setsize'), '120');
+    release();
+    const first = page.locator('[aria-posinset="1"]');
+    while ((await first.count()) === 0) await page.mouse.wheel(0, -6000);
+    await first.getByText('Fact of a new kind').waitFor();
   }).timeout(60_000);
 
   it('unsaved text in a search or a correction in the console survives scrolling and learning', async () => {
@@ -102,21 +116,23 @@ describeInBrowser('long list in the console', () => {
       'facts',
       Array.from({ length: 120 }, (_, nth) => ({ text: `Fact ${nth}` })),
     );
-    const search = page.getByRole('search').getByRole('textbox');
+    const search = page.getByRole('search').getByRole('searchbox');
     await search.fill('Half a wo');
     const first = page.locator('[aria-posinset="1"]');
-    await first.getByRole('button', { name: 'Correct' }).click();
-    await first.getByRole('textbox').fill('Half a sentence');
+    const pane = await openRow(page, 'Fact 119');
+    await pane.getByRole('button', { name: 'Correct' }).click();
+    await pane.getByRole('textbox').fill('Half a sentence');
+    await page.keyboard.press('Escape');
     const last = page.locator('[aria-posinset="120"]');
     while ((await last.count()) === 0) await page.mouse.wheel(0, 6000);
     assert.equal(await first.count(), 0);
     while ((await first.count()) === 0) await page.mouse.wheel(0, -6000);
-    assert.equal(await first.getByRole('textbox').inputValue(), 'Half a sentence');
     const listed = page.waitForResponse('**/api/memory/facts/?**');
     await press(page, 'Learn now');
     await (await listed).finished();
     await settle(page);
-    assert.equal(await first.getByRole('textbox').inputValue(), 'Half a sentence');
+    await openRow(page, 'Fact 119');
+    assert.equal(await pane.getByRole('textbox').inputValue(), 'Half a sentence');
     assert.equal(await search.inputValue(), 'Half a wo');
   }).timeout(60_000);
 });

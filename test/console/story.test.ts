@@ -6,9 +6,11 @@ import { until } from '../support/until.ts';
 import {
   goTo,
   loadSample,
+  openRow,
   type Person,
   personIn,
   press,
+  rowWith,
   signUp,
   signUpInBrowser,
   useConsole,
@@ -22,15 +24,14 @@ describeInBrowser('person in the console', () => {
   let person: Person;
   let page: Page;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     person = await personIn(at);
     page = await person.open();
   });
 
-  it('signing up in the console leads to the page First minute', async () => {
+  it('signing up in the console leads to the page on which sessions are brought', async () => {
     await signUp(page, person.email);
-    await page.getByText('Nothing yet: begin with step 1.').waitFor();
+    await page.getByText('Drop your sessions here').waitFor();
   });
 
   const session = {
@@ -74,12 +75,14 @@ describeInBrowser('person in the console', () => {
   it('the console shows what was learnt from the sample person', async () => {
     await loadSample(page);
     await goTo(page, 'Memory');
-    await page.getByText(REPLY).first().waitFor();
-    await page.getByText('Why do you think that?').first().click();
-    const quote = page.locator('.quotes li').first();
-    await quote.getByText(/session sample-/).waitFor();
+    const pane = await openRow(page, REPLY);
+    await pane.getByRole('heading', { name: 'Why do you think that?' }).waitFor();
+    await pane
+      .getByText(/session sample-/)
+      .first()
+      .waitFor();
     await page.getByRole('link', { name: 'Timeline' }).click();
-    await page.locator('.timeline summary', { hasText: 'sample' }).first().click();
+    await openRow(page, 'sample');
     await page.locator('.stages li', { hasText: 'Facts' }).getByText(REPLY).waitFor();
   });
 
@@ -97,7 +100,7 @@ describeInBrowser('person in the console', () => {
       );
     });
     await page.locator('.waterfall li').nth(4).waitFor();
-    await page.getByText(/The memory that was used \([1-9]/).click();
+    await page.getByText(/What it rests on \([1-9]/).click();
     await page.locator('.quotes').getByText(REPLY).first().waitFor();
     await page.getByText('What was sent to the model').click();
     await page.getByText('the built-in predictor works here').waitFor();
@@ -135,7 +138,7 @@ describeInBrowser('person in the console', () => {
     await page.getByRole('button', { name: `That is my reply: ${REPLY}` }).click();
     await page.getByText('Accepted.').waitFor();
     await goTo(page, 'Overview');
-    await page.getByText('of those were right').waitFor();
+    await page.getByText('Acted on or decided').waitFor();
     await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
     await page.getByRole('img', { name: 'Predictions by day' }).waitFor();
     const target = page.getByRole('slider', { name: 'Right how often' });
@@ -147,9 +150,11 @@ describeInBrowser('person in the console', () => {
 
   it('a fact forgotten in the console is no longer among the valid facts', async () => {
     await goTo(page, 'Memory');
-    const fact = page.locator('.card', { hasText: REPLY }).first();
-    await fact.getByRole('button', { name: 'Forget' }).click();
-    await fact.getByRole('group').getByRole('button', { name: 'Forget' }).click();
+    await rowWith(page, REPLY).hover();
+    await rowWith(page, REPLY)
+      .getByRole('button', { name: /^Forget: / })
+      .click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget', exact: true }).click();
     await page.getByText(/^Forgotten/).waitFor();
     const { rows } = await at.system.database.pool.query(
       'select text from facts where invalidated_at is null',
@@ -163,6 +168,8 @@ describeInBrowser('person in the console', () => {
   it('a second tab of the console needs no sign-in, and signing out there signs out both tabs', async () => {
     const other = await person.open('#/account');
     await other.getByText(`You are ${person.email}.`).waitFor();
+    // What still loads at a log-out is refused, and the browser logs that.
+    await person.loaded(other);
     await press(other, 'Sign out');
     for (const tab of [other, page]) {
       await tab.getByRole('heading', { name: 'Sign in' }).waitFor();

@@ -1,9 +1,10 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { anonymously, someEmail, UserClient } from '../support/account.ts';
 import { openBrowser } from '../support/browser.ts';
 import { duringSuite } from '../support/during-suite.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 const DESKTOP = { width: 1440, height: 900 };
@@ -17,9 +18,11 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
 }
 
 /** Only hooks and tests may use what is returned. */
-export function useConsole(): AsyncDisposable & { system: System; browser: Browser } {
+export function useConsole(
+  env: () => Record<string, string> = () => ({}),
+): AsyncDisposable & { system: System; browser: Browser } {
   return duringSuite(async () => {
-    const [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    const [system, browser] = await Promise.all([startConsole(env()), openBrowser()]);
     const close = async () => {
       await browser.close();
       await system.stop();
@@ -28,12 +31,14 @@ export function useConsole(): AsyncDisposable & { system: System; browser: Brows
   });
 }
 
-/** `complaints` are the errors and warnings that the person's pages logged. */
+/** `complaints` are the errors and warnings that the person's pages logged, with the addresses that they are about. */
 export interface Person {
   context: BrowserContext;
   email: string;
   complaints: string[];
   open(path?: string): Promise<Page>;
+  /** Resolves once the page has all that it shows, and no request of the person is running. */
+  loaded(page: Page): Promise<void>;
 }
 
 /** Opens a browser context for a new person, who has no account yet. */
@@ -44,6 +49,12 @@ export async function personIn(
   const context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options });
   context.setDefaultTimeout(DEFAULT_TIMEOUT_MS);
   const complaints: string[] = [];
+  const running = new Set<Request>();
+  context.on('request', (request) => {
+    if (!request.url().endsWith('/api/changes/')) running.add(request);
+  });
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    context.on(end as 'requestfinished', (request) => running.delete(request));
   return {
     context,
     email: someEmail(),
@@ -51,11 +62,15 @@ export async function personIn(
     async open(path = '') {
       const page = await context.newPage();
       page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+        if (['error', 'warning'].includes(message.type()))
+          complaints.push(`${message.text()} ${message.location().url}`);
       });
       page.on('pageerror', (error) => complaints.push(String(error)));
       await page.goto(`${system.webs[0]?.url}/console/${path}`);
       return page;
+    },
+    async loaded(page) {
+      await until(async () => running.size === 0 && (await page.locator('.skeleton').count()) === 0);
     },
   };
 }
@@ -101,11 +116,28 @@ export async function loadSample(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
 }
 
+/** Follows a link of the navigation. The page "Bring sessions" has none: other pages lead to it. */
 export async function goTo(page: Page, name: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+  if (name === 'Bring sessions') await page.evaluate(`location.hash = '#/start'`);
+  else
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      // The inbox has the number of waiting predictions in its name.
+      .getByRole('link', { name: new RegExp(`^${name}( \\d+ waiting)?$`) })
+      .click();
 }
 
 /** Presses the first button of this name. */
 export function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).first().click();
+}
+
+/** The row of a list that has this text. */
+export const rowWith = (page: Page, text: string | RegExp) =>
+  page.locator('.a-row', { hasText: text }).first();
+
+/** Opens the pane of the row. */
+export async function openRow(page: Page, text: string | RegExp) {
+  await rowWith(page, text).locator('.main').click();
+  return page.locator('dialog.pane');
 }

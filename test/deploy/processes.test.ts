@@ -191,15 +191,15 @@ describe('compose file', () => {
     assert.ok(PRODUCTION_DOCS.includes('`settings.env`'));
   });
 
-  it('the compose file passes the mail settings of .env to the ingress only', () => {
+  it('the compose file passes the mail settings of .env to the ingress and the scheduler only', () => {
     const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'forecue@mail.example' };
     const compose = composeProcesses({ ...DOTENV, ...mail });
     const withMail = [...compose].filter(([, { env }]) => env['SMTP_URL'] === mail.SMTP_URL);
     assert.deepEqual(
       withMail.map(([name]) => name),
-      ['web'],
+      ['web', 'scheduler'],
     );
-    readConfig(compose.get('web') ?? assert.fail());
+    for (const [, service] of withMail) readConfig(service);
   });
 
   it("the compose file forbids Redis to evict data, and the product's processes to write files", () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginRound } from '../../shared/db/stores/rounds.ts';
+import { turnRounds } from '../../shared/db/stores/rounds.ts';
 import { findJobs, findRequest, outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { newId, newIds } from '../../shared/ids.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
@@ -74,7 +74,9 @@ describe('clock set back', () => {
     const database = useDatabase();
 
     it('after the database clock is set back an hour, a step of the housekeeping that ran before is due at once #clock-back', async () => {
-      const begin = () => beginRound(database.pool, { step: 'any', everyMs: 60_000, process: newId() });
+      const steps = [{ step: 'any', everyMs: 60_000 }];
+      const begin = async () =>
+        (await turnRounds(database.pool, newId(), { ended: [], steps })).includes('any');
       const aheadBy = (interval: string) =>
         database.pool.query(`update rounds set began_at = now() + $1::interval`, [interval]);
       assert.equal(await begin(), true);

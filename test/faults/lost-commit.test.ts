@@ -8,8 +8,7 @@ import { useSystem } from '../support/system.ts';
 
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
 
-describe('lost answer to a commit', function () {
-  this.timeout(60_000);
+describe('lost answer to a commit', () => {
   const system = useSystem({ workers: 0, workerEntry: ['workers/main.ts', 'memory'] });
 
   for (const [name, known] of [

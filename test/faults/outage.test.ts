@@ -9,8 +9,7 @@ import { until } from '../support/until.ts';
 
 const CALLERS = 40;
 
-describe('outages', function () {
-  this.timeout(90_000);
+describe('outages', () => {
   const server = useOwnServer();
   const system = useProcesses(OUTAGE_INSTALLATION);
   afterEach(() => {

@@ -18,8 +18,7 @@ const SETTINGS = `
          current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`;
 const OUR_SETTINGS = { statement: '10s', lock: '2s', idle: '5s', seqscan: 'off', jit: 'off' };
 
-describeWithPgBouncer('PgBouncer in transaction mode', function () {
-  this.timeout(60_000);
+describeWithPgBouncer('PgBouncer in transaction mode', () => {
   const server = useOwnServer({ pooled: true });
   const test = useDatabase();
   let database: Database;

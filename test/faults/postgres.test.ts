@@ -18,8 +18,7 @@ const KNOWN_CREDENTIAL_MS = 1100;
 /** Much less than the second after which polling finds an answer whose wake-up was lost. */
 const PROMPT_MS = 500;
 
-describe('PostgreSQL faults', function () {
-  this.timeout(60_000);
+describe('PostgreSQL faults', () => {
   const server = useOwnServer();
   const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
   const system = useProcesses({ env });
@@ -143,8 +142,11 @@ describe('PostgreSQL faults', function () {
     });
     await web.ready();
     const ask = () => app.predict(predictionBody(), { at: web });
-    const warm = await Promise.all(Array.from({ length: POOL }, ask));
-    assert.ok(warm.every(({ status }) => status === 200));
+    // Opens all connections; a busy machine may take longer for that than a call may.
+    await until(async () => {
+      const warm = await Promise.all(Array.from({ length: POOL }, ask));
+      return warm.every(({ status }) => status === 200);
+    });
     const person = await signUp({ webs: [web] });
     const askDraft = () => person.post('/api/predictions/draft/', { draft: 'Hello ' });
 
@@ -197,7 +199,8 @@ function assertUnavailable({ status, code, headers, tookMs }: Reply<unknown>): v
 function assertDocumented(calls: readonly LoadCall[]): void {
   for (const { reply } of calls) {
     if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
-    assert.equal(reply.code, 'service_unavailable', reply.text);
+    // Where work waits for a worker that has lost its connections, too long a queue is refused.
+    assert.match(reply.code ?? '', /^(service_unavailable|overloaded)$/, reply.text);
     assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   }
   assert.ok(calls.every(({ reply }) => reply.tookMs < 11_000));

@@ -48,6 +48,8 @@ describe("client's address", () => {
       countRequest: requestLimits({ rps: 1, burst: 1 }, limits),
       checksTimeoutMs: 10_000,
       takeTurn: (_, work) => work(),
+      announceChanged() {},
+      noteReads() {},
       refusals: { add() {} },
       trustProxy,
       publicUrl: 'http://localhost:8080',
@@ -55,6 +57,7 @@ describe("client's address", () => {
       sendTimeoutMs: 30_000,
       log: createLog('test', 'silent'),
       isShuttingDown: () => false,
+      noteChange() {},
     });
     const server = await listen({ host, port: 0 });
     servers.push(server);

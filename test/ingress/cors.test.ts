@@ -35,6 +35,7 @@ describe('pages of other origins', () => {
       'Authorization',
       'Content-Type',
       'Forecue-Project',
+      'Forecue-Retained',
       'Idempotency-Key',
       'Last-Event-ID',
       'Prefer',
@@ -51,6 +52,7 @@ describe('pages of other origins', () => {
     assert.equal(answer.status, 401);
     assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:5173');
     assert.deepEqual(listOf(answer, 'access-control-expose-headers'), [
+      'Forecue-Alternatives',
       'Idempotency-Replayed',
       'Link',
       'Preference-Applied',

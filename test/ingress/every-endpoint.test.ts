@@ -73,7 +73,7 @@ describe('every endpoint', () => {
       for (const headers of [{}, ...others]) {
         const reply = await send(at, endpoint, { headers });
         await assertRefused(reply, endpoint, 401, code);
-        assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
+        assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer/);
       }
     });
 

@@ -4,10 +4,14 @@ import { endpoints } from '../../ingress/routes/index.ts';
 import { approveAttempt } from '../../shared/db/stores/connections/attempts.ts';
 import { createInvite } from '../../shared/db/stores/invites.ts';
 import { challengeOf } from '../../shared/security/fingerprint.ts';
-import { type AppClient, fetchPublished } from '../support/client.ts';
+import { Authenticator } from '../support/authenticator.ts';
+import { type AppClient, call, fetchPublished } from '../support/client.ts';
+import { duringSuite } from '../support/during-suite.ts';
 import { proposeFacts } from '../support/facts-promotion.ts';
 import { bySchema, ok } from '../support/fake-provider.ts';
-import { permissionRequest } from '../support/permissions.ts';
+import { letProgramIn } from '../support/grant.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { permissionEvent, permissionRequest } from '../support/permissions.ts';
 import { writeEpisode } from '../support/promotion.ts';
 import { proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
@@ -32,6 +36,7 @@ interface Call {
 /** The fields of any answer of which the story makes a later request. */
 interface Told {
   id: string;
+  app_id: string;
   user: { id: string };
   access: string;
   refresh: string;
@@ -40,6 +45,8 @@ interface Told {
   connection_id: string;
   job_id: string;
   state: string;
+  challenge: string;
+  results: { id: string }[];
 }
 
 /**
@@ -47,10 +54,11 @@ interface Told {
  * it: run `RECORD=1 npm test -- test/ingress/examples.test.ts && npm run openapi`.
  */
 describe('examples', () => {
-  const system = useSystem({
+  const mail = duringSuite(startMailServer);
+  const system = useSystem(() => ({
     workerEntry: ['workers/main.ts', 'all'],
-    env: { PUBLIC_URL: 'https://forecue.example' },
-  });
+    env: { PUBLIC_URL: 'https://forecue.example', SMTP_URL: mail.url, MAIL_FROM: 'forecue@example.com' },
+  }));
   const recorded: Recorded = {};
   let app: AppClient;
   let credential: string;
@@ -119,9 +127,44 @@ describe('examples', () => {
     await tell('joinWaitlist', { body: { email: ADA.email } });
     await tell('readAccount');
     await tell('changeAccount', { body: { name: 'Ada L.' } });
+    const authenticator = new Authenticator();
+    const origin = 'https://forecue.example';
+    const { challenge } = (await tell('startPasskey')).body;
+    const passkey = { name: 'A laptop', credential: authenticator.create({ challenge, origin }) };
+    const { id } = (await tell('addPasskey', { body: passkey })).body;
+    await tell('listPasskeys');
+    const toLogIn = (await tell('startPasskeyLogIn')).body;
+    const assertion = authenticator.get({ challenge: toLogIn.challenge, origin });
+    await tell('logInWithPasskey', { body: { credential: assertion } });
+    await tell('renamePasskey', { params: { id }, body: { name: 'A phone' } });
+    await tell('removePasskey', { params: { id } });
+    await tell('changeEmail', { body: { email: 'ada.l@example.com', current_password: ADA.password } });
     const key = (await tell('issueKey', { body: { label: 'recorder' } })).body;
     await tell('listKeys');
     await tell('readKey', { params: { key_id: key.id } });
+    const [latest] = (await tell('listOwnLogIns')).body.results;
+    await tell('endOneLogIn', { params: { id: latest?.id ?? '' } });
+    await tell('endAllOtherLogIns');
+    const grant = { params: { id: await letProgramIn(system, person.user.id) } };
+    const own = {
+      params: { app_id: (await tell('createApp', { body: { name: 'Own notes' } })).body.app_id },
+    };
+    await tell('listApps');
+    await tell('changeApp', { ...own, body: { redirect_uris: ['http://127.0.0.1/callback'], native: true } });
+    await tell('rotateAppKey', { ...own, body: { grace_s: 3600 } });
+    await tell('readApp', own);
+    await tell('deleteApp', own);
+    await tell('listOwnGrants');
+    await tell('narrowOwnGrant', { ...grant, body: { scopes: ['read', 'predict'] } });
+    await tell('revokeOwnGrant', grant);
+
+    const url = 'https://receiver.example/forecue';
+    const hears = { url, events: ['prediction.escalated', 'job.finished'] };
+    const webhook = { params: { webhook_id: (await tell('createWebhook', { body: hears })).body.id } };
+    await tell('listWebhooks');
+    await tell('readWebhook', webhook);
+    await tell('changeWebhook', { ...webhook, body: { active: true } });
+    await tell('rotateWebhookSecret', { ...webhook, body: { grace_s: 3600 } });
 
     const event = {
       id: 'event-0001',
@@ -138,6 +181,9 @@ describe('examples', () => {
     await tell('listSessionEvents', { params: { id: event.session_id } });
     await tell('syncMemory', { body: { session_id: event.session_id } });
     await tellLater('syncMemory', { session_id: event.session_id });
+    await tell('listWebhookDeliveries', { ...webhook, query: '?limit=1' });
+    await tell('replayWebhookDeliveries', { ...webhook, body: {} });
+    await tell('removeWebhook', webhook);
 
     const reply = {
       content: 'Use pnpm here, not npm.',
@@ -177,6 +223,8 @@ describe('examples', () => {
       body: { query: 'Which package manager do I use?', max_facts: 20, max_episodes: 10, max_raw: 20 },
     });
     await tell('readMemoryStats');
+    await tell('readChanges');
+    await until(async () => (await tell('listAccesses', { query: '?tier=profile' })).body.results.length > 0);
 
     const asked = { agent: 'coder', agent_input: PROMPT, session_id: 'session-3' };
     const answer = (await tell('predictReply', { body: { ...asked, k: 2, threshold: 0.8 } })).body;
@@ -185,7 +233,15 @@ describe('examples', () => {
     const job_id = await tellLater('predictReplies', { prompts, k: 2, threshold: 0.8 });
     await tell('cancelJob', { params: { job_id } });
     await tell('predictDraft', { body: { draft: 'Please summarise the quart', language: 'en' } });
-    await tell('predictPermission', { body: permissionRequest('npm test -- --watch') });
+    const approvals = ['npm test', 'npm test'].map((command) => permissionEvent(command));
+    await call('POST', `${app.url}/api/recording/events/`, approvals, {
+      headers: { authorization: `Bearer ${credential}` },
+    });
+    const permission = await tell('predictPermission', { body: permissionRequest('npm test -- --watch') });
+    await tell('listDecisions', { query: '?limit=1' });
+    await tell('objectToDecision', { params: { id: permission.body.id } });
+    await tell('readDecisionSettings');
+    await tell('changeDecisionSettings', { body: { automatic: false } });
     await tell('listReplies', { query: '?limit=1' });
     await tell('readReply', { params: { id: answer.id } });
     await tell('giveFeedback', { params: { id: answer.id }, body: { status: 'accepted' } });
@@ -233,6 +289,8 @@ describe('examples', () => {
     await tell('revokeConnection', { params: { connection_id }, body: { user_id } });
 
     await tell('deleteFact', { params: { id: fact.id } });
+    const wrong = (await tell('addFacts', { body: { text: 'Uses npm.', tags: ['tools'] } })).body;
+    await tell('forgetMemory', { body: { tier: 'facts', ids: [wrong.id] } });
     await tell('deleteEpisode', { params: { id: episode.id } });
     await tell('deleteRawMemory', { params: { id: row.id } });
     await tell('deleteProfile');
@@ -267,7 +325,7 @@ function tidy(told: object): string {
     return replacement;
   };
   return JSON.stringify(told, (name, value: unknown) => {
-    if (name === 'expires_at') return SECOND;
+    if (name === 'expires_at' && typeof value === 'number') return SECOND;
     if (name.endsWith('_ms')) return 100;
     if (name === 'model' && value === 'fake-model') return 'gpt-5-mini';
     if (typeof value !== 'string') return value;
@@ -277,6 +335,7 @@ function tidy(told: object): string {
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, idOf)
     .replaceAll(/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, TIME)
     .replaceAll(/\b20\d\d-\d\d-\d\d(?=")/g, TIME.slice(0, 10))
+    .replaceAll(/"whsec_[\w+/=]+"/g, `"whsec_${'x'.repeat(43)}="`)
     .replaceAll(/"service_[\w-]{40,}"/g, `"service_${'x'.repeat(48)}"`);
 }
 

@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { describeEndpoints } from '../../ingress/openapi/document.ts';
 import { endpoints } from '../../ingress/routes/index.ts';
@@ -102,7 +107,14 @@ describe('GET /openapi.json', () => {
 });
 
 describe('GET /docs', () => {
-  const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
+  const FILES = [
+    '/docs',
+    '/docs/',
+    '/docs/init.js',
+    '/docs/swagger-ui-bundle.js',
+    '/docs/swagger-ui.css',
+    '/docs/docs.css',
+  ];
 
   it('browsers may cache the page at /docs and its files, but must revalidate them (ETag, 304)', async () => {
     for (const path of FILES) {
@@ -126,6 +138,18 @@ describe('GET /docs', () => {
       assert.equal((await fetch(url + path)).status, 404, path);
   });
 
+  it('the page at /docs gets the key of the sandbox app on the developer’s machine, and under no other name', async () => {
+    const file = fileURLToPath(new URL('../../.data/app-key', import.meta.url));
+    const key = (await readFile(file, 'utf8').catch(() => '')).trim() || null;
+    const ask = async (host: string) => {
+      const [response] = await once(get(`${url}/docs/sandbox-key`, { headers: { host } }), 'response');
+      return JSON.parse(await text(response));
+    };
+    assert.deepEqual(await ask('localhost:8080'), { app_key: key });
+    for (const host of ['evil.example', 'localhost.evil.example', '10.0.0.1'])
+      assert.deepEqual(await ask(host), { app_key: null }, host);
+  });
+
   it("the content security policy of GET /docs allows only the page's own files, and no inline code", async () => {
     const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self';/);
@@ -133,8 +157,7 @@ describe('GET /docs', () => {
   });
 });
 
-describeInBrowser('pages of the ingress in Chromium', function () {
-  this.timeout(120_000);
+describeInBrowser('pages of the ingress in Chromium', () => {
   let browser: Browser;
   before(async () => {
     browser = await openBrowser();
@@ -151,9 +174,9 @@ describeInBrowser('pages of the ingress in Chromium', function () {
       assert.deepEqual(refused, []);
     });
 
-  it('the page at /docs renders every operation, and requests nothing from other servers', async () => {
+  it("the page at /docs renders every operation, passes axe's accessibility checks in both themes, and requests nothing from other servers", async () => {
     const { url } = await system.startWeb({ PUBLIC_URL: '' });
-    const page = await browser.newPage();
+    const page = await browser.newPage({ colorScheme: 'light' });
     // Rendering all operations takes long on a busy machine.
     page.setDefaultTimeout(100_000);
     const requested: string[] = [];
@@ -161,22 +184,31 @@ describeInBrowser('pages of the ingress in Chromium', function () {
     page.on('request', (request) => requested.push(request.url()));
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    // With and without a slash at the end, the page finds its files.
     for (const path of ['/docs', '/docs/']) {
       requested.length = 0;
-      await page.goto(url + path);
-      await page.locator('.opblock').first().waitFor();
-      assert.equal(await page.locator('.opblock').count(), endpoints.length, path);
-      const elsewhere = requested.filter((one) => !one.startsWith(`${url}/`) && !one.startsWith('data:'));
-      assert.deepEqual(elsewhere, [], path);
-      assert.ok(requested.includes(`${url}/openapi.json`), path);
+      await page.goto(url + path, { waitUntil: 'commit' });
+      await until(() => requested.includes(`${url}/openapi.json`));
     }
+    await page.locator('.opblock').first().waitFor();
+    assert.equal(await page.locator('.opblock').count(), endpoints.length);
     await page.locator('#operations-Predictions-predict button').first().click();
     await page.getByText('Idempotency-Replayed').first().waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const isDark = colorScheme === 'dark';
+      await until(
+        async () =>
+          isDark === (await page.evaluate("document.documentElement.classList.contains('dark-mode')")),
+      );
+      assert.deepEqual(await faultsOn(page), [], colorScheme);
+    }
     await page.locator('#operations-Health-checkHealth button').first().click();
     await page.getByRole('button', { name: 'Try it out' }).last().click();
     await page.getByRole('button', { name: 'Execute' }).click();
     await until(() => requested.includes(`${url}/healthz`));
     await page.getByText('"status": "ok"').last().waitFor();
-    assert.deepEqual(complaints, []);
-  });
+    const elsewhere = requested.filter((one) => !one.startsWith(`${url}/`) && !one.startsWith('data:'));
+    assert.deepEqual([elsewhere, complaints], [[], []]);
+  }).timeout(240_000);
 });

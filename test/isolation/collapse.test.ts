@@ -23,8 +23,7 @@ const REFUSAL_MS = promisedMs(50, 400);
 describe('collapse', () => {
   const system = useProcesses({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
   let run: Collapse;
-  before(async function () {
-    this.timeout(45_000);
+  before(async () => {
     run = await hangUnderLoad(system);
   });
 

@@ -12,7 +12,9 @@ import { until } from '../support/until.ts';
 const ANSWERED_WITHIN_MS = 8000;
 
 describe('callers of an erased account', () => {
-  const system = useProcesses({ workerEntry: ['workers/main.ts', 'all'] });
+  // A prediction's own deadline may not pass while its ingress is frozen.
+  const env = { PREDICTION_TIMEOUT_MS: '60000' };
+  const system = useProcesses({ workerEntry: ['workers/main.ts', 'all'], env });
 
   beforeEach(() => system.provider.reset());
 

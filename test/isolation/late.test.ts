@@ -10,8 +10,7 @@ const SERVICE_MS = 2000;
 /** Time for which a retry may get `request_in_flight`. */
 const IN_FLIGHT_MS = 1000;
 
-describe('calls that got 503', function () {
-  this.timeout(60_000);
+describe('calls that got 503', () => {
   const system = useProcesses({ env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}` } });
   let app: AppClient;
   beforeEach(async () => {

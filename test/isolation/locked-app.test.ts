@@ -21,8 +21,7 @@ describe('locked rows', () => {
   describe("app's usage", () => {
     let seen: HeldRowAnswers;
     let reserved: () => Promise<number>;
-    before(async function () {
-      this.timeout(40_000);
+    before(async () => {
       const [app, other] = [await system.app(), await system.app()];
       await app.predict(predictionBody());
       reserved = async () => (await app.usage()).body.reserved_units;
@@ -54,8 +53,7 @@ describe('locked rows', () => {
 
   describe('connection of an app', () => {
     let seen: HeldRowAnswers;
-    before(async function () {
-      this.timeout(40_000);
+    before(async () => {
       const [app, other] = [await connectingApp(system), await system.app()];
       const { connection_id } = await connect(system, app, await signUp(system));
       const neighbour = await connect(system, app, await signUp(system), 'u-3');

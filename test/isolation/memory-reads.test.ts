@@ -16,8 +16,7 @@ const PER_SECOND = 30;
 const CALLS = 10;
 const MEDIAN_MAX_MS = 500;
 
-describe('slow memory reads', function () {
-  this.timeout(60_000);
+describe('slow memory reads', () => {
   const system = useProcesses();
   let slow: UserClient;
   before(async () => {

@@ -25,8 +25,7 @@ const env = {
   WORKER_CONCURRENCY: `${SLOTS}`,
 };
 
-describe('with no worker left alive', function () {
-  this.timeout(60_000);
+describe('with no worker left alive', () => {
   const marker = `secret-${randomBytes(8).toString('hex')}`;
   const system = useProcesses({ env });
   let app: AppClient;

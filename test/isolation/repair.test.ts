@@ -4,6 +4,7 @@ import type { Completion } from '../../shared/db/stores/work/complete.ts';
 import { findOverdueWork, type StrandedWork } from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
+import { Rest } from '../../shared/timing/rest.ts';
 import { Housekeeper, type HousekeeperOptions } from '../../shared/work/housekeeper.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { useDatabase } from '../support/database.ts';
@@ -42,6 +43,7 @@ describe('repair', () => {
   function openHousekeeper(options: Partial<HousekeeperOptions> & Pick<HousekeeperOptions, 'process'>) {
     return new Housekeeper({
       ...{ pool: database.pool, kinds, leaseMs: LEASE_MS, recoveryWindowS: 600 },
+      rest: new Rest(),
       complete: async () => true,
       addJobs() {},
       eraseAccounts: async () => {},

@@ -21,8 +21,7 @@ type Call = (
   draft?: typeof SLOW_DRAFT,
 ) => Promise<Pick<Reply<unknown>, 'status' | 'code' | 'text' | 'tookMs'>>;
 
-describe('slots of a worker', function () {
-  this.timeout(60_000);
+describe('slots of a worker', () => {
   const system = useProcesses({
     env: {
       WORKER_CONCURRENCY: `${SLOTS}`,

@@ -14,8 +14,7 @@ const LETTERS = 300;
 const LETTER_EVERY_MS = 10;
 const FLOOD_CALLERS = 120;
 
-describe('typing', function () {
-  this.timeout(60_000);
+describe('typing', () => {
   const system = useProcesses({
     env: {
       WORKER_CONCURRENCY: `${SLOTS}`,

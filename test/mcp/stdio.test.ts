@@ -18,8 +18,7 @@ import { until } from '../support/until.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/mcp');
 
-describe('the tools over standard input and output', function () {
-  this.timeout(60_000);
+describe('the tools over standard input and output', () => {
   let system: System;
   let server: TestProcess;
   let installed: PackedClient;

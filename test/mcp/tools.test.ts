@@ -29,13 +29,11 @@ function errorIn({ isError, structuredContent, content }: Awaited<ReturnType<Cli
   return error;
 }
 
-describe('tools', function () {
-  this.timeout(60_000);
+describe('tools', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
 
   for (const mode of ['legacy', 'auto'] as const)
-    describe(`tools, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, function () {
-      this.timeout(60_000);
+    describe(`tools, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, () => {
       let server: TestProcess;
       let person: UserClient;
       let client: Client;

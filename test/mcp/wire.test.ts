@@ -69,8 +69,7 @@ class PlainClient {
   }
 }
 
-describe('the tools, for a minimal client', function () {
-  this.timeout(60_000);
+describe('the tools, for a minimal client', () => {
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
   let server: TestProcess;
   let key: string;

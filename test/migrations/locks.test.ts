@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { hasFunctions } from '../../shared/db/functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from '../../shared/db/limits.ts';
-import { missingMigrations } from '../../shared/db/migrate.ts';
+import { missingMigrations } from '../../shared/db/missing-migrations.ts';
 import { ormOptions } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

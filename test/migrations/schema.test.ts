@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { migrateDatabase } from '../../shared/db/migrate.ts';
-import { MIGRATIONS_FOLDER, ormOptions } from '../../shared/db/orm.ts';
+import { MIGRATIONS_FOLDER } from '../../shared/db/missing-migrations.ts';
+import { ormOptions } from '../../shared/db/orm.ts';
 import { type TestDatabase, useDatabase } from '../support/database.ts';
 
 describe('migrations', () => {

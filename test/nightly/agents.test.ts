@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { issueKey, signUp, type UserClient } from '../support/account.ts';
 import { runAdmin } from '../support/admin.ts';
+import {
+  AGENT_COMMANDS,
+  AGENTS,
+  type Agent,
+  DOCUMENTED_ADDRESS,
+  documentedCommand,
+  leaveHome,
+  newHome,
+  runAgent,
+} from '../support/coding-agents.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { useServer } from '../support/listening.ts';
 import { recording } from '../support/recording.ts';
@@ -15,10 +20,6 @@ import { ScriptedModel, type Step } from '../support/scripted-model.ts';
 import { type TestProcess, useSystem } from '../support/system.ts';
 import { startToolServer } from '../support/tool-server.ts';
 
-/** Folder where `.ci/get-tools` installs coding agents. */
-const { AGENTS = '' } = process.env;
-/** Address in the documented commands. */
-const DOCUMENTED = 'http://127.0.0.1:8090/mcp';
 const TASK = 'Exercise every tool.';
 const LAST_WORDS = 'All tools were exercised.';
 
@@ -41,66 +42,6 @@ const CALLS: [name: string, args: object, shown: RegExp][] = [
   ['predict_reply', { agent_input: 'Which?', k: 99 }, /less than or equal to 5/],
 ];
 
-interface Agent {
-  /** Commands that make the agent use the stand-in model, before the documented ones. */
-  before?: string;
-  run: string;
-  /** Folder or file of its transcripts, in its home. */
-  transcripts: string;
-  /** True if its transcripts show that a program drives it, as this test does. */
-  showsProgram?: boolean;
-}
-
-const AGENT_COMMANDS: Record<string, Agent> = {
-  'Claude Code': {
-    run: `export ANTHROPIC_BASE_URL="$API" ANTHROPIC_API_KEY=k ENABLE_TOOL_SEARCH=false
-      export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
-      claude -p "$TASK" --allowedTools mcp__forecue --model claude-opus-4-8`,
-    transcripts: '.claude/projects',
-    showsProgram: true,
-  },
-  Codex: {
-    run: `export KEY=k
-      codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox -m scripted -c model_provider=own \\
-        -c "model_providers.own={name='own',base_url='$API/v1',wire_api='responses',env_key='KEY'}" "$TASK"`,
-    transcripts: '.codex/sessions',
-    showsProgram: true,
-  },
-  'Gemini CLI': {
-    before: `mkdir ~/.gemini
-      echo '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' >~/.gemini/settings.json`,
-    run: `export GOOGLE_GEMINI_BASE_URL="$API" GEMINI_API_KEY=k
-      gemini -p "$TASK" --yolo --skip-trust -m gemini-2.5-flash`,
-    transcripts: '.gemini/tmp',
-  },
-  opencode: {
-    run: `export OPENCODE_DISABLE_AUTOUPDATE=1
-      export OPENCODE_CONFIG_CONTENT='{"provider":{"own":{"npm":"@ai-sdk/openai-compatible",
-        "options":{"baseURL":"'$API'/v1","apiKey":"k"},"models":{"scripted":{}}}}}'
-      opencode run --auto -m own/scripted "$TASK"`,
-    transcripts: '.local/share/opencode/opencode.db',
-    showsProgram: true,
-  },
-  'Qwen Code': {
-    // Otherwise its model finds tools by a search of its own.
-    before: `mkdir ~/.qwen; echo '{"tools":{"toolSearch":{"enabled":false}}}' >~/.qwen/settings.json`,
-    run: `export OPENAI_BASE_URL="$API/v1" OPENAI_API_KEY=k OPENAI_MODEL=scripted
-      qwen "$TASK" --yolo --auth-type openai`,
-    transcripts: '.qwen/projects',
-  },
-  Cline: {
-    run: 'cline auth openai -k k -m scripted -b "$API/v1" && cline "$TASK"',
-    transcripts: '.cline/data/sessions',
-  },
-  Continue: {
-    before: `mkdir ~/.continue
-      printf 'name: own\\nversion: 1.0.0\\nschema: v1\\n' >~/.continue/config.yaml
-      echo "models: [{ name: m, provider: openai, model: m, apiKey: k, apiBase: $API/v1 }]" >>~/.continue/config.yaml`,
-    run: 'cn -p "$TASK" --auto --config ~/.continue/config.yaml',
-    transcripts: '.continue/sessions',
-  },
-};
-
 describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
   this.timeout(300_000);
   const system = useSystem({ workerEntry: ['workers/main.ts', 'all'] });
@@ -116,14 +57,9 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
   after(() => tools?.stop('SIGTERM'));
   beforeEach(async () => {
     person = await signUp(system);
-    home = await mkdtemp(join(tmpdir(), 'forecue-agent-'));
-    await mkdir(join(home, 'project'));
+    home = await newHome();
   });
-  // Some agents leave a process behind.
-  afterEach(async () => {
-    spawnSync('pkill', ['-f', home]);
-    await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 });
-  });
+  afterEach(() => leaveHome(home));
 
   for (const [name, agent] of Object.entries(AGENT_COMMANDS))
     it(`${name} as documented lists the tools, calls each, shows its model an error, and leaves a transcript of what was said`, async () => {
@@ -154,24 +90,10 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
 
   /** Runs the documented command, then the agent, in a home of its own. */
   async function run(name: string, { before = '', run }: Agent): Promise<void> {
-    const add = (await documentedCommand(name)).replaceAll(DOCUMENTED, tools.url);
-    const child = spawn('bash', ['-ec', [before, add, run].join('\n')], {
-      cwd: join(home, 'project'),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        PATH: `${join(AGENTS, 'node_modules/.bin')}:${process.env['PATH']}`,
-        HOME: home,
-        TERM: 'dumb',
-        TASK,
-        FORECUE_KEY: await issueKey(person),
-        API: modelServer.url,
-      },
-    });
-    const [shown, [code]] = await Promise.all([
-      Promise.all([text(child.stdout), text(child.stderr)]),
-      once(child, 'exit'),
-    ]);
-    assert.equal(code, 0, shown.join('\n'));
+    const add = (await documentedCommand(name)).replaceAll(DOCUMENTED_ADDRESS, tools.url);
+    const FORECUE_KEY = await issueKey(person);
+    const agent = runAgent(home, [before, add, run], { TASK, FORECUE_KEY, API: modelServer.url });
+    await agent.succeeds();
   }
 
   /** Returns the events with what was said according to the agent's transcript, in order. */
@@ -187,11 +109,3 @@ describeWhere(AGENTS !== '', 'coding agents', 'no AGENTS', function () {
     return results.filter(({ type }) => !String(type).startsWith('session.'));
   }
 });
-
-/** Returns the commands below the agent's name in the documentation. */
-async function documentedCommand(agent: string): Promise<string> {
-  const documented = await readFile('docs/mcp.md', 'utf8');
-  const [, commands] = documented.split(`\n# ${agent}\n`);
-  assert.ok(commands, `docs/mcp.md has no command for ${agent}`);
-  return commands.split(/\n(?:# |```)/)[0] ?? '';
-}

@@ -40,14 +40,14 @@ async function drill(fault: Fault, installation: Installation): Promise<void> {
 
   const firing = await installation.prometheus.firing();
   for (const { name, annotations } of firing)
-    assert.ok(pageOf(annotations.runbook), `${name} leads to no page: ${annotations.runbook}`);
+    assert.ok(pageOf(annotations.runbook_url), `${name} leads to no page: ${annotations.runbook_url}`);
   const alert = await mostSpecificAlert(installation);
   assert.ok(alert, 'the alert that fired is over by itself');
   const findings = await consultDoctor(installation);
   const knowledge = { installation, alert, findings };
   const remedy = REMEDIES[alert.name]?.(knowledge);
   assert.ok(
-    remedy && pageOf(alert.annotations.runbook)?.includes(remedy.words),
+    remedy && pageOf(alert.annotations.runbook_url)?.includes(remedy.words),
     `no page says ${remedy?.words}`,
   );
   await remedy.apply(knowledge);

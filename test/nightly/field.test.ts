@@ -59,8 +59,7 @@ const ANSWERS: [name: string, step: Step, expected?: string][] = [
   ['an error in a 200', json({ error: { code: 429 } }), '503 provider_rate_limited'],
 ];
 
-describe('cases of public bug reports', function () {
-  this.timeout(60_000);
+describe('cases of public bug reports', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { SUPPORTED_MODELS: 'fake-model,local' },

@@ -41,8 +41,7 @@ describe('large bodies', () => {
 
   (process.platform === 'linux' ? it : it.skip)(
     '400 bodies of 3.9 MiB, mostly blanks, take at most 300 MB of the memory of an ingress, and at most 150 MB once they are answered #large-bodies',
-    async function () {
-      this.timeout(120_000);
+    async () => {
       // Makes all calls wait for the provider at the same time.
       system.provider.respond(delay(5000));
       const blanks = Buffer.alloc(3.9 * MIB, ' ');
@@ -72,8 +71,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('20 bodies of nearly 16 MiB that one account sends at the same time take at most 300 MB of the memory of an ingress', async function () {
-    this.timeout(60_000);
+  it('20 bodies of nearly 16 MiB that one account sends at the same time take at most 300 MB of the memory of an ingress', async () => {
     const before = await memory();
 
     const user = await signUp(system);
@@ -116,8 +114,7 @@ describe('large bodies', () => {
     'bodies of 1.4 MB (context_too_large)': { texts: 30, code: 'context_too_large' },
   };
   for (const [name, { texts, code }] of Object.entries(sizes))
-    it(`90 concurrent ${name} delay at most one in twenty of another app's calls by more than a second #large-bodies`, async function () {
-      this.timeout(60_000);
+    it(`90 concurrent ${name} delay at most one in twenty of another app's calls by more than a second #large-bodies`, async () => {
       const before = await callUntil(20, askOther, sleep(2000));
       const message = { role: 'user', content: '\u0001'.repeat(7900) };
       const messages = Array.from({ length: texts }, () => message);
@@ -137,8 +134,7 @@ describe('large bodies', () => {
     });
 
   // The last one, because its batches go on.
-  it('8 batches of 13 MB that one account sends at the same time take at most 300 MB of the memory of an ingress', async function () {
-    this.timeout(60_000);
+  it('8 batches of 13 MB that one account sends at the same time take at most 300 MB of the memory of an ingress', async () => {
     const user = await signUp(system);
     const prompts = Array.from({ length: 100 }, () => ({ agent: 'coder', agent_input: 'é'.repeat(64_000) }));
     const body = JSON.stringify({ prompts });

@@ -43,8 +43,7 @@ describe('revoke during a repair', () => {
   });
 });
 
-describe('large revoke', function () {
-  this.timeout(60_000);
+describe('large revoke', () => {
   const system = useSystem({
     apart: true,
     webs: 2,

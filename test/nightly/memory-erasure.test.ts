@@ -14,8 +14,7 @@ import { useSystem } from '../support/system.ts';
 const SESSIONS = 8;
 const RUNS = 3;
 
-describe('memory erasure', function () {
-  this.timeout(120_000);
+describe('memory erasure', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },

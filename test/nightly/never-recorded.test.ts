@@ -41,8 +41,7 @@ function lineOf(line: string, gone = false) {
   return { said: line, gone };
 }
 
-describe('deleted raw rows', function () {
-  this.timeout(60_000);
+describe('deleted raw rows', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },

@@ -100,8 +100,7 @@ const MAIN_PATH: [method: string, path: string, body?: unknown, status?: number]
   ...READS.split(/\s+/).map((path): [string, string] => ['GET', path]),
 ];
 
-describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', function () {
-  this.timeout(120_000);
+describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', () => {
   let folder: string;
   let system: System;
   before(async () => {

@@ -17,8 +17,7 @@ const DEMOTED_MS = 4000;
 const BACK_WITHIN_MS = 10_000;
 const DOCUMENTED_CODES = ['503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
-describe('a failover of PostgreSQL under load', function () {
-  this.timeout(90_000);
+describe('a failover of PostgreSQL under load', () => {
   let server: OwnServer;
   let replica: Replica;
   /** The proxy in front of the current primary. */

@@ -83,9 +83,7 @@ async function holdsAll(server: RedisServer): Promise<boolean> {
   return NAMES.every((name) => names.includes(name));
 }
 
-describeWithRedis('a failover of Redis under load', function () {
-  this.timeout(90_000);
-
+describeWithRedis('a failover of Redis under load', () => {
   it('while Sentinel replaces a crashed Redis primary, every call gets 200 and is billed once #redis-failover', async () => {
     await using sentinels = await startSentinels();
     await using installation = await Installation.start(sentinels.url);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ReplyCalibration, ReplyResponse, ReplyStats } from '../../shared/schemas/replies.ts';
+import type { ReplyResponse } from '../../shared/schemas/replies.ts';
+import type { ReplyCalibration, ReplyStats } from '../../shared/schemas/reply-figures.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';

@@ -34,8 +34,7 @@ async function makeRole(server: string): Promise<{ name: string; url: (database:
   };
 }
 
-describe('the rotation of the signing secret, app keys, the database role and the provider key under load', function () {
-  this.timeout(120_000);
+describe('the rotation of the signing secret, app keys, the database role and the provider key under load', () => {
   const server = () => process.env['FORECUE_TEST_SERVER'] ?? '';
   let made: string[] = [];
   afterEach(async () => {

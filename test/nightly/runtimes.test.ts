@@ -24,8 +24,7 @@ const answer: Step = (response, call) => {
   return call.record.draft === LEFT_DRAFT ? undefined : ok()(response, call);
 };
 
-describe('client', function () {
-  this.timeout(120_000);
+describe('client', () => {
   let installed: PackedClient;
   let system: System;
   before(async () => {

@@ -12,8 +12,7 @@ const SMALL_APPS = 60;
 const CALLERS_OF_BIG = 16;
 const CALLERS_OF_EACH = 4;
 
-describe('busy app among many parties', function () {
-  this.timeout(120_000);
+describe('busy app among many parties', () => {
   let system: System<TestProcess>;
   let big: AppClient;
   beforeEach(async () => {

@@ -67,8 +67,7 @@ async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<
   return status === 200;
 }
 
-describe('silent connections to PostgreSQL #silent-connection', function () {
-  this.timeout(60_000);
+describe('silent connections to PostgreSQL #silent-connection', () => {
   // Puts queue and wake-ups on PostgreSQL, even if the other suites use Redis.
   const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
   const system = useProcesses({ webs: 0, workers: 0, env });
@@ -96,8 +95,7 @@ describe('silent connections to PostgreSQL #silent-connection', function () {
     fallSilent('web', 'listening'));
 });
 
-describeWithRedis('silent connections to Redis', function () {
-  this.timeout(60_000);
+describeWithRedis('silent connections to Redis', () => {
   const redis = useRedisServer();
   const system = useProcesses(() => ({
     webs: 0,

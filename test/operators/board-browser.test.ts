@@ -7,7 +7,10 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-const WIDTHS = [390, 1440];
+const LOOKS = [
+  { width: 1440, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const;
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 describeInBrowser('board in Chromium', () => {
@@ -17,8 +20,7 @@ describeInBrowser('board in Chromium', () => {
   let url: string;
   const gone = new AbortController();
   const heldCalls: Promise<unknown>[] = [];
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const env = {
       MODEL_PRICES: 'fake-model=0.15:0.6',
       SYNC_EVERY: '*/5 * * * *',
@@ -58,29 +60,28 @@ describeInBrowser('board in Chromium', () => {
     return page;
   }
 
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of WIDTHS)
-      it(`the board in Chromium, ${width} pixels wide in ${colorScheme} mode, passes the accessibility checks of axe and fits the width`, async () => {
-        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-        const door = await context.newPage();
-        await door.goto(url);
-        await shoot(door, `door-${width}-${colorScheme}`);
-        assert.deepEqual(await faultsOn(door), []);
-        const page = await signIn({ viewport: { width, height: 900 }, colorScheme });
-        await page.getByText('provider_failed').waitFor();
-        await page.getByText('Live', { exact: true }).waitFor();
-        await shoot(page, `board-${width}-${colorScheme}`);
-        await check(page);
-        await page.locator('#failures a').first().click();
-        await page.getByText('admitted, and its unit reserved').waitFor();
-        await shoot(page, `timeline-${width}-${colorScheme}`);
-        await check(page);
-        await page.getByRole('link', { name: 'Forecue board' }).click();
-        await page.getByRole('button', { name: 'Drain…' }).click();
-        await page.getByRole('heading', { name: 'Drain predict?' }).waitFor();
-        await shoot(page, `drain-${width}-${colorScheme}`);
-        await check(page);
-      });
+  for (const { width, colorScheme } of LOOKS)
+    it(`the board in Chromium, ${width} pixels wide in ${colorScheme} mode, passes the accessibility checks of axe and fits the width`, async () => {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      const door = await context.newPage();
+      await door.goto(url);
+      await shoot(door, `door-${width}-${colorScheme}`);
+      assert.deepEqual(await faultsOn(door), []);
+      const page = await signIn({ viewport: { width, height: 900 }, colorScheme });
+      await page.locator('#failures').getByText('provider_failed').waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      await shoot(page, `board-${width}-${colorScheme}`);
+      await check(page);
+      await page.locator('#failures a').first().click();
+      await page.getByText('admitted, and its unit reserved').waitFor();
+      await shoot(page, `timeline-${width}-${colorScheme}`);
+      await check(page);
+      await page.getByRole('link', { name: 'Forecue board' }).click();
+      await page.getByRole('button', { name: 'Drain…' }).click();
+      await page.getByRole('heading', { name: 'Drain predict?' }).waitFor();
+      await shoot(page, `drain-${width}-${colorScheme}`);
+      await check(page);
+    });
 
   async function check(page: Page): Promise<void> {
     assert.deepEqual(await faultsOn(page), []);

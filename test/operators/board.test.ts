@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { Operator, startBoard } from '../support/board.ts';
 import { predictionBody } from '../support/client.ts';
 import { addFailedSyncs, addIdleWorker } from '../support/failed-syncs.ts';
@@ -254,5 +255,48 @@ describe('board without a worker', () => {
     }
     assert.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
     assert.deepEqual(statuses.slice(10), [429, 429]);
+  });
+});
+
+describe('headline of the board', () => {
+  const system = useSystem({ webs: 0, workerEntry: ['workers/main.ts', 'all'] });
+  let operator: Operator;
+  before(async () => {
+    operator = new Operator(await startBoard(system));
+    assert.equal((await operator.signIn(system.env['ADMIN_TOKEN'] ?? '')).status, 303);
+  });
+  const board = async () => (await operator.get('')).text();
+  const waitForTexts = (...texts: string[]) =>
+    until(async () => {
+      const page = await board();
+      return texts.every((text) => page.includes(text));
+    }, 30_000);
+
+  it('the board says in a sentence what is wrong now, plots the last hour, and shows where processes run', async () => {
+    const app = await system.app();
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    await waitForTexts(
+      'Nothing is wrong now',
+      'aria-label="Calls a minute, last hour: at most ',
+      '<path class="calls" d="M',
+    );
+    await waitForTexts(`data-head="Host"><bdi>${hostname()}</bdi>`, 'data-head="Pid"', 'data-head="Port"');
+
+    system.provider.next(status(401));
+    assert.equal((await app.predict(predictionBody())).status, 503);
+    await waitForTexts('The provider of <bdi>fake-model</bdi> refuses the key', 'badge bad">refuses the key');
+
+    const countAlive = async () => (await board()).split('badge good">alive').length;
+    const before = await countAlive();
+    const worker = await system.startWorker();
+    await until(async () => (await countAlive()) === before + 1);
+    await worker.stop();
+    await until(async () => (await countAlive()) === before);
+    assert.doesNotMatch(await board(), /silent/);
+
+    const csrf = await operator.csrf();
+    await operator.post('queue', { csrf, do: 'pause', pool: 'batch' });
+    await waitForTexts('headline bad', 'The pool batch is paused.');
+    await operator.post('queue', { csrf, do: 'resume', pool: 'batch' });
   });
 });

@@ -16,8 +16,7 @@ const MARKER = 'quixotic-zephyr-4711';
 const PASSWORD = `${MARKER} with 9 staples`;
 const WRONG_TOKEN = `${MARKER} and more, of 32 bytes`;
 
-describe('secrets and texts in the logs', function () {
-  this.timeout(90_000);
+describe('secrets and texts in the logs', () => {
   const system = useProcesses({
     webs: 0,
     workerEntry: ['workers/main.ts', 'all'],

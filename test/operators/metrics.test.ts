@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Scrape, scrape, sumOf } from '../support/metrics.ts';
 import { lockTable } from '../support/row-lock.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
+import { makeWebhook } from '../support/webhooks.ts';
 
 const SERIES_MAX = 10_000;
 
@@ -35,6 +37,27 @@ describe('metrics of a running system', () => {
     );
   });
 
+  it('metrics count the deliveries to webhooks that wait and that failed, and say how long the first has been due', async () => {
+    const person = await signUp(system);
+    const webhook = await makeWebhook(person, { url: 'https://receiver.example/', events: ['job.finished'] });
+    const add = (state: string, next: string | null) =>
+      system.sql(
+        `insert into deliveries (id, webhook_id, event, data, state, created_at, tried_from, last_attempt_at, next_attempt_at)
+         values (gen_random_uuid(), $1, 'job.finished', '{}', $2, now(), now(), now(), now() + $3::interval)`,
+        [webhook.id, state, next],
+      );
+    // Nothing sends to it: it rests.
+    await system.sql(`update webhooks set rests_until = now() + interval '1 hour' where id = $1`, [
+      webhook.id,
+    ]);
+    await add('failed', null);
+    for (const next of ['1 hour', '-1 hour']) await add('pending', next);
+    const web = await scrape(ports.web);
+    assert.equal(sumOf(web, 'forecue_webhook_deliveries', { state: 'pending' }), 2);
+    assert.equal(sumOf(web, 'forecue_webhook_deliveries', { state: 'failed' }), 1);
+    assert.ok((sumOf(web, 'forecue_webhook_overdue_seconds') ?? 0) >= 3600);
+  });
+
   it('metrics count the stages of a prediction, at the ingress and at the worker', async () => {
     const before = await both();
     const app = await system.app();
@@ -45,7 +68,7 @@ describe('metrics of a running system', () => {
       assert.equal(difference(before, after, name, { kind: 'predict', stage }), 1, stage);
     }
     assert.equal(difference(before, after, 'forecue_work_attempts_total', { end: 'suggested' }), 1);
-    assert.equal(difference(before, after, 'forecue_outcomes_found_total', {}), 1);
+    await until(async () => difference(before, await both(), 'forecue_outcomes_found_total', {}) === 1);
     assert.equal(sumOf(after.worker, 'forecue_slots_held', { pool: 'predict' }), 0);
   });
 

@@ -16,7 +16,9 @@ const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 describe('alerts', () => {
   it('each alert links to a heading of the runbook, and each heading has its alert', () => {
     const alerts = [...RULES.matchAll(/- alert: (\w+)/g)];
-    const anchors = [...RULES.matchAll(/runbook: docs\/runbook\.md#([\w-]+)$/gm)].map(([, anchor]) => anchor);
+    const anchors = [...RULES.matchAll(/runbook_url: https:\/\/[\w.]+\/docs\/runbook\.md#([\w-]+)$/gm)].map(
+      ([, anchor]) => anchor,
+    );
     assert.equal(anchors.length, alerts.length);
     const headings = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
       heading.toLowerCase().replaceAll(' ', '-'),

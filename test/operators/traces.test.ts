@@ -18,8 +18,7 @@ POST /v1/predictions server
       chat fake-model client
     queue predict internal`;
 
-describe('traces of predictions', function () {
-  this.timeout(120_000);
+describe('traces of predictions', () => {
   const collector = duringSuite(startCollector);
   const system = useProcesses(() => ({
     workerEntry: ['workers/main.ts', 'all'],
@@ -207,9 +206,7 @@ POST /v1/predictions server failed: provider_failed
   });
 });
 
-describe('collector outage', function () {
-  this.timeout(120_000);
-
+describe('collector outage', () => {
   it('a process whose trace collector is down answers as usual, logs the outage once, and can be stopped', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
@@ -230,8 +227,7 @@ describe('collector outage', function () {
   });
 });
 
-describe('process with tracing disabled', function () {
-  this.timeout(120_000);
+describe('process with tracing disabled', () => {
   const withSdkForbidden = {
     NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}`,
   };

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ActivityResponse } from '../../shared/schemas/activity.ts';
+import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { hang, status } from '../support/fake-provider.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { hang, ok, status } from '../support/fake-provider.ts';
 import { useSystem } from '../support/system.ts';
 import { alterRow } from '../support/time-travel.ts';
 
@@ -36,6 +39,36 @@ describe('prediction events', () => {
       [body.request_id],
     );
     assert.equal(rows.length, 5);
+  });
+
+  it('a person who dismisses suggestions of a model sees fewer, also without a connection', async () => {
+    const user_id = `u-${crypto.randomUUID()}`;
+    const suggest = () => {
+      system.provider.next(ok({ continuation: ' with care', likelihood: 'even' }));
+      // In another session, a dismissed completion may be suggested again.
+      return app.predict(predictionBody({ user_id, session_id: crypto.randomUUID() }));
+    };
+    const { body } = await suggest();
+    assert.equal(body.status, 'suggested');
+    for (let n = 0; n < 20; n += 1)
+      assert.deepEqual(await send(makeEvent(body, { user_id, kind: 'dismissed' })), RECORDED);
+    assert.equal((await suggest()).body.status, 'abstained');
+  });
+
+  it('the share of an accepted completion that was sent stands in the header of `submitted`, and the person sees the mean', async () => {
+    const ann = await signUp(system);
+    const connecting = await connectingApp(system);
+    const { connection_id } = await connect(system, connecting, ann);
+    for (const retained of ['1', '0.5', 'all']) {
+      const body = predictionBody({ connection_id, user_id: 'u-1' });
+      await connecting.predict(body);
+      assert.deepEqual(await send(makeEvent(body, { kind: 'accepted' }), connecting), RECORDED);
+      const headers = { 'Forecue-Retained': retained };
+      const submitted = makeEvent(body, { kind: 'submitted' });
+      assert.equal((await connecting.post('/v1/prediction-events', submitted, { headers })).status, 200);
+    }
+    const { body } = await ann.get<ActivityResponse>('/api/activity/');
+    assert.deepEqual(body.suggestions, { accepted: 3, dismissed: 0, retained: 0.75 });
   });
 
   it('if an app sends two different prediction events with one event_id at once, one is recorded, the other is 409', async () => {

@@ -62,7 +62,7 @@ describe('provider call ledger', () => {
       outcome: 'answered',
     });
     assert.ok(at.getTime() >= before - 1000 && at.getTime() <= Date.now() + 1000);
-    assert.ok(latency_ms >= 29 && latency_ms < 400);
+    assert.ok(latency_ms >= 29 && latency_ms < 5000);
     assert.match(id, /^[\da-f-]{36}$/);
     assert.match(work_id, /^[\da-f-]{36}$/);
   });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type AppClient, fetchPublished, predictionBody } from '../support/client.ts';
 import { hang, ok, raw, reset, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { startSystem, useSystem } from '../support/system.ts';
+import { useSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { expire, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
@@ -70,8 +70,7 @@ describe('privacy', () => {
   });
 
   it('the queue never gets a text, user_id, request_id or session_id of a request #queue-privacy', async () => {
-    await using fresh = await startSystem();
-    const app = await fresh.app();
+    const app = await system.app();
     const [marker, user] = [newMarker(), newMarker()];
     const body = {
       ...markedRequest(marker),
@@ -81,16 +80,16 @@ describe('privacy', () => {
     };
     const assertNotQueued = async () => {
       for (const text of [marker, user, body.request_id, body.session_id]) {
-        assert.equal(await fresh.queue.holds(text), false);
+        assert.equal(await system.queue.holds(text), false);
       }
     };
-    await fresh.queue.listen();
+    await system.queue.listen();
     let reply: ReturnType<AppClient['predict']> | undefined;
-    await whileFrozen(fresh.workers, async () => {
+    await whileFrozen(system.workers, async () => {
       reply = app.predict(body);
       // The work is queued, and no worker takes it.
-      const { id } = await until(() => rowOf(fresh, body).catch(() => undefined));
-      await until(() => fresh.queue.holds(id));
+      const { id } = await until(() => rowOf(system, body).catch(() => undefined));
+      await until(() => system.queue.holds(id));
       await assertNotQueued();
     });
     assert.equal((await reply)?.status, 200);

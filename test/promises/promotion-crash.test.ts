@@ -8,8 +8,7 @@ import { until } from '../support/until.ts';
 
 const SESSIONS = 6;
 
-describe('promotion with a dead worker', function () {
-  this.timeout(60_000);
+describe('promotion with a dead worker', () => {
   const system = useSystem({
     apart: true,
     workerEntry: ['workers/main.ts', 'memory'],

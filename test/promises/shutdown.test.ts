@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
+import { bareEnvironment } from '../support/environment.ts';
 import { ok } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { pluck } from '../support/pluck.ts';
 import { rowOf } from '../support/rows.ts';
-import { type TestProcess, useProcesses } from '../support/system.ts';
+import { pathOf, type TestProcess, useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
+
+/** A supervisor that reads the log of its ingress through a pipe. Sends the process id once there is a line. */
+const SUPERVISOR = `
+  const child = require('node:child_process').fork(process.argv[1], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  child.stdout.once('data', () => process.send(child.pid)).resume();
+`;
 
 describe('shutdown', () => {
   const system = useProcesses({
@@ -115,7 +124,43 @@ describe('shutdown', () => {
     for (const { child } of processes) child.disconnect();
     assert.deepEqual(await exitCodes(...processes), [0, 0]);
   });
+
+  it('an ingress that is still starting ends when the process that reads its log is killed', async () => {
+    const url = new URL(system.database.url);
+    url.host = `127.0.0.1:${await freePort()}`;
+    const env = {
+      ...bareEnvironment(),
+      ...system.env,
+      DATABASE_URL: url.href,
+      DATABASE_DIRECT_URL: url.href,
+    };
+    const supervisor = spawn(process.execPath, ['-e', SUPERVISOR, pathOf('ingress/main.ts')], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const [pid] = await once(supervisor, 'message');
+    let haveBothEnded = false;
+    // Both hold the other end of the pipe for errors.
+    supervisor.once('close', () => {
+      haveBothEnded = true;
+    });
+    supervisor.stderr?.resume();
+    supervisor.kill('SIGKILL');
+    try {
+      await until(() => haveBothEnded);
+    } finally {
+      kill(pid);
+    }
+  });
 });
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
 
 async function exitCodes(...processes: TestProcess[]): Promise<(number | null)[]> {
   await Promise.all(processes.map((process) => process.exited));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { MIGRATIONS_FOLDER } from '../../shared/db/orm.ts';
+import { MIGRATIONS_FOLDER } from '../../shared/db/missing-migrations.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { fetchPublished } from '../support/client.ts';
 import { administer, createDatabase, type TestDatabase } from '../support/database.ts';

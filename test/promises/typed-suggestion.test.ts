@@ -39,6 +39,17 @@ describe('typing along a suggestion', () => {
     assert.deepEqual(await unitCounts(), [1, 0]);
   });
 
+  it('what the person typed along a suggestion or accepted, and then deleted, is not suggested again at once', async () => {
+    await type('Send it');
+    await type('Send it with');
+    assert.equal((await type('Send it')).body.status, 'abstained');
+    session = { ...session, session_id: `s-${crypto.randomUUID()}` };
+    const { body } = await type('Send it');
+    const event = { event_id: 'accepted', request_id: body.request_id, user_id: 'ada', kind: 'accepted' };
+    assert.equal((await app.post('/v1/prediction-events', event)).status, 200);
+    assert.equal((await type('Send it with')).body.status, 'abstained');
+  });
+
   it('a draft that contains all of a suggestion, or departs from it, gets a new suggestion from the provider', async () => {
     await typeAndSummarize('Send it');
     system.provider.respond(ok({ continuation: ' and soon' }));

@@ -17,8 +17,7 @@ const PEOPLE = 45;
 /** Number of accounts on a page. */
 const PAGE = 20;
 
-describe('scheduled promotion and sync', function () {
-  this.timeout(60_000);
+describe('scheduled promotion and sync', () => {
   let system: System;
   beforeEach(async () => {
     const env = { DEFAULT_MODEL: 'local' };

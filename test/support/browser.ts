@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { describeWhere } from './describe-where.ts';
 
 const USUAL_PATHS = [
@@ -18,21 +18,33 @@ export function describeInBrowser(title: string, suite: (this: Mocha.Suite) => v
   describeWhere(executablePath !== undefined, title, 'there is no Chromium here: set CHROMIUM_PATH', suite);
 }
 
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
 /** Starts a headless Chromium. Close it in `after`. */
 export function openBrowser(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error('there is no Chromium here');
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
+  return chromium.launch({ executablePath: browserPath(), args: FLAGS });
+}
+
+/** Starts a headless Chromium with an unpacked extension, and a profile of its own. Close it in `after`. */
+export function openBrowserWith(extension: string): Promise<BrowserContext> {
+  return chromium.launchPersistentContext('', {
+    executablePath: browserPath(),
+    args: [...FLAGS, `--disable-extensions-except=${extension}`, `--load-extension=${extension}`],
+    ignoreDefaultArgs: ['--disable-extensions'],
   });
+}
+
+function browserPath(): string {
+  if (executablePath === undefined) throw new Error('there is no Chromium here');
+  return executablePath;
 }
 
 function isExecutable(path: string | undefined): path is string {

@@ -80,13 +80,24 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** Checks that a stream begins with `job` and ends with `error` or `done`, whose data match the schema. */
+/**
+ * Checks that a stream of a job begins with `job` and ends with `error` or `done`, and that the data of these, or of each
+ * `changed`, match the schema.
+ */
 function streamFault(validate: ValidateFunction | undefined, text: string): string | undefined {
   const events = text
     .trimEnd()
     .split('\n\n')
     .filter((event) => event !== ':')
     .map((event) => /^event: (\w+)\ndata: (.*)(?:\nid: \w+)?$/.exec(event)?.slice(1) ?? []);
+  if (events[0]?.[0] === 'changed')
+    return (
+      validate &&
+      schemaFault(
+        validate,
+        events.map(([, data = '']) => data),
+      )
+    );
   const [last = '', data = ''] = events.at(-1) ?? [];
   if (events[0]?.[0] !== 'job') return 'a stream that does not begin with its job';
   if (!events.slice(1, -1).every(([name]) => name === 'progress' || name === 'result'))
@@ -109,7 +120,9 @@ function codeFault(
 ): string | undefined {
   if (method === 'HEAD') return text === '' ? undefined : 'an answer to HEAD has a body';
   const detail: Record<string, unknown> = JSON.parse(text).detail ?? {};
-  const names = pathname.startsWith('/api/') ? ['code', 'message'] : ['code'];
+  // Headers that do not arrive name no address whose form the answer could have.
+  const isWithoutAddress = code === 'request_timeout' && !('message' in detail);
+  const names = pathname.startsWith('/api/') && !isWithoutAddress ? ['code', 'message'] : ['code'];
   const isRight = detail['code'] === code && Object.keys(detail).join() === names.join();
   return isRight ? undefined : `${code} is published, with ${names.join(' and ')}`;
 }

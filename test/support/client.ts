@@ -88,7 +88,9 @@ export async function call<Body>(
   const text = await response.text();
   const tookMs = performance.now() - since;
   assertPublished({ ...describeResponse(method, url, response), text });
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  const isStream = /^(text\/event-stream|application\/x-ndjson)/.test(
+    response.headers.get('content-type') ?? '',
+  );
   const parsed = text === '' || isStream ? undefined : JSON.parse(text);
   return {
     status: response.status,

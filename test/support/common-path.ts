@@ -33,8 +33,8 @@ export async function insertAppAndWorker(pool: Pool): Promise<AppAndWorker> {
     [processId],
   );
   await pool.query(
-    `insert into apps (id, name, plan, redirect_uris, disabled, fingerprint_key, created_at, updated_at)
-     values ($1, 'an app', 'sandbox', '{}', '{}', '\\x00', now(), now())`,
+    `insert into apps (id, name, plan, redirect_uris, disabled, switched_off, fingerprint_key, created_at, updated_at)
+     values ($1, 'an app', 'sandbox', '{}', '{}', '{}', '\\x00', now(), now())`,
     [appId],
   );
   return { appId, processId };

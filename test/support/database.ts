@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { migrate } from '../../shared/process/migrate.ts';
 import { duringSuite } from './during-suite.ts';
 
 export interface TestDatabase extends AsyncDisposable {
@@ -13,8 +14,17 @@ export interface TestDatabase extends AsyncDisposable {
 
 const SOMEBODY_USES_THE_TEMPLATE = '55006';
 
-/** Creates a database that nobody else uses; migrated unless `empty`. */
-export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
+/**
+ * Creates a database that nobody else uses; migrated unless `empty`, or a copy of another one to which nobody is
+ * connected, as a restored dump is.
+ */
+export async function createDatabase({
+  empty = false,
+  copyOf,
+}: {
+  empty?: boolean;
+  copyOf?: TestDatabase;
+} = {}): Promise<TestDatabase> {
   const {
     FORECUE_TEST_SERVER: server,
     FORECUE_TEST_TEMPLATE: template,
@@ -22,7 +32,8 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   } = process.env;
   if (!server || !template) throw new Error('run the tests by mocha: test/setup.ts makes the server');
   const name = `forecue_test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `create database ${name} template ${empty ? 'template0' : template}`);
+  const source = copyOf === undefined ? template : new URL(copyOf.url).pathname.slice(1);
+  await administer(server, `create database ${name} template ${empty ? 'template0' : source}`);
   const url = databaseUrl(server, name);
   const pool = openPool(url, 4);
   const drop = async () => {
@@ -44,6 +55,15 @@ function openPool(url: string, max: number): pg.Pool {
   // The pool handles errors of idle clients only; an error of another client must not fail a later test.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
+}
+
+/** Migrates an empty database of which the tests use copies. */
+export async function makeTemplate(directUrl: string): Promise<void> {
+  await migrate({ directUrl, queuePrefix: 'forecue' });
+  // Chance decides what people are asked to check, which would fail tests of what is automatic.
+  await administer(directUrl, 'alter table accounts alter column check_share set default 0');
+  // The copies are no restored databases.
+  await administer(directUrl, 'update installed_functions set place = null');
 }
 
 /** Runs one statement on the database that the server's address names. Repeats it while the template is in use. */

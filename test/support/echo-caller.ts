@@ -42,10 +42,21 @@ export async function openEchoCaller(
     kind: 'web',
     leaseMs: config.leaseMs,
     settings: ingressSettings(config),
+    port: 0,
     log,
   });
   const queues = resources.adopt(await openQueues(config, log), closePart);
-  const work = await openWork(resources, { config, database, em, queues, heartbeat, kinds, log });
+  const hearChanges = () => {};
+  const work = await openWork(resources, {
+    config,
+    database,
+    em,
+    queues,
+    heartbeat,
+    kinds,
+    hearChanges,
+    log,
+  });
   await makeAccount(pool, PARTY);
   const { signal } = new AbortController();
   return {

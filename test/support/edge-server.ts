@@ -242,6 +242,8 @@ export async function start(): Promise<ListeningServer> {
     countRequest: async () => {},
     checksTimeoutMs: 10_000,
     takeTurn: (_, work) => work(),
+    announceChanged() {},
+    noteReads() {},
     refusals: { add() {} },
     trustProxy: [],
     publicUrl: 'http://localhost:8080',
@@ -249,6 +251,7 @@ export async function start(): Promise<ListeningServer> {
     sendTimeoutMs: 30_000,
     log,
     isShuttingDown: () => edge.shuttingDown,
+    noteChange() {},
   });
   const listening = await listen({ host: '127.0.0.1', port: 0 });
   listening.serve(app.callback());

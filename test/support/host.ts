@@ -1,4 +1,5 @@
 import './quick-discovery.ts';
+import './quick-counts.ts';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
 import { withSecrets } from '../../shared/config/development.ts';
 import { createLog, type Log } from '../../shared/log.ts';

@@ -12,7 +12,7 @@ export interface MailServer extends AsyncDisposable {
   /** Address with user and password. */
   url: string;
   mails: ReceivedMail[];
-  /** Answers for the next recipients, such as `451 later`. */
+  /** Answers for the next recipients, such as `451 later`; '' for none at all. */
   refusals: string[];
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ async function serve(socket: Socket, mails: ReceivedMail[], refusals: string[]):
     else if (verb === 'RCPT') {
       const refusal = refusals.shift();
       if (refusal === undefined) mail.to.push(path);
-      say(refusal ?? '250 yes');
+      if (refusal !== '') say(refusal ?? '250 yes');
     } else if (verb === 'DATA') {
       isReadingData = true;
       say('354 go on');

@@ -2,8 +2,7 @@ import { chown, cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPostgres } from '../../bin/start/postgres.ts';
 import { preparePostgresHome, run } from '../../bin/start/postgres-home.ts';
-import { migrate } from '../../shared/process/migrate.ts';
-import { administer, databaseUrl } from './database.ts';
+import { administer, databaseUrl, makeTemplate } from './database.ts';
 import { duringSuite } from './during-suite.ts';
 import { freePort } from './free-port.ts';
 import { startPgBouncer } from './pgbouncer.ts';
@@ -74,7 +73,7 @@ export async function startOwnServer({
   };
   await control('restart', '-m', 'fast', '-l', join(folder, 'log'), '-o', options);
   await administer(url, `create database ${TEMPLATE}`);
-  await migrate({ directUrl: databaseUrl(url, TEMPLATE), queuePrefix: 'forecue' });
+  await makeTemplate(databaseUrl(url, TEMPLATE));
   const pooler = pooled ? await startPgBouncer(url) : undefined;
 
   const { FORECUE_TEST_SERVER = '', FORECUE_TEST_TEMPLATE = '', FORECUE_TEST_POOLER = '' } = process.env;

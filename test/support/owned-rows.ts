@@ -3,9 +3,11 @@ import type { Endpoint } from '../../ingress/http/endpoint.ts';
 import { exampleOf } from '../../ingress/openapi/examples.ts';
 import { newId } from '../../shared/ids.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
-import type { UserClient } from './account.ts';
+import { anonymously, type UserClient } from './account.ts';
 import { connect, connectingApp } from './connection.ts';
+import { letProgramIn } from './grant.ts';
 import { addFact, setProfile } from './memory.ts';
+import { registerPasskey } from './passkeys.ts';
 import { event, post } from './recording.ts';
 import { predictSuccessfully, proposeReplies } from './replies.ts';
 import type { System } from './system.ts';
@@ -17,6 +19,27 @@ export const MARK = 'a-word-of-the-owner-alone';
 export const ROW_CREATORS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
   '/api/auth/keys/': async (_, owner) => {
     const { body } = await owner.post<{ id: string }>('/api/auth/keys/', { label: MARK });
+    return body.id;
+  },
+  '/api/auth/log-ins/': async (system, { email, password }) => {
+    const headers = { 'user-agent': MARK };
+    const login = { email, password };
+    await anonymously(system, 'POST', '/api/auth/login/', login, { headers });
+    const rows = await system.sql<{ id: string }>('select id from refresh_tokens where client = $1', [MARK]);
+    return rows[0]?.id ?? '';
+  },
+  '/api/auth/passkeys/': async (system, owner) => {
+    const origin = system.env['PUBLIC_URL'] ?? `http://localhost:${new URL(system.webs[0]?.url ?? '').port}`;
+    return (await registerPasskey(owner, origin, { name: MARK })).passkey.id;
+  },
+  '/api/auth/grants/': (system, owner) => letProgramIn(system, owner.id),
+  '/api/apps/': async (_, owner) => {
+    const { body } = await owner.post<{ app_id: string }>('/api/apps/', { name: MARK });
+    return body.app_id;
+  },
+  '/api/webhooks/': async (_, owner) => {
+    const webhook = { url: `https://${MARK}.example/`, events: ['connection.revoked'] };
+    const { body } = await owner.post<{ id: string }>('/api/webhooks/', webhook);
     return body.id;
   },
   '/api/connections/': async (system, owner) => {
@@ -44,6 +67,10 @@ export const ROW_CREATORS: Record<string, (system: System, owner: UserClient) =>
   '/api/predictions/': async (system, owner) => {
     system.provider.next(proposeReplies([{ response: MARK }]));
     return (await predictSuccessfully(owner, { agent_input: MARK, agent: MARK, session_id: MARK })).id;
+  },
+  '/api/decisions/': async (system, owner) => {
+    system.provider.next(proposeReplies([{ response: MARK }]));
+    return (await predictSuccessfully(owner, { agent_input: MARK, agent: MARK, threshold: 0 })).id;
   },
   '/api/jobs/': async (_, owner) => {
     const sync = (headers: Record<string, string>) =>

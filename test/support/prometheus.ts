@@ -14,7 +14,7 @@ const DURATION = /(for: |\[)(\d+)([sm])\b/g;
 export interface FiringAlert {
   name: string;
   labels: Record<string, string>;
-  annotations: { summary: string; runbook: string };
+  annotations: { summary: string; runbook_url: string };
 }
 
 export interface Prometheus {

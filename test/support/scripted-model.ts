@@ -5,6 +5,8 @@ import { json } from 'node:stream/consumers';
 export interface Step {
   say: string;
   call?: { name: string; args: object };
+  /** What happens before it answers. */
+  before?: () => unknown;
 }
 
 /** JSON as it arrives: any member may be missing. */
@@ -137,14 +139,23 @@ const ID = /(?:(?:fact|episode|raw):)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12
 
 /** A model that follows a script, in the protocols of Anthropic, OpenAI (both) and Google. */
 export class ScriptedModel {
+  /** A tool whose agents' requests are answered by the script; others want a title. */
+  readonly #tool: string;
   #steps: readonly Step[] = [];
+  /** Count of results when the script began. */
+  #begun: number | undefined;
   /** Texts of the tools' results in the latest request that offered the tools. */
   results: string[] = [];
   readonly server = createServer((request, answer) => void this.#serve(request, answer));
 
-  /** Begins a script for the next agent. */
+  constructor(tool = 'predict_reply') {
+    this.#tool = tool;
+  }
+
+  /** Begins a script for the next agent, or for the next turn of the same. */
   follow(steps: readonly Step[]): void {
     this.#steps = steps;
+    this.#begun = undefined;
     this.results = [];
   }
 
@@ -159,7 +170,7 @@ export class ScriptedModel {
       return;
     }
     answer.setHeader('content-type', 'text/event-stream');
-    const { say, calls } = this.#next(protocol.results(body), protocol.tools(body).map(String));
+    const { say, calls } = await this.#next(protocol.results(body), protocol.tools(body).map(String));
     for (const [data, event] of protocol.answer(say, calls)) {
       const text = typeof data === 'string' ? data : JSON.stringify(data);
       answer.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
@@ -167,11 +178,13 @@ export class ScriptedModel {
     answer.end();
   }
 
-  /** Each step calls one tool, so the results count the steps. Requests without our tools want a title. */
-  #next(results: unknown[], tools: readonly string[]): { say: string; calls: Call[] } {
-    if (!tools.some((tool) => tool.endsWith('predict_reply'))) return { say: 'A title', calls: [] };
+  /** Each step calls one tool, so the results count the steps. */
+  async #next(results: unknown[], tools: readonly string[]): Promise<{ say: string; calls: Call[] }> {
+    if (!tools.some((tool) => tool.endsWith(this.#tool))) return { say: 'A title', calls: [] };
     this.results = results.map((result) => JSON.stringify(result));
-    const { say, call } = this.#steps[results.length] ?? { say: 'Nothing more.' };
+    this.#begun ??= results.length;
+    const { say, call, before } = this.#steps[results.length - this.#begun] ?? { say: 'Nothing more.' };
+    await before?.();
     const prefixed = tools.filter((tool) => tool.includes('forecue'));
     const name = (prefixed.length > 0 ? prefixed : tools).find((tool) => tool.endsWith(call?.name ?? '?'));
     if (call === undefined || name === undefined) return { say, calls: [] };

@@ -1,9 +1,12 @@
 import './quick-discovery.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { QueryResultRow } from 'pg';
+import { bundleOf } from '../../bin/bundle.ts';
+import { CHECKOUT } from '../../bin/digest.ts';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createApp, type NewApp } from '../../shared/db/stores/apps.ts';
 import { createLog } from '../../shared/log.ts';
@@ -236,8 +239,14 @@ async function start<P extends Part>(options: SystemOptions, runner: PartRunner<
 }
 
 function launch([entry = '', ...args]: string[], env: Environment): TestProcess {
-  const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
-  return new TestProcess(fork(path, args, { env: { ...bareEnvironment(), ...env }, silent: true }));
+  return new TestProcess(fork(pathOf(entry), args, { env: { ...bareEnvironment(), ...env }, silent: true }));
+}
+
+/** Returns the file that runs a process of the product: its bundle, as under `npm start`, if there is one. */
+export function pathOf(entry: string): string {
+  const { FORECUE_TEST_BUNDLES: bundles } = process.env;
+  const bundle = bundles ? bundleOf(bundles, entry) : '';
+  return existsSync(bundle) ? bundle : join(CHECKOUT, entry);
 }
 
 async function makeApp(

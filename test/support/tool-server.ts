@@ -1,17 +1,14 @@
 import { fork } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { bareEnvironment } from './environment.ts';
 import { listen } from './listening.ts';
-import { TestProcess } from './system.ts';
-
-const ENTRY = fileURLToPath(new URL('../../ingress/mcp/main.ts', import.meta.url));
+import { pathOf, TestProcess } from './system.ts';
 
 export function startToolServer(upstream: string, env: Record<string, string> = {}): Promise<TestProcess> {
   const ports = { MCP_PORT: '0', OPERATOR_PORT: '0' };
   const settings = { ...bareEnvironment(), ...ports, MCP_UPSTREAM_URL: upstream, ...env };
-  return new TestProcess(fork(ENTRY, [], { env: settings, silent: true })).ready();
+  return new TestProcess(fork(pathOf('ingress/mcp/main.ts'), [], { env: settings, silent: true })).ready();
 }
 
 export async function openSession(

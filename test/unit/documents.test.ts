@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const DOCUMENTS = [
@@ -35,6 +35,18 @@ for (const document of DOCUMENTS)
       [],
     );
   });
+
+it('nothing tells a person to fetch the client by its name from npm, where it belongs to nobody', () => {
+  const files = globSync(['*.md', 'docs/*.md', '{bin,client,deploy,ingress}/**/*.{ts,tsx,md,html,js,json}'], {
+    exclude: ['**/node_modules', 'client/dist', 'client/extension/dist', 'client/packed'],
+  });
+  const byName = /\bnpx (-\S+ )*forecue\b|\bnpm (i|install|add|exec) (-\S+ )*forecue(?![\w./-])/;
+  assert.ok(files.length > 100);
+  assert.deepEqual(
+    files.filter((file) => byName.test(readFileSync(file, 'utf8'))),
+    [],
+  );
+});
 
 /** Returns the anchors that GitHub makes of a document's headings. */
 function headingsOf(file: string): string[] {

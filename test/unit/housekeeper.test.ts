@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeSteps } from '../../shared/db/steps.ts';
-import { beginRound, endRound } from '../../shared/db/stores/rounds.ts';
+import { turnRounds } from '../../shared/db/stores/rounds.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
+import { Rest } from '../../shared/timing/rest.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { useDatabase } from '../support/database.ts';
@@ -22,6 +23,7 @@ describe('housekeeper', () => {
     }
     const housekeeper = new Housekeeper({
       ...{ pool: database.pool, kinds, process: newId(), leaseMs: 1000, recoveryWindowS: 600 },
+      rest: new Rest(),
       complete: () => assert.fail('there is no work'),
       addJobs() {},
       eraseAccounts: (_, stopping) => takeSteps(endless(), 60_000, stopping),
@@ -42,17 +44,21 @@ describe('housekeeper', () => {
          on conflict (id) do update set alive_until = excluded.alive_until`,
         [id, time],
       );
-    const begin = (process: string) => beginRound(pool, { step: 'step', everyMs: 1, process });
+    const steps = [{ step: 'step', everyMs: 1 }];
+    const begin = async (process: string) =>
+      (await turnRounds(pool, process, { ended: [], steps })).includes('step');
+    const end = (process: string) =>
+      turnRounds(pool, process, { ended: [{ step: 'step', succeeded: true }], steps: [] });
     await aliveFor(first, '1 minute');
     assert.equal(await begin(first), true);
     await sleep(10);
     assert.equal(await begin(second), false);
     await aliveFor(first, '-1 second');
     await until(() => begin(second));
-    await endRound(pool, { step: 'step', process: first }, true);
+    await end(first);
     await aliveFor(second, '1 minute');
     assert.equal(await begin(first), false, 'a round that another process took over is not ended');
-    await endRound(pool, { step: 'step', process: second }, true);
+    await end(second);
     // The interval of a millisecond may not have passed.
     await until(() => begin(first));
   });

@@ -47,7 +47,7 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
     'preference',
     /\b(?:I|we)(?:['’]ve| have)? (?:now )?(?:switched|moved|changed|gone|migrated)(?: over)?(?: from .+?)? to\b/i,
   ],
-  ['preference', /\b(?:I|we) (?:now )?(?:use|don['’]t use|do not use|run|write|deploy|indent)\b/i],
+  ['preference', /\b(?:I|we) (?:now )?(?:use|don['’]t use|do not use|run(?! in\b)|write|deploy|indent)\b/i],
   [
     'preference',
     /\b(?:I|we) (?:no longer (?:use|like|prefer|live|work|write|deploy|drink|eat)\b|do(?: not|n['’]t) (?:use|like|prefer|live|work|write|deploy|drink|eat)\b.+\bany ?more\b)/i,
@@ -60,6 +60,19 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
   // What replaces an earlier value.
   ['identity', /\bI(?:['’]ve| have)? (?:just )?(?:started|joined) (?:at|with) \p{Lu}/u],
   ['habit', /^(?:our |the )?(?:releases?|deployments?) go(?:es)? out on \p{Lu}\p{L}+days?\b/iu],
+  ['identity', /\bI(?:['’]m| am) (?:now )?on (?!the\b|my\b|your\b|this\b)\p{Lu}\S* time\b/u],
+  [
+    'preference',
+    /\b(?:I|[Ww]e)(?:['’]ve| have)? (?:replaced|swapped) (?!the\b|it\b|that\b|this\b)\p{Lu}\S* (?:with|for|by) \p{Lu}/u,
+  ],
+  [
+    'project',
+    /^(?:[Pp]roduction|[Ss]taging|[Ee]verything|[Aa]ll (?:our )?\p{L}+) (?:is|are|runs?) (?:now )?on \p{Lu}/u,
+  ],
+  [
+    'preference',
+    /^(?:[Mm]y|[Oo]ur) (?:[\p{L}-]+ ){1,3}(?:is|are) (?:an? )?[\p{Lu}\p{N}][^.!?]{0,40} now[.!]?$/u,
+  ],
   ['preference', /^[Tt]he (?:browser|database|editor|shell) (?:is|runs) (?:now )?on \p{Lu}/u],
 ];
 

@@ -1,11 +1,11 @@
 import { retryUntil } from '../../shared/db/retries.ts';
-import { NO_VERDICTS } from '../../shared/db/stores/prediction-events.ts';
+import type { Verdicts } from '../../shared/db/stores/prediction-events.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import { fitContext, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
 import type { DraftReport, DraftTexts } from '../../shared/domain/prediction.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { End } from '../../shared/domain/work.ts';
-import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
+import { ALTERNATIVES_MAX, MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
 import { pseudonym } from '../../shared/security/fingerprint.ts';
 import { draft } from '../../shared/work/kinds.ts';
 import {
@@ -17,19 +17,19 @@ import {
 } from '../providers/provider.ts';
 import type { AttemptContext, Handler } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
-import {
-  decideCompletion,
-  hasNothingToWorkOn,
-  type MemoryRequest,
-  type PredictionSettings,
-  toMemoryRequest,
-} from './predict.ts';
+import { decideCompletion, hasNothingToWorkOn } from './decide.ts';
+import { type MemoryRequest, type PredictionSettings, toMemoryRequest } from './predict.ts';
 import { predictionQuestion } from './prompt.ts';
+import { judgedConfidence } from './verdicts.ts';
 
 type ReadMemory = (
   reader: Reader,
   request: MemoryRequest,
-) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
+) => Promise<{
+  bundle: ContextBundle;
+  phrases: readonly RecalledPhrase[];
+  verdicts: Pick<Verdicts, 'taken' | 'dismissed'>;
+}>;
 
 /**
  * Creates the handler of draft predictions that an account requests for itself, without an app. The model gets the same
@@ -45,7 +45,7 @@ export function createDraftHandler(
     const { draft: text, ...rest } = input.take();
     const request = { ...rest, draft: { text, revision: 0 }, artifact: null, user_preferences: '' };
     const begunAt = performance.now();
-    const { bundle, phrases } = await retryUntil(
+    const { bundle, phrases, verdicts } = await retryUntil(
       () => readMemory({ party, memory: party, gone: signal }, toMemoryRequest(request)),
       begunAt + leftMs(),
     );
@@ -77,18 +77,25 @@ export function createDraftHandler(
     };
     if (hasNothingToWorkOn(request)) {
       const emptyGuess = { completion: '', confidence: 0, model, usage: NO_USAGE };
-      return end(emptyGuess, 'abstained', { completion: '', sent: [] });
+      return end(emptyGuess, 'abstained', { completion: '', alternatives: [], sent: [] });
     }
     const sent = model === LOCAL_MODEL ? [] : [...predictionQuestion(task).messages];
     try {
       const charge = { accountId: party, appId: null, workId: id, attempt, kind: draft.name };
       const cacheKey = pseudonym(party, '', '');
-      const local = { phrases, minConfidence: MIN_CONFIDENCE, ...NO_VERDICTS };
+      const local = { phrases, minConfidence: MIN_CONFIDENCE, ...verdicts };
       const guess = await retryAfterTimeouts(leftMs, providerTimeoutMs, (timeoutMs) =>
-        provider.predict({ ...task, local }, { model, signal, timeoutMs, charge, cacheKey }),
+        provider.predict(
+          { ...task, alternatives: ALTERNATIVES_MAX, local },
+          { model, signal, timeoutMs, charge, cacheKey },
+        ),
       );
-      const { state, completion } = decideCompletion(guess, request, MIN_CONFIDENCE);
-      return end(guess, state, { completion, sent });
+      const { state, completion, alternatives } = decideCompletion(
+        { ...guess, confidence: judgedConfidence(guess, verdicts) },
+        request,
+        MIN_CONFIDENCE,
+      );
+      return end(guess, state, { completion, alternatives, sent });
     } catch (error) {
       return providerFailureEnd(error, draft, log);
     }

@@ -12,6 +12,10 @@ import type { Kind } from '../../shared/work/kind.ts';
 export interface Guess {
   completion: string;
   confidence: number;
+  /** Other completions, the likeliest first. */
+  alternatives?: readonly string[];
+  /** Confidence that the completion or one of the alternatives is right. */
+  together?: number;
   usage: Usage;
   /** The requested model or a fallback. */
   model: string;

@@ -35,7 +35,10 @@ export function createProviders({
   if (openai === undefined) return (model) => (model === LOCAL_MODEL ? local : UNCONFIGURED_PROVIDER);
   const others = fallbackModels.filter((model) => model !== LOCAL_MODEL);
   const server = new LanguageModel(withFallback(withBestDialect(around(openAIChat(openai))), others));
-  const remote = fallbackModels.includes(LOCAL_MODEL) ? withLocalFallback(server, local) : server;
+  const remote = withLocalAlternatives(
+    fallbackModels.includes(LOCAL_MODEL) ? withLocalFallback(server, local) : server,
+    local,
+  );
   return (model) => (model === LOCAL_MODEL ? local : remote);
 }
 
@@ -50,6 +53,21 @@ function withLocalFallback(provider: Provider, local: Provider): Provider {
         if (!isOutage(error)) throw error;
         return local.predict(task, call);
       }
+    },
+  };
+}
+
+/** Puts completions of the built-in predictor beside a model's, because they cost no tokens. */
+function withLocalAlternatives(provider: Provider, local: Provider): Provider {
+  return {
+    ask: provider.ask,
+    async predict(task, call) {
+      const guess = await provider.predict(task, call);
+      const { alternatives: wanted = 0 } = task;
+      if (wanted === 0 || guess.completion === '' || guess.model === LOCAL_MODEL) return guess;
+      const { completion, alternatives = [] } = await local.predict(task, call);
+      const others = [completion, ...alternatives].filter((text) => text !== '' && text !== guess.completion);
+      return { ...guess, alternatives: others.slice(0, wanted) };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
+import { type AccessLog, readsOf } from '../../shared/db/access-log.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
@@ -34,6 +35,7 @@ interface ModelProposal extends ReplyProposal {
 }
 
 export interface ReplyDependencies extends BasisDependencies {
+  accesses: Pick<AccessLog, 'add'>;
   providerOf: (model: string) => Provider;
   settings: Pick<
     WorkerConfig,
@@ -49,8 +51,9 @@ type PredictedWork = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'> & { facts:
  */
 export function createReplyPredictor({
   providerOf,
+  accesses,
   settings,
-}: Pick<ReplyDependencies, 'providerOf' | 'settings'>) {
+}: Pick<ReplyDependencies, 'providerOf' | 'accesses' | 'settings'>) {
   /** Without a model, or if `local` is the fallback during an outage, predicts from the person's earlier replies. */
   const propose = async (
     call: ReplyCall,
@@ -89,7 +92,7 @@ export function createReplyPredictor({
       const decision = decideReply(proposal, {
         prompt,
         threshold: thresholdInForce(request.threshold, claim.facts),
-        isKey: claim.facts.isKey,
+        isKey: claim.facts.keyId !== null,
         agent,
         model: proposal.model,
         calibrator,
@@ -111,6 +114,13 @@ export function createReplyPredictor({
           decision.support,
         ),
       };
+      const { keyId } = claim.facts;
+      const { profile, fact_ids, episode_ids, raw_ids } = report.context;
+      const reader = keyId === null ? 'log_in' : 'key';
+      accesses.add(
+        { accountId: claim.party, reader, readerId: keyId ?? claim.party },
+        readsOf({ profile, facts: fact_ids, episodes: episode_ids, raw: raw_ids }),
+      );
       return { state: 'succeeded', report };
     } catch (error) {
       return providerFailureEnd(error, reply, context.log);

@@ -107,6 +107,7 @@ export class Rounds {
     const { recoveryWindowS, tokenQuotas } = config;
     const requestId = `scheduled ${new Date(tick).toISOString()}`;
     const job = jobAdmission(kind, { accountId, body, facts: {}, requestId });
+    await heartbeat.awake();
     const options = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS, tokenQuotas };
     await admitWork(database, kind, [job], admissionTerms(kind, options));
     queues.add(kind.pool, [{ kind: kind.name, work: [{ party: accountId, ids: [job.id] }] }]);

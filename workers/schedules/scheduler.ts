@@ -11,12 +11,13 @@ import {
 } from '../../shared/db/stores/schedules.ts';
 import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
+import type { Rest } from '../../shared/timing/rest.ts';
 import { type RoundDependencies, Rounds } from './rounds.ts';
 
 /** Maximum random delay, so that processes do not all read the schedules at the same time. */
 const JITTER_MS = 50;
 /** Maximum time between two reads of the schedules: a pattern may change, or a process may die during a round. */
-const READ_EVERY_MS = 5000;
+const READ_EVERY_MS = { busy: 5000, resting: 30_000 };
 const RETRY_MS = 500;
 /** Missed ticks up to this age fire one by one. All older ones together fire once. */
 const CATCH_UP_MS = 60_000;
@@ -26,6 +27,7 @@ export interface SchedulerDependencies {
   em: () => EntityManager;
   recurrence: Recurrence;
   rounds: Pick<Rounds, 'run'>;
+  rest: Rest;
   log: Log;
 }
 
@@ -67,7 +69,8 @@ class Scheduler {
         return RETRY_MS;
       });
       const waitMs = Math.max(0, untilTickMs) + Math.random() * JITTER_MS;
-      await sleep(Math.min(waitMs, READ_EVERY_MS), undefined, { signal }).catch(() => {});
+      const readEveryMs = this.#dependencies.rest.isResting ? READ_EVERY_MS.resting : READ_EVERY_MS.busy;
+      await sleep(Math.min(waitMs, readEveryMs), undefined, { signal }).catch(() => {});
     }
   }
 
@@ -108,9 +111,16 @@ export async function openScheduler(
   opening: AsyncDisposableStack,
   dependencies: RoundDependencies,
 ): Promise<void> {
-  const { config, database, log } = dependencies;
+  const { config, database, heartbeat, log } = dependencies;
   const rounds = opening.adopt(new Rounds(dependencies), closePart);
   const { pool, em } = database;
-  const scheduler = new Scheduler({ pool, em, recurrence: config.recurrence, rounds, log });
+  const scheduler = new Scheduler({
+    pool,
+    em,
+    recurrence: config.recurrence,
+    rounds,
+    rest: heartbeat.rest,
+    log,
+  });
   await opening.adopt(scheduler, closePart).start();
 }

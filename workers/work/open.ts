@@ -42,7 +42,7 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   const { config, database, queues, bus, heartbeat, kinds, handlers, log } = dependencies;
   const { pool, em } = database;
   const { recoveryWindowS, leaseMs } = config;
-  const process = heartbeat.id;
+  const { id: process, rest } = heartbeat;
   const addJobs = jobAdder(queues, kinds);
   const rows: HeldRows = {
     readHeld: (ids) => readHeldWork(pool, process, ids),
@@ -53,15 +53,16 @@ export function openWork(opening: AsyncDisposableStack, dependencies: WorkDepend
   const complete = createCompleter({ ...database, kinds, recoveryWindowS, wakeUps });
   const { directUrl } = config.database;
   const terms = { process, leaseMs, recoveryWindowS };
-  const repair = { pool, directUrl, em, kinds, ...terms, complete, wakeUps, addJobs, log };
+  const repair = { pool, directUrl, em, kinds, ...terms, rest, complete, wakeUps, addJobs, log };
   const { housekeeper } = openHousekeeper(opening, repair);
   const servedKinds = Object.assign({}, ...dependencies.pools.map((name) => kindsOfPool(kinds, name)));
   const attempts = new AttemptRunner({ kinds: servedKinds, handlers, complete, running, addJobs, log });
   const servedPools = dependencies.pools.map((name) => openPool(name, dependencies, attempts, running));
   const pools = servedPools.map(({ workerPool }) => workerPool);
   opening.adopt(watchSlots(servedPools), closePart);
-  const poller = opening.adopt(new QueuePoller(pool, pools, log), closePart);
-  const listen = () => wakeUps.listen({ cancel: (ids) => running.wake(ids) });
+  const poller = opening.adopt(new QueuePoller(pool, pools, heartbeat, log), closePart);
+  rest.announceBy(() => wakeUps.announceBusy());
+  const listen = () => wakeUps.listen({ cancel: (ids) => running.wake(ids), busy: () => rest.hear() });
   return { pools: servedPools, poller, running, housekeeper, listen };
 }
 

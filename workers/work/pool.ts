@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Heartbeat } from '../../shared/db/processes.ts';
 import {
   type Claim,
   type ClaimResult,
@@ -9,13 +10,16 @@ import {
 import type { Log } from '../../shared/log.ts';
 import type { Job } from '../../shared/queue/queues.ts';
 import { Coalescer } from '../../shared/timing/coalesce.ts';
-import { every, type Repetition } from '../../shared/timing/every.ts';
+import type { Repetition } from '../../shared/timing/every.ts';
 import { DelayedCall } from '../../shared/timing/later.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type ClaimRequest, FairOrder } from './fair-order.ts';
 
-/** Interval at which a worker looks at the queue, since jobs may be lost. */
-const LOOK_EVERY_MS = 1000;
+/**
+ * Interval at which a worker looks at the queue, since jobs may be lost. At rest its heartbeats find work, and this
+ * look is for faults of theirs.
+ */
+const LOOK_EVERY_MS = { busy: 1000, resting: 30_000 };
 /** Interval at which a worker passes on jobs of which it takes nothing: while all are full, the jobs go round in vain. */
 const PASS_WHOLE_EVERY_MS = 100;
 /** Delay before claiming again if nothing was claimed because other transactions had locked the rows. */
@@ -182,22 +186,30 @@ export class WorkerPool {
   }
 }
 
-/** Searches the queue, once a second, for work whose job was lost or went to another process. */
+/** Searches the queue, once a second unless the process rests, for work whose job was lost or went to another process. */
 export class QueuePoller {
   readonly #pool: Pool;
   readonly #slots: readonly WorkerPool[];
+  readonly #heartbeat: Pick<Heartbeat, 'awake' | 'rest'>;
   readonly #looks: Repetition;
   #answeredAt = performance.now();
 
-  constructor(pool: Pool, slots: readonly WorkerPool[], log: Log) {
+  constructor(
+    pool: Pool,
+    slots: readonly WorkerPool[],
+    heartbeat: Pick<Heartbeat, 'awake' | 'rest'>,
+    log: Log,
+  ) {
     this.#pool = pool;
     this.#slots = slots;
+    this.#heartbeat = heartbeat;
     const onError = (error: unknown) => log.warn({ err: error }, 'could not look for queued work');
-    this.#looks = every(LOOK_EVERY_MS, () => this.#look(), { onError });
+    const { busy, resting } = LOOK_EVERY_MS;
+    this.#looks = heartbeat.rest.every(busy, resting, () => this.#look(), { onError });
   }
 
   get silentMs(): number {
-    return performance.now() - this.#answeredAt;
+    return Math.min(performance.now() - this.#answeredAt, this.#heartbeat.rest.awakeMs);
   }
 
   close(): Promise<void> {
@@ -208,6 +220,7 @@ export class QueuePoller {
     const kinds = this.#slots.flatMap((slots) => slots.kinds);
     const flows = kinds.length === 0 ? [] : await queuedFlows(this.#pool, kinds);
     this.#answeredAt = performance.now();
+    if (flows.length > 0) await this.#heartbeat.awake();
     for (const slots of this.#slots) slots.noteLook(flows);
   }
 }

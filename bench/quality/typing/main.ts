@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { draftEndOf } from '../../../shared/text/phrases.ts';
-import { continuations, featuresOf } from '../../../workers/providers/local/continuation.ts';
+import { backgroundsFor } from '../../../workers/providers/local/background.ts';
+import { featuresOf } from '../../../workers/providers/local/confidence.ts';
+import { continuations } from '../../../workers/providers/local/continuation.ts';
 import { evidenceFor } from '../../../workers/providers/local/evidence.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import { seedOf } from '../../memory/random.ts';
@@ -10,7 +12,7 @@ import { randomOf } from '../../replies/random.ts';
 import { WRITERS } from '../../replies/writers.ts';
 import { fitWeights } from './fit.ts';
 import { conversationBefore, type History, looksTyped, readHistories } from './histories.ts';
-import { isTyped, total, typeOut } from './type-out.ts';
+import { type Complete, isTyped, total, typeOut } from './type-out.ts';
 import { WrittenPhrases } from './written.ts';
 
 /** Types the messages of invented people, or of a folder of histories, with completions by the built-in predictor. */
@@ -23,19 +25,35 @@ const { values, positionals } = parseArgs({
     people: { type: 'string', default: '' },
     /** Values of the app's `min_confidence`, separated by commas; each gives a row of the table. */
     confidence: { type: 'string', default: '0.3,0.5,0.7' },
+    /** Knowledge of the predictor, separated by commas: `nothing`, `session`, `memory`. */
+    knows: { type: 'string', default: 'nothing,session,memory' },
+    /** Number of choices that are shown at once. */
+    choices: { type: 'string', default: '1' },
+    /** Accepts a suggestion whose first word is right, and deletes the rest. */
+    eager: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     /** Fits the weights of the confidence to what was typed, and prints them instead of the table. */
     fit: { type: 'boolean', default: false },
   },
 });
 
-/** Ways to run the predictor: it knows only the session's earlier messages, or all earlier messages of the person. */
-const KNOWLEDGE = { session: false, memory: true };
+/**
+ * Ways to run the predictor: it knows nothing, as before a person's first message, the earlier messages of the session,
+ * or all earlier messages of the person.
+ */
+const KNOWLEDGE = {
+  nothing: { session: false, memory: false },
+  session: { session: true, memory: false },
+  memory: { session: true, memory: true },
+};
+type Knowledge = (typeof KNOWLEDGE)[keyof typeof KNOWLEDGE];
 const LIMITS = { model: 'local', timeoutMs: 10_000, signal: new AbortController().signal };
 const CALL = { ...LIMITS, charge: { accountId: null, appId: null, workId: '', attempt: 1, kind: 'bench' } };
 const predictor = new LocalProvider();
 
 interface Sample {
+  /** False if only the background has the continuation. */
+  hasOwn: boolean;
   features: number[];
   right: boolean;
 }
@@ -46,38 +64,42 @@ async function run(): Promise<void> {
   const people = histories.filter(({ person }) => wanted.some((name) => person.includes(name)));
   if (values.fit) {
     const samples: Sample[] = [];
-    for (const history of people) await typeAll(history, { remembers: true, minConfidence: 0.3, samples });
-    console.log(
-      fitWeights(samples)
-        .map((weight) => weight.toFixed(3))
-        .join(', '),
-    );
+    for (const history of people)
+      for (const knows of Object.values(KNOWLEDGE))
+        await typeAll(history, { knows, minConfidence: 0.3, samples });
+    for (const hasOwn of [true, false]) {
+      const weights = fitWeights(samples.filter((sample) => sample.hasOwn === hasOwn));
+      console.log(hasOwn ? 'own' : 'background', weights.map((weight) => weight.toFixed(3)).join(', '));
+    }
     return;
   }
   console.log(
-    '| person | knows | min_confidence | characters saved | accepted of shown | shown per key | ms p95 |',
+    '| person | knows | min_confidence | characters saved | accepted of shown | retained | wrong per 100 keys | ms p95 |',
   );
-  console.log('|---|---|--:|--:|--:|--:|--:|');
+  console.log('|---|---|--:|--:|--:|--:|--:|--:|');
   for (const history of people)
-    for (const [knows, remembers] of Object.entries(KNOWLEDGE))
+    for (const [name, knows] of Object.entries(KNOWLEDGE).filter(([name]) => values.knows.includes(name)))
       for (const minConfidence of values.confidence.split(',').map(Number)) {
-        const { typed, times } = await typeAll(history, { remembers, minConfidence });
-        const { characters, keys, shown, taken, saved } = total(typed);
+        const { typed, times } = await typeAll(history, { knows, minConfidence });
+        const { characters, keys, shown, taken, accepted, kept, saved } = total(typed);
         const p95 = times.toSorted((a, b) => a - b)[Math.floor(0.95 * times.length)] ?? 0;
-        const shares = [saved / characters, taken / shown, shown / keys].map(
+        const shares = [saved / characters, taken / shown, kept / accepted].map(
           (share) => `${(100 * share).toFixed(1)} %`,
         );
-        console.log(`| ${[history.person, knows, minConfidence, ...shares, p95.toFixed(2)].join(' | ')} |`);
+        const wrong = ((100 * (shown - taken)) / keys).toFixed(1);
+        console.log(
+          `| ${[history.person, name, minConfidence, ...shares, wrong, p95.toFixed(2)].join(' | ')} |`,
+        );
       }
 }
 
 interface TypingOptions {
-  remembers: boolean;
+  knows: Knowledge;
   minConfidence: number;
   samples?: Sample[];
 }
 
-async function typeAll({ messages }: History, { remembers, minConfidence, samples }: TypingOptions) {
+async function typeAll({ messages }: History, { knows, minConfidence, samples }: TypingOptions) {
   const typable = [...messages.keys()].filter((at) =>
     looksTyped(messages[at] ?? { agent: '', text: '', session: '' }),
   );
@@ -91,25 +113,25 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
     const at = later[Math.floor((n * later.length) / count)] ?? 0;
     for (; known < at; known += 1) written.add(messages[known]?.text ?? '', messages[known]?.session ?? '');
     const { text } = messages[at] ?? { text: '' };
-    const conversation = conversationBefore(messages, at);
+    const conversation = knows.session ? conversationBefore(messages, at) : [];
     const judged = new Set<string>();
-    typed.push(
-      await typeOut(text, async (draft) => {
-        const { tails } = draftEndOf(draft);
-        const local = {
-          phrases: remembers ? written.recall(tails) : [],
-          minConfidence,
-          taken: 0,
-          dismissed: 0,
-        };
-        const task = taskOf(draft, conversation, local);
-        if (samples !== undefined) judge(task, text, judged, samples);
-        const since = performance.now();
-        const { completion, confidence } = await predictor.predict(task, CALL);
-        times.push(performance.now() - since);
-        return confidence >= minConfidence ? completion : '';
-      }),
-    );
+    const complete: Complete = async (draft) => {
+      const { tails } = draftEndOf(draft);
+      const local = {
+        phrases: knows.memory ? written.recall(tails) : [],
+        minConfidence,
+        taken: 0,
+        dismissed: 0,
+      };
+      const task = { ...taskOf(draft, conversation, local), alternatives: Number(values.choices) - 1 };
+      if (samples !== undefined) judge(task, text, judged, samples);
+      const since = performance.now();
+      const { completion, confidence, alternatives = [], together } = await predictor.predict(task, CALL);
+      times.push(performance.now() - since);
+      const isShown = (together ?? confidence) >= minConfidence;
+      return isShown && completion !== '' ? [completion, ...alternatives] : [];
+    };
+    typed.push(await typeOut(text, complete, values.eager));
   }
   return { typed, times };
 }
@@ -117,11 +139,16 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
 /** Records each continuation as a sample only once, although it may come again at the following keys. */
 function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string>, samples: Sample[]): void {
   const end = draftEndOf(task.draft);
-  for (const continuation of continuations(evidenceFor(task, end), end)) {
+  for (const continuation of continuations(evidenceFor(task, end), end, backgroundsFor(task))) {
     const beginning = task.draft + continuation.text;
     if (judged.has(beginning)) continue;
     judged.add(beginning);
-    samples.push({ features: featuresOf(continuation.basis), right: isTyped(text, beginning) });
+    const { basis } = continuation;
+    samples.push({
+      hasOwn: basis.support > 0,
+      features: featuresOf(basis),
+      right: isTyped(text, beginning),
+    });
   }
 }
 

@@ -39,7 +39,9 @@ const GENERATIONS = 1000;
 
 async function endLogIns(client: pg.Client): Promise<void> {
   await client.query('update accounts set login_generation = login_generation + $1', [GENERATIONS]);
-  await client.query('truncate refresh_tokens, web_sessions, password_resets');
+  await client.query(
+    'truncate refresh_tokens, web_sessions, password_resets, email_changes, passkey_challenges, grant_codes',
+  );
   await client.query(
     `insert into rate_limits (key, points, expire) values ($1, 1, extract(epoch from now()) * 1000 + $2)
      on conflict (key) do update set points = 1, expire = excluded.expire`,
@@ -49,11 +51,15 @@ async function endLogIns(client: pg.Client): Promise<void> {
 
 /** Columns that are compared with those of the replaced database, by table. */
 const COMPARED_COLUMNS = {
-  accounts: 'id, password_hash, active, login_generation, erasing_at',
+  accounts: 'id, email, email_key, password_hash, active, login_generation, erasing_at',
   service_keys: 'id',
+  passkeys: 'id, counter',
+  grants: 'id, refreshes',
   refresh_tokens: 'hash',
+  ended_log_ins: '*',
   web_sessions: 'hash',
   password_resets: 'hash',
+  email_changes: 'hash',
   invites: 'id, used_at',
   apps: 'id, fingerprint_key, active, redirect_uris',
   app_keys: '*',
@@ -68,6 +74,10 @@ const REPLAYS = {
     ${ERASE_ACCOUNTS} and not exists (select from replaced_accounts r where r.id = a.id and r.erasing_at is null)`,
   disabled_accounts: `
     update accounts a set active = false from replaced_accounts r where r.id = a.id and a.active and not r.active`,
+  changed_emails: `
+    update accounts a set email = r.email, email_key = r.email_key
+      from replaced_accounts r where r.id = a.id and a.erasing_at is null and r.email_key <> a.email_key
+       and not exists (select from accounts o where o.email_key = r.email_key)`,
   changed_passwords: `
     update accounts a set password_hash = r.password_hash
       from replaced_accounts r where r.id = a.id and a.erasing_at is null and r.password_hash <> a.password_hash`,
@@ -76,12 +86,26 @@ const REPLAYS = {
       from replaced_accounts r where r.id = a.id and r.login_generation > a.login_generation`,
   revoked_service_keys: `
     delete from service_keys k where not exists (select from replaced_service_keys r where r.id = k.id)`,
+  removed_passkeys: `
+    delete from passkeys k where not exists (select from replaced_passkeys r where r.id = k.id)`,
+  used_passkeys: `
+    update passkeys k set counter = r.counter from replaced_passkeys r where r.id = k.id and r.counter > k.counter`,
+  revoked_grants: `
+    delete from grants g where not exists (select from replaced_grants r where r.id = g.id)`,
+  renewed_grants: `
+    update grants g set refreshes = r.refreshes
+      from replaced_grants r where r.id = g.id and r.refreshes > g.refreshes`,
   ended_refresh_tokens: `
     delete from refresh_tokens t where not exists (select from replaced_refresh_tokens r where r.hash = t.hash)`,
+  ended_log_ins: `
+    insert into ended_log_ins select r.* from replaced_ended_log_ins r
+     where exists (select from accounts a where a.id = r.account_id) on conflict do nothing`,
   ended_web_sessions: `
     delete from web_sessions t where not exists (select from replaced_web_sessions r where r.hash = t.hash)`,
   used_password_links: `
     delete from password_resets t where not exists (select from replaced_password_resets r where r.hash = t.hash)`,
+  used_email_links: `
+    delete from email_changes t where not exists (select from replaced_email_changes r where r.hash = t.hash)`,
   used_invites: `
     update invites i set used_at = now() where used_at is null
        and not exists (select from replaced_invites r where r.id = i.id and r.used_at is null)`,
@@ -134,8 +158,13 @@ async function replay(client: pg.Client, replacedUrl: string): Promise<Ended> {
 /** With a database of another installation, all accounts would count as erased. Apps are never deleted. */
 async function assertReplaced(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ known: boolean }>(
-    'select bool_and(r.id is not null) as known from apps a left join replaced_apps r using (id, fingerprint_key)',
+    `select coalesce(bool_and(r.id is not null),
+                     not exists (select from accounts)
+                     or exists (select from accounts join replaced_accounts using (id))) as known
+       from apps a left join replaced_apps r using (id, fingerprint_key)`,
   );
   if (rows[0]?.known !== true)
-    throw new AdminError('--replaces names another database than that of the backup: it lacks an app of it');
+    throw new AdminError(
+      '--replaces names another database than that of the backup: it lacks an app or all accounts of it',
+    );
 }

@@ -1,11 +1,8 @@
-import type { App, AppKey } from '../../../shared/db/entities/app.ts';
-import { type AppChange, createApp, listApps, listKeys, updateApp } from '../../../shared/db/stores/apps.ts';
-import { type RefusalSummary, refusalsByApp, refusalsOf } from '../../../shared/db/stores/refusals.ts';
-import { readUsage } from '../../../shared/db/stores/usage.ts';
+import { presentApp, readAppReport } from '../../../shared/db/stores/app-report.ts';
+import { type AppChange, createApp, listApps, updateApp } from '../../../shared/db/stores/apps.ts';
+import { refusalsByApp } from '../../../shared/db/stores/refusals.ts';
 import { type PartyLoad, readPartyLoad } from '../../../shared/db/stores/work/operate.ts';
-import { FEATURES } from '../../../shared/domain/app.ts';
-import { usageReport } from '../../../shared/domain/usage.ts';
-import { catalogue, type ErrorCode } from '../../../shared/errors/catalogue.ts';
+import { FEATURES } from '../../../shared/schemas/apps.ts';
 import { PLANS } from '../../../shared/schemas/limits.ts';
 import type { UsageResponse } from '../../../shared/schemas/usage.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
@@ -19,6 +16,7 @@ import {
   redirectUri,
   requireValue,
   unknownApp,
+  userId,
 } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
 import { fieldLines, fieldsOutcome, table } from '../text.ts';
@@ -27,11 +25,13 @@ const APP_KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties =
 
 export const appCreate = command({
   summary: 'Create an app and its first key',
-  synopsis: '--name N [--redirect-uri U]… [--plan sandbox|paid] [--cap-cents N]',
+  synopsis: '--name N [--redirect-uri U]… [--native] [--plan sandbox|paid] [--cap-cents N] [--owner USER_ID]',
   example: '--name "My app" --redirect-uri https://app.example/back',
   options: {
     name: { type: 'string' },
     'redirect-uri': { type: 'string', multiple: true, default: [] },
+    native: { type: 'boolean', default: false },
+    owner: { type: 'string' },
     plan: { type: 'string', default: 'sandbox' },
     'cap-cents': { type: 'string', default: 'none' },
   },
@@ -39,6 +39,8 @@ export const appCreate = command({
     const app = {
       name: appName(requireValue('--name', values.name)),
       redirectUris: values['redirect-uri'].map(redirectUri),
+      native: values.native,
+      ...(values.owner !== undefined && { owner: userId(values.owner) }),
       plan: choice('--plan', values.plan, PLANS),
       capCents: capCents(values['cap-cents']),
     };
@@ -75,7 +77,7 @@ export const appShow = command({
 export const appUpdate = command({
   summary: 'Change an app; each ingress follows within a second',
   synopsis:
-    'APP_ID [--name N] [--plan sandbox|paid] [--cap-cents N|none] [--redirect-uri U]… [--min-confidence X]' +
+    'APP_ID [--name N] [--plan sandbox|paid] [--cap-cents N|none] [--redirect-uri U]… [--native|--no-native] [--min-confidence X]' +
     ' [--supersede|--no-supersede] [--on-disconnect continue|cancel] [--enable F]… [--disable F]…' +
     ' [--active|--inactive]',
   example: `${EXAMPLE_ID} --plan paid`,
@@ -85,6 +87,7 @@ export const appUpdate = command({
     'cap-cents': { type: 'string' },
     'redirect-uri': { type: 'string', multiple: true },
     'min-confidence': { type: 'string' },
+    native: { type: 'boolean' },
     supersede: { type: 'boolean' },
     'on-disconnect': { type: 'string' },
     enable: { type: 'string', multiple: true },
@@ -101,6 +104,7 @@ export const appUpdate = command({
       capCents: mapGiven(values['cap-cents'], capCents),
       redirectUris: values['redirect-uri']?.map(redirectUri),
       minConfidence: mapGiven(values['min-confidence'], confidence),
+      native: values.native,
       supersede: values.supersede,
       onDisconnect: mapGiven(values['on-disconnect'], (what) =>
         choice('--on-disconnect', what, ['continue', 'cancel']),
@@ -136,23 +140,23 @@ function mapGiven<T, R>(value: T | undefined, read: (value: T) => R): R | undefi
 }
 
 async function showApp({ em, database, config }: Admin, id: string): Promise<Outcome> {
-  const usage = await readUsage(em, id);
-  if (usage === undefined) throw unknownApp(id);
-  const fields = presentApp(usage.app);
-  const keys = (await listKeys(em, id)).map(presentKey);
-  const used = presentUsage(usageReport(usage.app, usage.month, usage.counts, config.sandboxUnits));
-  const using = presentLoad(await readPartyLoad(database.pool, APP_KINDS, id));
-  const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
+  const { pool } = database;
+  const report = await readAppReport({ pool, em, sandboxUnits: config.sandboxUnits }, id);
+  if (report === undefined) throw unknownApp(id);
+  const { keys, used: usage, days, refused, ...fields } = report;
+  const used = presentUsage(usage);
+  const using = presentLoad(await readPartyLoad(pool, APP_KINDS, id));
   const text = [
     fieldLines(fields),
     table(keys, ['prefix', 'created_at', 'expires_at']),
     `Used in ${usage.month}:\n${fieldLines(used)}`,
+    ...(days.length === 0 ? [] : [`Used by day:\n${table(days, ['date', 'prediction_units'])}`]),
     `Using now:\n${fieldLines(using)}`,
     refused.length === 0
       ? 'Refused in the last 24 hours: nothing'
       : `Refused in the last 24 hours:\n${table(refused, ['code', 'calls', 'last_at', 'means'])}`,
   ].join('\n\n');
-  return { data: { ...fields, keys, used: { month: usage.month, ...used }, using, refused }, text };
+  return { data: { ...fields, keys, used: { month: usage.month, ...used }, days, using, refused }, text };
 }
 
 function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox_remaining }: UsageResponse) {
@@ -161,30 +165,4 @@ function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox
 
 function presentLoad({ queued, running, oldestS }: PartyLoad) {
   return { queued, running, oldest_queued_s: oldestS };
-}
-
-function presentRefusals({ code, calls, lastAt }: RefusalSummary) {
-  const means = Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode].message : null;
-  return { code, calls, last_at: lastAt, means };
-}
-
-/** Names the fields as `/v1` does. */
-function presentApp(app: App) {
-  return {
-    app_id: app.id,
-    name: app.name,
-    plan: app.plan,
-    monthly_cap_cents: app.capCents ?? null,
-    active: app.active,
-    redirect_uris: app.redirectUris,
-    min_confidence: app.minConfidence,
-    supersede: app.supersede,
-    on_disconnect: app.onDisconnect,
-    disabled: app.disabled,
-    created_at: app.createdAt,
-  };
-}
-
-function presentKey({ prefix, createdAt, expiresAt }: AppKey) {
-  return { prefix, created_at: createdAt, expires_at: expiresAt ?? null };
 }

@@ -1,6 +1,7 @@
 import { type AdminConfig, adminConfig } from '../../../shared/config/config.ts';
 import { openDatabase } from '../../../shared/db/orm.ts';
 import { markPlace } from '../../../shared/db/place.ts';
+import { noteBackup } from '../../../shared/db/stores/installation.ts';
 import { createLog } from '../../../shared/log.ts';
 import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { type Ended, endAfterRestore } from '../archive/after-restore.ts';
@@ -19,8 +20,9 @@ export const backup = command({
   example: 'forecue-2026-11-25.backup',
   operand: fileName,
   read(_, file) {
-    return async ({ config }) => {
+    return async ({ config, em }) => {
       const { version, taken_at, bytes } = await writeBackup(config.database.directUrl, file);
+      await noteBackup(em, new Date(taken_at));
       const text = `${escapeInvisible(file)} has every row of ${taken_at}, in ${bytes} bytes. It holds people's texts: keep it as safe as the database.`;
       return { data: { file, version, taken_at, bytes }, text };
     };

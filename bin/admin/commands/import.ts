@@ -1,25 +1,28 @@
 import { isLockTimeout } from '../../../shared/db/faults.ts';
 import { findByEmail } from '../../../shared/db/stores/accounts.ts';
+import { restoreReceipts } from '../../../shared/db/stores/exported-events.ts';
 import { recordBatch } from '../../../shared/db/stores/recording/record.ts';
 import { checkBatch, receiptOf } from '../../../shared/domain/recording.ts';
-import { IMPORTER } from '../../../shared/domain/witness.ts';
+import { IMPORTER, type Witness } from '../../../shared/domain/witness.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
+import type { RecordingReceipt } from '../../../shared/schemas/recording.ts';
 import { print } from '../../../shared/text/visible.ts';
 import { retry } from '../../../shared/timing/retry.ts';
 import { type FoundFile, findFiles } from '../../../shared/transcripts/find-files.ts';
 import { importFile } from '../../../shared/transcripts/import-file.ts';
-import type { FindOwner, StoreBatch } from '../../../shared/transcripts/recorder.ts';
+import type { JsonObject } from '../../../shared/transcripts/json.ts';
 import { FileReport, faultsIn, Progress } from '../../../shared/transcripts/report.ts';
 import { AdminError } from '../admin-error.ts';
 import { requireValue } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
+import { importExport, isExport } from '../exported-account.ts';
 import { table } from '../text.ts';
 
 const LOCKED_ACCOUNT_RETRY = { firstMs: 200, longestMs: 2000, tries: 10 };
 const COUNT_FIELDS = ['stored', 'duplicates', 'invalid', 'skipped', 'unread', 'broken'] as const;
 
 export const importTranscripts = command({
-  summary: "Import transcripts of a person's work with agents",
+  summary: "Import transcripts of a person's work with agents, or an export of an account",
   synopsis: '--user EMAIL FILE…',
   example: '--user ada@example.com ~/.claude/projects',
   options: { user: { type: 'string' } },
@@ -33,7 +36,7 @@ export const importTranscripts = command({
     return async (admin) => {
       const accountId = await accountIdOf(admin, email);
       const files = await findFiles(paths);
-      return importAll({ store: storeOf(admin, accountId), owner: async () => accountId }, files);
+      return importAll(importerOf(admin, accountId), files);
     };
   },
 });
@@ -44,29 +47,54 @@ async function accountIdOf({ em }: Admin, email: string): Promise<string> {
   throw new AdminError('there is no active user with this e-mail address: `user list` shows the users');
 }
 
+interface ReadOptions {
+  signal: AbortSignal;
+  progress(bytes: number): void;
+}
+
+type ImportOne = (path: string, report: FileReport, options: ReadOptions) => Promise<void>;
+
+function importerOf(admin: Admin, accountId: string): ImportOne {
+  const { em } = admin;
+  const store = storeOf(admin, accountId);
+  const reportedStore = storeOf(admin, accountId, { ...IMPORTER, vouches: false });
+  return async (path, report, options) => {
+    if (!(await isExport(path)))
+      return importFile(path, report, { store, owner: async () => accountId, ...options });
+    return importExport(path, report, {
+      em,
+      accountId,
+      async record(events, { reported }) {
+        const receipt = await (reported ? reportedStore : store)(events);
+        await restoreReceipts(em.fork(), accountId, events);
+        return receipt;
+      },
+      ...options,
+    });
+  };
+}
+
 /**
  * Returns a function that checks and stores events by the rules of the API. The function may throw `quota_exceeded` or
  * `not_authenticated`.
  */
-function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): StoreBatch {
+function storeOf(
+  { database: { pool }, config: { quotas } }: Admin,
+  accountId: string,
+  witness: Witness = IMPORTER,
+): (events: readonly JsonObject[]) => Promise<RecordingReceipt> {
   return async (events) => {
     const batch = await checkBatch(events, Date.now());
     if (batch.events.length === 0) return receiptOf(batch, { accepted: 0, foreign: [] });
-    const result = await retry(
-      () => recordBatch(pool, accountId, batch.events, { witness: IMPORTER, quotas }),
-      {
-        ...LOCKED_ACCOUNT_RETRY,
-        when: (error, tries) => isLockTimeout(error) && tries < LOCKED_ACCOUNT_RETRY.tries,
-      },
-    );
+    const result = await retry(() => recordBatch(pool, accountId, batch.events, { witness, quotas }), {
+      ...LOCKED_ACCOUNT_RETRY,
+      when: (error, tries) => isLockTimeout(error) && tries < LOCKED_ACCOUNT_RETRY.tries,
+    });
     return receiptOf(batch, result);
   };
 }
 
-async function importAll(
-  into: { store: StoreBatch; owner: FindOwner },
-  files: readonly FoundFile[],
-): Promise<Outcome> {
+async function importAll(importOne: ImportOne, files: readonly FoundFile[]): Promise<Outcome> {
   const interruption = new AbortController();
   // Uses `on`, not `once`: npm passes Ctrl-C on to a process that already got it from the terminal.
   process.on('SIGINT', () => interruption.abort());
@@ -79,7 +107,7 @@ async function importAll(
     const report = new FileReport(path);
     reports.push(report);
     try {
-      await importFile(path, report, { ...into, signal, progress: (bytes) => progress.add(bytes, reports) });
+      await importOne(path, report, { signal, progress: (bytes) => progress.add(bytes, reports) });
       // Reports a file that is no transcript only if the command names it.
       if (!isNamed && report.format === null) reports.pop();
       report.conclude({ isNamed });

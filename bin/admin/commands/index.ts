@@ -13,6 +13,7 @@ import { queueList } from './queue-list.ts';
 import { top } from './top.ts';
 import { usage } from './usage.ts';
 import { userCreate, userDisable, userEnable, userErase, userList, userResetPassword } from './user.ts';
+import { webhookCreate, webhookDelete, webhookList, webhookReplay, webhookRotate } from './webhook.ts';
 
 /** All commands by name, in the order of the help. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
@@ -23,6 +24,11 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['app deactivate', appDeactivate],
   ['key rotate', keyRotate],
   ['key revoke', keyRevoke],
+  ['webhook create', webhookCreate],
+  ['webhook list', webhookList],
+  ['webhook rotate', webhookRotate],
+  ['webhook replay', webhookReplay],
+  ['webhook delete', webhookDelete],
   ['user create', userCreate],
   ['user list', userList],
   ['user disable', userDisable],

@@ -97,7 +97,7 @@ const LINK_HOURS = 24;
 
 async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
   const ingress = ingressAddressOf(config.publicUrl);
-  const issued = await issueToken(em, 'password_resets', account, LINK_HOURS);
+  const issued = await issueToken(em, 'password_resets', account, { lifetimeHours: LINK_HOURS });
   if (issued === undefined) throw new AdminError('the user has changed in this very moment: try again');
   const data = { ...presentUser(account), link: passwordResetLink(ingress, issued.token) };
   return fieldsOutcome(data, `The link is shown only this once. It works once, within ${LINK_HOURS} hours.`);

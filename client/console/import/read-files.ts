@@ -50,7 +50,7 @@ export async function readFiles(
     found.events.push(...transcript.end());
     report.conclude({ isNamed: files.length === 1 });
     found.faults.push(...faultsIn([report]));
-    if (report.format === null) found.unknown += 1;
+    if (report.format === null && report.failed === null) found.unknown += 1;
   }
   for (const event of found.events) {
     sessions.add(event['session_id'] ?? '');

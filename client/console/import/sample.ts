@@ -1,6 +1,7 @@
 import type { AccountClient } from '../../src/api.ts';
 
 const AGENT = 'coder';
+/** Source and project of the sample's rows: lists show the project, and filter by it. */
 const SOURCE = 'sample';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Questions of an agent, and the sample person's replies on each of eight days. */
@@ -30,7 +31,7 @@ export async function loadSample(client: AccountClient, userId: string): Promise
       const session_id = sessionIdOf(userId, day);
       const id = `${session_id}-${at}-${crypto.randomUUID()}`;
       const time = (ms: number) => new Date(firstDayMs + day * DAY_MS + at * 60_000 + ms).toISOString();
-      const shared = { session_id, agent: AGENT, source: SOURCE };
+      const shared = { session_id, agent: AGENT, source: SOURCE, project: SOURCE };
       return [
         { ...shared, id, type: 'agent.prompt' as const, prompt, occurred_at: time(0) },
         {

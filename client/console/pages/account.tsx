@@ -1,9 +1,14 @@
 import { useState } from 'preact/hooks';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
+import { EmailForm } from '../parts/email-form.tsx';
 import { FreshLogIn } from '../parts/fresh.tsx';
-import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
+import { submitHandler, useAction, useLoad, useSaves } from '../parts/hooks.ts';
+import { LogIns } from '../parts/log-ins.tsx';
+import { Notices } from '../parts/notices.tsx';
+import { Passkeys } from '../parts/passkeys.tsx';
 import { Button, Card, ErrorNote, Field, FormError, faultOf, SuccessNote, Title } from '../parts/ui.tsx';
+import { Webhooks } from '../parts/webhooks.tsx';
 import { choose, language, languages, number, t } from '../strings/index.ts';
 
 export function Account() {
@@ -11,13 +16,20 @@ export function Account() {
   return (
     <>
       <Title lead={t.account.lead(user.email)}>{t.account.title}</Title>
-      <NameForm />
-      <PasswordForm />
-      <LogOutEverywhere />
-      <TokensCard />
-      <LanguageChoice />
-      <ExportCard />
-      <EraseCard />
+      <div class="settings">
+        <NameForm />
+        <LanguageChoice />
+        <EmailForm />
+        <PasswordForm />
+        <LogOutEverywhere />
+        <TokensCard />
+        <Notices />
+        <Webhooks />
+        <ExportCard />
+        <EraseCard />
+      </div>
+      <Passkeys />
+      <LogIns />
     </>
   );
 }
@@ -25,26 +37,18 @@ export function Account() {
 function NameForm() {
   const { client, user, setUser } = useSignedIn();
   const [name, setName] = useState(user.name);
-  const [isSaved, setSaved] = useState(false);
-  const saving = useAction(async () => {
-    setUser(await client.changeAccount({ name: name.trim() }));
-    setSaved(true);
+  const [saved, setSaved] = useState<string>();
+  const saving = useSaves(async (typed: string) => {
+    setUser(await client.changeAccount({ name: typed.trim() }));
+    setSaved(typed);
   });
   return (
     <Card title={t.account.profile}>
-      <form onSubmit={submitHandler(saving.run)}>
-        <Field
-          label={t.account.name}
-          value={name}
-          onInput={(typed) => {
-            setName(typed);
-            setSaved(false);
-          }}
-          autocomplete="name"
-        />
-        <Button isBusy={saving.isBusy}>{t.account.save}</Button>
+      <form onSubmit={submitHandler(() => saving.run(name))}>
+        <Field label={t.account.name} value={name} onInput={setName} autocomplete="name" />
+        <Button>{t.account.save}</Button>
       </form>
-      {isSaved && <SuccessNote>{t.account.saved}</SuccessNote>}
+      {saved === name && <SuccessNote>{t.account.saved}</SuccessNote>}
       <ErrorNote error={saving.error} />
     </Card>
   );

@@ -1,13 +1,14 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FeedbackRequest, ReplySummary } from '../../src/api.ts';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
 import { Batch } from '../parts/batch.tsx';
-import { useSignedIn } from '../parts/context.ts';
+import { useSignedIn, WaitingContext } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useHeld } from '../parts/held.ts';
-import { useLoad } from '../parts/hooks.ts';
-import { Button, Card, EmptyNote, ErrorNote, LongText, Skeleton, Title } from '../parts/ui.tsx';
-import { moment, percent, t } from '../strings/index.ts';
+import { useLoad, useRoute } from '../parts/hooks.ts';
+import { Button, EmptyNote, ErrorNote, LongText, Skeleton, Title } from '../parts/ui.tsx';
+import { WaitingList } from '../parts/waiting-list.tsx';
+import { t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
 const TYPING_FIELDS = 'input, textarea, select';
@@ -17,19 +18,28 @@ const REPEATING_KEYS = ['j', 'k'];
 interface Decision {
   id: string;
   feedback: FeedbackRequest;
+  /** True if nothing was predicted: then there is nothing to be wrong about. */
+  isAbstention: boolean;
 }
 
 export function Inbox() {
   const { client } = useSignedIn();
+  const reportWaiting = useContext(WaitingContext);
   const [decidedIds, setDecidedIds] = useState<ReadonlySet<string>>(new Set());
   const [chosenId, setChosenId] = useState<string>();
   const sending = useDecisions(({ id }) => setDecidedIds(withoutId(decidedIds, id)));
-  const { value, error, again } = useLoad(async () => {
-    await sending.settle();
-    return client.listReplies({ status: 'escalated', limit: PAGE_SIZE });
-  }, []);
+  const { value, error, again } = useLoad(
+    async () => {
+      await sending.settle();
+      return client.listReplies({ status: 'escalated', trial: 'false', limit: PAGE_SIZE });
+    },
+    [],
+    ['predictions'],
+  );
+  const { rest: named } = useRoute();
   const { held, hold, drop } = useHeld(sending);
   const root = useRef<HTMLElement>(null);
+  const read = useDetails();
 
   const waiting = (value?.results ?? []).filter(({ id }) => !decidedIds.has(id));
   const at = Math.max(
@@ -37,18 +47,30 @@ export function Inbox() {
     waiting.findIndex(({ id }) => id === chosenId),
   );
   const current = waiting[at];
+  const next = waiting[at + 1];
   const hasMore = value !== undefined && value.total > value.results.length;
   const isOver = value !== undefined && current === undefined;
+  useEffect(() => {
+    if (value) reportWaiting(value.total - value.results.length + waiting.length);
+  }, [value, waiting.length]);
   useEffect(() => {
     if (isOver && hasMore) again();
   }, [isOver, value]);
   const move = (by: number) => setChosenId(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
+  /** Focuses this section, which handles the keys, because the pressed button may be gone. */
+  const focus = () => root.current?.focus({ preventScroll: true });
   useEffect(() => {
     // Keeps the current prediction in view when newer ones are loaded.
     setChosenId(current?.id);
-    // Focuses this section, which handles the keys, because the pressed button may be gone.
-    root.current?.focus({ preventScroll: true });
+    focus();
   }, [current?.id]);
+
+  useEffect(() => {
+    // A notification names the one that the person wants to see.
+    if (!waiting.some(({ id }) => id === named)) return;
+    setChosenId(named);
+    location.replace('#/inbox');
+  }, [named, value]);
 
   const decide = async (decision: Decision) => {
     hold(decision);
@@ -62,48 +84,76 @@ export function Inbox() {
     setChosenId(taken.id);
   };
   return (
-    <>
-      <Title lead={t.inbox.lead}>{t.inbox.title}</Title>
+    <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.listLabel} onKeyDown={pressByKey}>
+      <Title tools={<Tools held={held} onUndo={undo} onMove={current && move} />}>{t.inbox.title}</Title>
       <ErrorNote error={error ?? sending.error} again={again} />
       {(value === undefined || (isOver && hasMore)) && error === undefined && <Skeleton lines={5} />}
-      <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.listLabel} onKeyDown={pressByKey}>
-        <div class="row">
-          {current && (
-            <>
-              <Button shortcut="k" onPress={() => move(-1)}>
-                {t.inbox.previous}
-              </Button>
-              <Button shortcut="j" onPress={() => move(1)}>
-                {t.inbox.next}
-              </Button>
-            </>
-          )}
-          <span role="status">{held && t.inbox.held[held.feedback.status]}</span>
-          {held && (
-            <Button shortcut="u" onPress={undo}>
-              {t.inbox.undo}
-            </Button>
-          )}
-        </div>
-        {isOver && !hasMore && <EmptyNote text={t.inbox.empty} href="#/try" link={t.nav.try} />}
-        {current && (
-          <div class="columns">
-            <div>
-              <WaitingList waiting={waiting} current={current.id} onChoose={setChosenId} />
-              {hasMore && <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>}
-              <p class="quiet small">{t.inbox.keys}</p>
-            </div>
-            <WaitingReply
-              key={current.id}
-              id={current.id}
-              onDecide={(feedback) => decide({ id: current.id, feedback })}
-            />
+      {isOver && !hasMore && <EmptyNote text={t.inbox.empty} href="#/try" link={t.nav.try} />}
+      {current && (
+        <div class="mail">
+          <div>
+            <WaitingList waiting={waiting} current={current.id} onChoose={setChosenId} onUnfold={focus} />
+            {hasMore && <p class="quiet small">{t.inbox.more(value.total - value.results.length)}</p>}
+            <p class="quiet small by-keyboard">{t.inbox.keys}</p>
           </div>
-        )}
-      </section>
+          <WaitingReply
+            key={current.id}
+            read={() => read(current.id)}
+            // The next one is there when the person comes to it.
+            onShown={() => next && read(next.id)}
+            onDecide={(feedback) =>
+              decide({ id: current.id, feedback, isAbstention: current.candidates.length === 0 })
+            }
+          />
+        </div>
+      )}
       <Batch onPredicted={again} />
-    </>
+    </section>
   );
+}
+
+interface ToolsProps {
+  held: Decision | undefined;
+  onUndo(): void;
+  onMove: ((by: number) => void) | undefined;
+}
+
+function Tools({ held, onUndo, onMove }: ToolsProps) {
+  return (
+    <div class="tools">
+      <span role="status">{held && heldText(held)}</span>
+      {held && (
+        <Button shortcut="u" onPress={onUndo}>
+          {t.inbox.undo}
+        </Button>
+      )}
+      {onMove && (
+        <>
+          <Button shortcut="k" onPress={() => onMove(-1)}>
+            {t.inbox.previous}
+          </Button>
+          <Button shortcut="j" onPress={() => onMove(1)}>
+            {t.inbox.next}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+const heldText = ({ feedback: { status }, isAbstention }: Decision) =>
+  status === 'rejected' && isAbstention ? t.inbox.dismissed : t.inbox.held[status];
+
+/** Reads each prediction once, with the memory behind it. */
+function useDetails(): (id: string) => Promise<ReplyDetail> {
+  const { client } = useSignedIn();
+  const known = useRef(new Map<string, Promise<ReplyDetail>>());
+  return (id) => {
+    const reading = known.current.get(id) ?? client.readReply(id, { evidence: 'true' });
+    known.current.set(id, reading);
+    reading.catch(() => known.current.delete(id));
+    return reading;
+  };
 }
 
 function useDecisions(onFailed: (decision: Decision) => void) {
@@ -147,51 +197,30 @@ function dropRepeatedClick(event: MouseEvent): void {
   event.stopPropagation();
 }
 
-interface WaitingListProps {
-  waiting: readonly ReplySummary[];
-  current: string;
-  onChoose(id: string): void;
-}
-
-function WaitingList({ waiting, current, onChoose }: WaitingListProps) {
-  return (
-    <ul class="waiting">
-      {waiting.map(({ id, predicted_response, agent, created_at, confidence }) => (
-        <li key={id}>
-          <button type="button" aria-current={id === current} onClick={() => onChoose(id)}>
-            <bdi>{predicted_response.slice(0, 200).toWellFormed() || t.overview.nothing}</bdi>
-            <span class="quiet small">
-              <bdi>{agent}</bdi> · {moment(created_at)} · {percent(confidence)}
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function WaitingReply({
-  id,
-  onDecide,
-}: {
-  id: string;
+interface WaitingReplyProps {
+  read(): Promise<ReplyDetail>;
+  onShown(): void;
   onDecide(feedback: FeedbackRequest): Promise<unknown>;
-}) {
-  const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.readReply(id), []);
+}
+
+function WaitingReply({ read, onShown, onDecide }: WaitingReplyProps) {
+  const { value, error, again } = useLoad(read, []);
+  useEffect(() => {
+    if (value) onShown();
+  }, [value]);
   return (
-    <div onClickCapture={dropRepeatedClick}>
+    <div class="letter" onClickCapture={dropRepeatedClick}>
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value && (
         <>
-          <Card>
-            <blockquote>
+          <div>
+            <blockquote class="whole">
               <LongText>{value.agent_input}</LongText>
             </blockquote>
             <Decide reply={value} onDecide={onDecide} hasKeys />
-          </Card>
-          <Evidence used={value.context} />
+          </div>
+          <Evidence reply={value} />
         </>
       )}
     </div>

@@ -1,20 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { KeyRequest, KeyResponse, NewKeyResponse } from '../../src/api.ts';
+import type { KeyList, KeyRequest, NewKeyResponse } from '../../src/api.ts';
+import { ConfirmedAction, Secret } from '../parts/actions.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
-import {
-  Button,
-  Card,
-  ConfirmedAction,
-  CopyButton,
-  EmptyNote,
-  ErrorNote,
-  Field,
-  Skeleton,
-  Title,
-} from '../parts/ui.tsx';
-import { moment, percent, t } from '../strings/index.ts';
+import { Pane } from '../parts/pane.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { Button, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { day, endOfDay, localDay, moment, number, percent, t } from '../strings/index.ts';
 
 /** Scopes by the purpose of a key. An agent's key cannot speak for the person, nor erase. */
 const PURPOSES = {
@@ -23,38 +16,93 @@ const PURPOSES = {
   everything: {},
 } satisfies Record<string, Pick<KeyRequest, 'scopes'>>;
 type Purpose = keyof typeof PURPOSES;
+type ListedKey = KeyList['results'][number];
 
 export function Keys() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listKeys(), []);
+  const { value, error, again } = useLoad(
+    () => client.listKeys({ brought: 'true' }),
+    [],
+    ['keys', 'memory', 'predictions'],
+  );
+  const [isAdding, setAdding] = useState(false);
+  const revoke = (key: ListedKey, icon?: 'close') => (
+    <ConfirmedAction
+      label={t.keys.revoke}
+      of={key.label}
+      question={t.keys.revoking}
+      act={() => client.revokeKey(key.id).then(again)}
+      icon={icon}
+    />
+  );
   return (
     <>
-      <Title lead={t.keys.lead}>{t.keys.title}</Title>
-      <IssueKey onIssued={again} />
+      <Title
+        lead={t.keys.lead}
+        tools={
+          <div class="tools">
+            <Button kind="primary" onPress={() => setAdding(true)}>
+              {t.keys.add}
+            </Button>
+          </div>
+        }
+      >
+        {t.keys.title}
+      </Title>
+      {isAdding && (
+        <Pane kind="sheet" label={t.keys.add} isModal onClose={() => setAdding(false)}>
+          <h2>{t.keys.add}</h2>
+          <IssueKey onIssued={again} />
+        </Pane>
+      )}
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton />}
       {value?.results.length === 0 && <EmptyNote text={t.keys.empty} />}
-      {value?.results.map((key) => (
-        <Card key={key.id}>
-          <div class="item">
-            <div>
+      {value && value.results.length > 0 && (
+        <Rows
+          label={t.keys.title}
+          rows={value.results}
+          idOf={({ id }) => id}
+          view={(key) => ({
+            title: key.label,
+            note: key.prefix,
+            marks: [mayDo(key), broughtBy(key), ...endOf(key), usedWhen(key)],
+          })}
+          actions={(key) => revoke(key, 'close')}
+          detail={(key) => (
+            <>
               <h2>
                 <bdi>{key.label}</bdi> <code>{key.prefix}</code>
               </h2>
+              <p>{mayDo(key)}</p>
+              <p>{broughtBy(key)}</p>
               <p class="quiet small">
-                {t.keys.created(moment(key.created_at))} ·{' '}
-                {key.last_used_at === null ? t.keys.never : t.keys.used(moment(key.last_used_at))} ·{' '}
-                {key.scopes?.join(', ') ?? t.keys.purposes.everything}
+                {t.keys.created(moment(key.created_at))} · {usedWhen(key)}
                 {key.threshold_floor !== undefined && ` · ${t.keys.floorOf(percent(key.threshold_floor))}`}
+                {endOf(key).map((end) => ` · ${end}`)}
               </p>
-            </div>
-            <RevokeKey of={key} onDone={again} />
-          </div>
-        </Card>
-      ))}
+              {revoke(key)}
+            </>
+          )}
+        />
+      )}
     </>
   );
 }
+
+const mayDo = ({ scopes }: ListedKey) =>
+  scopes?.map((scope) => t.keys.scopes[scope]).join(', ') ?? t.keys.purposes.everything;
+const endOf = ({ expires_at: end }: ListedKey) =>
+  end === undefined ? [] : [new Date(end) < new Date() ? t.keys.expired : t.keys.expires(day(end))];
+/** Leaves out what it brought none of. */
+function broughtBy({ brought }: ListedKey): string {
+  const parts = Object.entries(brought ?? {}).flatMap(([what, count]) =>
+    count === 0 ? [] : [t.keys.brought[what as keyof typeof t.keys.brought](number(count))],
+  );
+  return parts.length === 0 ? t.keys.broughtNothing : parts.join(', ');
+}
+const usedWhen = ({ last_used_at }: ListedKey) =>
+  last_used_at === null ? t.keys.never : t.keys.used(moment(last_used_at));
 
 /** Proposed for a key of an agent, which may ask for a lower threshold than the person would. */
 const FLOOR = '0.8';
@@ -64,15 +112,19 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
   const [label, setLabel] = useState('');
   const [purpose, setPurpose] = useState<Purpose>('agent');
   const [floor, setFloor] = useState(FLOOR);
+  const [lastDay, setLastDay] = useState('');
   const [newKey, setNewKey] = useState<NewKeyResponse>();
   const issuing = useAction(async () => {
-    const limits = floor === '' ? {} : { threshold_floor: Number(floor) };
+    const limits = {
+      ...(floor !== '' && { threshold_floor: Number(floor) }),
+      ...(lastDay !== '' && { expires_at: endOfDay(lastDay) }),
+    };
     setNewKey(await client.issueKey({ label: label.trim(), ...PURPOSES[purpose], ...limits }));
     setLabel('');
     onIssued();
   });
   return (
-    <Card>
+    <>
       <form onSubmit={submitHandler(issuing.run)}>
         <Field label={t.keys.label} value={label} onInput={setLabel} autocomplete="off" required />
         <Choices
@@ -95,6 +147,14 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
           value={floor}
           onInput={setFloor}
         />
+        <Field
+          label={t.keys.until}
+          hint={t.keys.untilHint}
+          type="date"
+          min={localDay(new Date())}
+          value={lastDay}
+          onInput={setLastDay}
+        />
         <Button kind="primary" isBusy={issuing.isBusy}>
           {t.keys.issue}
         </Button>
@@ -103,21 +163,9 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
       {newKey && (
         <div class="alert good" role="status">
           <p>{t.keys.once}</p>
-          <div class="item">
-            <code class="secret">{newKey.key}</code>
-            <CopyButton text={newKey.key} />
-          </div>
+          <Secret text={newKey.key} />
         </div>
       )}
-    </Card>
+    </>
   );
-}
-
-function RevokeKey({ of, onDone }: { of: KeyResponse; onDone(): void }) {
-  const { client } = useSignedIn();
-  const action = useAction(async () => {
-    await client.revokeKey(of.id);
-    onDone();
-  });
-  return <ConfirmedAction label={t.keys.revoke} of={of.label} question={t.keys.revoking} action={action} />;
 }

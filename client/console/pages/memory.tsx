@@ -1,145 +1,161 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { tell } from '../parts/changes.ts';
 import { useSignedIn } from '../parts/context.ts';
-import { submitHandler, useAction, useLoad, useRoute } from '../parts/hooks.ts';
+import { submitHandler, useAction, useLoad, useParameter, useRoute } from '../parts/hooks.ts';
+import { Icon } from '../parts/icons.tsx';
 import { learn } from '../parts/learn.ts';
-import { LongList } from '../parts/long-list.tsx';
+import { MemoryRows } from '../parts/memory-rows.tsx';
+import { Pane } from '../parts/pane.tsx';
 import { Profile } from '../parts/profile.tsx';
-import { Row, type ShownRow, type Tier, tierOf } from '../parts/row.tsx';
+import { ProjectFilter } from '../parts/project-filter.tsx';
+import { listTier, TIERS, type Tier } from '../parts/tiers.ts';
 import { Timeline } from '../parts/timeline.tsx';
-import { Button, Card, EmptyNote, ErrorNote, Field, Skeleton, SuccessNote, Title } from '../parts/ui.tsx';
+import { Button, ErrorNote, Field, Title } from '../parts/ui.tsx';
 import { number, t } from '../strings/index.ts';
 
 type Tab = keyof typeof t.memory.tiers;
 const TABS = Object.keys(t.memory.tiers) as Tab[];
-const PAGE_SIZE = 100;
+/** Hits that are counted of each tier. */
+const HITS_MAX = 50;
 
-const isTier = (tab: Tab): tab is Tier => tab !== 'profile' && tab !== 'timeline';
+const isTier = (tab: Tab): tab is Tier => (TIERS as readonly Tab[]).includes(tab);
 
 export function Memory() {
   const { client } = useSignedIn();
-  const [, rest] = useRoute();
+  const { rest, query } = useRoute();
   const tab = TABS.find((one) => one === rest) ?? 'facts';
-  const stats = useLoad(() => client.readMemoryStats(), []);
-  const [turn, setTurn] = useState(0);
-  const reload = () => {
-    stats.again();
-    setTurn((one) => one + 1);
+  const q = query.get('q') ?? '';
+  const project = query.get('project') ?? '';
+  const stats = useLoad(() => client.readMemoryStats(), [], ['memory']);
+  const hits = useLoad(() => countHits(client, q, project), [q, project], ['memory']);
+  const [projects, setProjects] = useState<ReadonlySet<string>>(new Set());
+  const [isAdding, setAdding] = useState(false);
+  const countOf = (one: Tab) => {
+    if (!isTier(one)) return undefined;
+    return q === '' ? stats.value && number(stats.value[one].count) : hits.value?.[one];
   };
+  const filters = new URLSearchParams({ ...(q && { q }), ...(project && { project }) });
+  const tabs = useRef<HTMLElement>(null);
+  // A phone is too narrow for all tabs, which grow when their counts arrive. The page itself must not scroll.
+  useEffect(() => {
+    const nav = tabs.current;
+    const open = nav?.querySelector<HTMLElement>('[aria-current]');
+    if (nav && open)
+      nav.scrollLeft = open.offsetLeft - nav.offsetLeft - (nav.clientWidth - open.offsetWidth) / 2;
+  }, [tab, stats.value, hits.value]);
   return (
     <>
-      <Title lead={t.memory.lead}>{t.memory.title}</Title>
-      <nav class="tabs" aria-label={t.memory.title}>
-        {TABS.map((one) => (
-          <a key={one} href={`#/memory/${one}`} aria-current={one === tab ? 'page' : undefined}>
-            {t.memory.tiers[one]}
-            {stats.value && isTier(one) && <span class="count">{number(stats.value[one].count)}</span>}
-          </a>
-        ))}
-      </nav>
+      <Title tools={<Tools onAdd={() => setAdding(true)} />}>{t.memory.title}</Title>
+      <div class="tabs">
+        <nav ref={tabs} aria-label={t.memory.title}>
+          {TABS.map((one) => (
+            <a
+              key={one}
+              href={`#/memory/${one}${filters.size > 0 ? `?${filters}` : ''}`}
+              aria-current={one === tab ? 'page' : undefined}
+            >
+              {t.memory.tiers[one]}
+              {countOf(one) !== undefined && <span class="count">{countOf(one)}</span>}
+            </a>
+          ))}
+        </nav>
+        {isTier(tab) && <ProjectFilter projects={[...projects]} />}
+      </div>
       <ErrorNote error={stats.error} again={stats.again} />
-      <LearnButton onLearnt={reload} />
       {tab === 'profile' && <Profile />}
-      {tab === 'timeline' && <Timeline key={turn} />}
-      {isTier(tab) && <SearchableRows key={tab} tier={tab} turn={turn} onChange={stats.again} />}
-    </>
-  );
-}
-
-interface SearchableRowsProps {
-  tier: Tier;
-  /** Changes whenever the rows must be loaded again. */
-  turn: number;
-  onChange(): void;
-}
-
-function SearchableRows({ tier, turn, onChange }: SearchableRowsProps) {
-  const [typed, setTyped] = useState('');
-  const [q, setQ] = useState('');
-  return (
-    <>
-      <form class="search" role="search" onSubmit={submitHandler(() => setQ(typed.trim()))}>
-        <Field label={t.memory.searchHint} value={typed} onInput={setTyped} autocomplete="off" />
-        <Button>{t.memory.search}</Button>
-      </form>
-      <FoundRows key={`${turn} ${q}`} tier={tier} q={q} onForgotten={onChange} />
-    </>
-  );
-}
-
-function FoundRows({ tier, q, onForgotten }: { tier: Tier; q: string; onForgotten(): void }) {
-  const { client } = useSignedIn();
-  const [older, setOlder] = useState<{ rows: ShownRow[]; next: string | null }>();
-  const [receipt, setReceipt] = useState<string>();
-  /** Rows that the person has changed since they were loaded; undefined for a forgotten row. */
-  const [changedRows, setChangedRows] = useState<ReadonlyMap<string, ShownRow | undefined>>(new Map());
-  const change = (id: string, row?: ShownRow) => setChangedRows((before) => new Map(before).set(id, row));
-  const pageFrom = (cursor?: string) =>
-    tierOf(client, tier).list({ limit: PAGE_SIZE, ...(q && { q }), ...(cursor && { cursor }) });
-  const { value, error, again } = useLoad(() => pageFrom(), []);
-  const next = older === undefined ? value?.next : older.next;
-  const loadingMore = useAction(async () => {
-    const page = await pageFrom(next ?? undefined);
-    setOlder({ rows: [...(older?.rows ?? []), ...page.rows], next: page.next });
-  });
-  const rows = [...(value?.rows ?? []), ...(older?.rows ?? [])].flatMap((row) =>
-    changedRows.has(row.id) ? (changedRows.get(row.id) ?? []) : row,
-  );
-  return (
-    <>
-      {receipt !== undefined && <SuccessNote>{receipt}</SuccessNote>}
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value && rows.length === 0 && (
-        <EmptyNote
-          text={q ? t.memory.noMatch : t.memory.empty[tier]}
-          {...(!q && { href: '#/start', link: t.nav.start })}
+      {tab === 'timeline' && <Timeline />}
+      {isTier(tab) && (
+        <MemoryRows
+          key={`${tab} ${project} ${q}`}
+          tier={tab}
+          q={q}
+          project={project}
+          onProjects={(names) =>
+            setProjects((before) =>
+              names.every((name) => before.has(name)) ? before : new Set([...before, ...names]),
+            )
+          }
         />
       )}
-      <LongList
-        rows={rows}
-        keyOf={idOf}
-        hasMore={!!next}
-        // A page that failed to load is requested again only when the person asks for it.
-        onEnd={() => next && loadingMore.error === undefined && loadingMore.run()}
-      >
-        {(row) => (
-          <Row
-            tier={tier}
-            row={row}
-            onChange={(now) => change(row.id, now)}
-            onForgotten={(newReceipt) => {
-              setReceipt(newReceipt);
-              change(row.id);
-              onForgotten();
-            }}
-          />
-        )}
-      </LongList>
-      <ErrorNote error={loadingMore.error} again={() => loadingMore.run()} />
+      {isAdding && <AddFact onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-const idOf = ({ id }: ShownRow) => id;
+/** Names how many rows of each tier match, so that the person sees where else to look. */
+async function countHits(client: ReturnType<typeof useSignedIn>['client'], q: string, project: string) {
+  if (q === '') return undefined;
+  const query = { limit: HITS_MAX, q, ...(project && { project }) };
+  const pages = await Promise.all(TIERS.map((tier) => listTier(client, tier, query)));
+  return Object.fromEntries(
+    pages.map(({ rows, next }, at) => [TIERS[at], `${number(rows.length)}${next === null ? '' : '+'}`]),
+  );
+}
 
-function LearnButton({ onLearnt }: { onLearnt(): void }) {
+function Tools({ onAdd }: { onAdd(): void }) {
   const { client } = useSignedIn();
+  const [q, setQ] = useParameter('q');
+  const [typed, setTyped] = useState(q);
   const [step, setStep] = useState('');
-  const [learnt, setLearnt] = useState<string>();
   const learning = useAction(async () => {
-    setLearnt(await learn(client, setStep));
-    onLearnt();
+    setStep(await learn(client, setStep));
+    tell(['memory']);
   });
   return (
-    <Card>
-      <div class="item">
-        <p class="quiet" role="status">
-          {learning.isBusy && t.memory.learning(step)}
-          {!learning.isBusy && (learnt ?? t.memory.learnLead)}
-        </p>
-        <Button action={learning}>{t.memory.learn}</Button>
-      </div>
+    <div class="tools">
+      <form class="search" role="search" onSubmit={submitHandler(() => setQ(typed.trim()))}>
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label={t.memory.searchHint}
+          placeholder={t.memory.searchHint}
+          autocomplete="off"
+          value={typed}
+          onInput={({ currentTarget: { value } }) => {
+            setTyped(value);
+            if (value === '') setQ('');
+          }}
+        />
+        <kbd>/</kbd>
+      </form>
+      <Button onPress={onAdd}>{t.memory.add}</Button>
+      <Button action={learning}>{t.memory.learn}</Button>
+      <a class="button secondary" href="#/start">
+        {t.nav.start}
+      </a>
+      <p class="quiet small" role="status">
+        {step}
+      </p>
       <ErrorNote error={learning.error} />
-    </Card>
+    </div>
+  );
+}
+
+function AddFact({ onClose }: { onClose(): void }) {
+  const { client } = useSignedIn();
+  const [text, setText] = useState('');
+  const adding = useAction(async () => {
+    await client.addFacts({ text: text.trim(), origin: 'human' });
+    tell(['memory']);
+    onClose();
+  });
+  return (
+    <Pane kind="sheet" label={t.memory.add} isModal onClose={onClose}>
+      <h2>{t.memory.add}</h2>
+      <form onSubmit={submitHandler(() => adding.run())}>
+        <Field
+          label={t.memory.addLabel}
+          hint={t.memory.addHint}
+          value={text}
+          onInput={setText}
+          rows={3}
+          required
+        />
+        <Button kind="primary" isBusy={adding.isBusy}>
+          {t.memory.save}
+        </Button>
+      </form>
+      <ErrorNote error={adding.error} />
+    </Pane>
   );
 }

@@ -1,54 +1,61 @@
-import type { ActivityDay } from '../../src/api.ts';
+import type { ActivityDay, ActivityResponse, Checks, ReplyStats } from '../../src/api.ts';
 import { Calibration } from '../parts/calibration.tsx';
 import { Chart } from '../parts/chart.tsx';
+import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
-import { useLoad } from '../parts/hooks.ts';
+import { useLoad, useParameter } from '../parts/hooks.ts';
 import { Recent } from '../parts/recent.tsx';
 import { Threshold } from '../parts/threshold.tsx';
 import { ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
 import { money, number, percent, t } from '../strings/index.ts';
 
+const RANGES = ['7', '30', '90'] as const;
+/** Characters that a practised person types in a minute: 40 words. */
+const TYPED_PER_MINUTE = 200;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 export function Overview() {
   const { client } = useSignedIn();
+  const [chosen, setDays] = useParameter('days');
+  const days = RANGES.find((one) => one === chosen) ?? '30';
   const { value, error, again } = useLoad(
     () =>
       Promise.all([
-        client.readReplyStats(),
+        client.readReplyStats({ since: new Date(Date.now() - Number(days) * DAY_MS).toISOString() }),
         client.readReplyCalibration(),
-        client.readActivity({ utc_offset_minutes: -new Date().getTimezoneOffset() }),
+        client.readActivity({ days: Number(days), utc_offset_minutes: -new Date().getTimezoneOffset() }),
         client.readMemoryStats(),
       ]),
-    [],
+    [days],
+    ['predictions', 'memory'],
   );
   const [stats, calibration, activity, memory] = value ?? [];
   return (
     <>
-      <Title lead={t.overview.lead}>{t.overview.title}</Title>
+      <Title
+        tools={
+          <Choices
+            label={t.overview.range}
+            options={RANGES.map((value) => ({ value, name: t.overview.days(value) }))}
+            chosen={days}
+            onChoose={setDays}
+          />
+        }
+      >
+        {t.overview.title}
+      </Title>
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={8} />}
       {stats && calibration && activity && memory && (
         <>
-          <dl class="figures">
-            <Figure value={number(stats.total)} name={t.overview.total} />
-            <Figure value={shareOf(stats.automation_rate)} name={t.overview.automatic} />
-            <Figure value={shareOf(stats.precision)} name={t.overview.precision} />
-            <Figure value={number(calibration.feedback_count)} name={t.overview.decided} />
-          </dl>
-          <div class="columns even">
-            <div>
-              <PredictionsChart days={activity.days} />
-            </div>
-            <div>
-              <SavingsChart days={activity.days} />
-            </div>
-          </div>
-          <Calibration calibration={calibration} />
-          <Threshold decisions={calibration.feedback_count} />
+          <Figures {...{ stats, activity }} facts={memory.facts.count} />
+          <PredictionsChart days={activity.days} />
+          <Threshold calibration={calibration} />
+          {calibration.bins.length > 0 && <Calibration calibration={calibration} />}
+          <SavingsChart days={activity.days} />
           <div class="columns thirds">
             {(['raw', 'episodes', 'facts'] as const).map((tier) => (
-              <div key={tier}>
-                <GrowthChart tier={tier} days={activity.days} now={memory[tier].count} />
-              </div>
+              <GrowthChart key={tier} tier={tier} days={activity.days} now={memory[tier].count} />
             ))}
           </div>
           <CostChart days={activity.days} />
@@ -56,6 +63,42 @@ export function Overview() {
       )}
       <Recent onDecided={again} />
     </>
+  );
+}
+
+interface FiguresProps {
+  stats: ReplyStats;
+  activity: ActivityResponse;
+  facts: number;
+}
+
+function Figures({ stats, activity, facts }: FiguresProps) {
+  const { days, checks, suggestions } = activity;
+  const { retained } = suggestions;
+  const saved = sum(days.map(({ characters_saved }) => characters_saved));
+  return (
+    <dl class="figures">
+      <Figure
+        value={number(saved)}
+        name={t.overview.saved}
+        note={retained === null ? t.overview.savedNote : t.overview.retainedNote(percent(retained))}
+      />
+      <Figure
+        value={shareOf(stats.automation_rate)}
+        name={t.overview.automatic}
+        note={checksNote(checks.replies) ?? t.overview.noPrecision(number(stats.total))}
+      />
+      <Figure
+        value={t.overview.minutes(number(Math.round(saved / TYPED_PER_MINUTE)))}
+        name={t.overview.time}
+        note={t.overview.timeNote}
+      />
+      <Figure
+        value={number(facts)}
+        name={t.memory.tiers.facts}
+        note={t.overview.added(number(sum(days.map((one) => one.facts))))}
+      />
+    </dl>
   );
 }
 
@@ -85,6 +128,7 @@ function PredictionsChart({ days }: DaysProps) {
 
 function SavingsChart({ days }: DaysProps) {
   const values = days.map(({ characters_saved }) => characters_saved);
+  if (sum(values) === 0) return null;
   return (
     <Chart
       title={t.overview.saved}
@@ -99,6 +143,7 @@ function SavingsChart({ days }: DaysProps) {
 /** Charts a tier's size at the end of each day: the current size minus the rows added after that day. */
 function GrowthChart({ tier, days, now }: DaysProps & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
   const addedCounts = days.map((one) => one[tier]);
+  if (now === 0) return null;
   const values = addedCounts.map((_, at) => Math.max(0, now - sum(addedCounts.slice(at + 1))));
   return (
     <Chart
@@ -115,6 +160,7 @@ function GrowthChart({ tier, days, now }: DaysProps & { tier: 'raw' | 'episodes'
 function CostChart({ days }: DaysProps) {
   const values = days.map(({ cost_cents }) => (cost_cents ?? 0) / 100);
   const calls = sum(days.map(({ model_calls }) => model_calls));
+  if (calls === 0) return null;
   const isPartial = days.some(({ cost_cents }) => cost_cents === null);
   return (
     <Chart
@@ -127,13 +173,20 @@ function CostChart({ days }: DaysProps) {
   );
 }
 
-function Figure({ value, name }: { value: string; name: string }) {
+function Figure({ value, name, note }: { value: string; name: string; note: string }) {
   return (
     <div>
       <dt>{name}</dt>
       <dd>{value}</dd>
+      <dd class="quiet small">{note}</dd>
     </div>
   );
+}
+
+/** "Acted on" is not "right": only what the person was asked all the same says how much is. */
+function checksNote({ precision, precision_low: low, precision_high: high }: Checks): string | undefined {
+  if (precision === null || low === null || high === null) return undefined;
+  return t.overview.precision(percent(precision), percent(low), percent(high));
 }
 
 function shareOf(share: number | null): string {

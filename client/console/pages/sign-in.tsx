@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../../src/api.ts';
 import { submitHandler, useAction } from '../parts/hooks.ts';
 import { Logo } from '../parts/logo.tsx';
+import { PasskeyLogIn } from '../parts/passkey-log-in.tsx';
 import { Button, Field, FormError, faultOf, SuccessNote } from '../parts/ui.tsx';
+import { passkeyCalls } from '../session.ts';
 import { t } from '../strings/index.ts';
 
 interface SignInProps {
@@ -10,11 +12,13 @@ interface SignInProps {
   /** True if a session has just ended in this tab. */
   hasEnded: boolean;
   onEntered(user: UserResponse, isNew: boolean): void;
+  /** Called when the cookie of a new session is set. */
+  onResumable(): void;
 }
 
 const FIELDS = ['email', 'password', 'invite_code'];
 
-export function SignIn({ client, hasEnded, onEntered }: SignInProps) {
+export function SignIn({ client, hasEnded, onEntered, onResumable }: SignInProps) {
   const [isNew, setNew] = useState(false);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -73,6 +77,7 @@ export function SignIn({ client, hasEnded, onEntered }: SignInProps) {
             {!isNew && <a href="../connect/forgotten-password">{t.enter.forgotten}</a>}
           </div>
         </form>
+        {!isNew && <PasskeyLogIn logIn={passkeyCalls} onEntered={onResumable} />}
         <p class="foot">
           {isNew ? t.enter.toSignIn : t.enter.toSignUp}{' '}
           <Button kind="link" onPress={() => setNew(!isNew)}>

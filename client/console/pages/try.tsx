@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { DraftRequest, ReplyDetail } from '../../src/api.ts';
+import type { DraftRequest, ReplyDetail, ReplyRequest } from '../../src/api.ts';
+import { CopyButton } from '../parts/actions.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
-import { useAction, useLoad } from '../parts/hooks.ts';
+import { useAction, useLoad, useRoute } from '../parts/hooks.ts';
 import { Typing } from '../parts/typing.tsx';
-import { Button, Card, CopyButton, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { Button, Card, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
 import { ROOT } from '../session.ts';
 import { number, t } from '../strings/index.ts';
 
@@ -14,60 +15,52 @@ export function Try() {
   const { client } = useSignedIn();
   const stats = useLoad(() => client.readMemoryStats(), []);
   const [agent, setAgent] = useState('coder');
-  const [question, setQuestion] = useState(t.try.sample);
+  const { query } = useRoute();
+  const [question, setQuestion] = useState(query.get('question') ?? t.try.sample);
   const [draft, setDraft] = useState<DraftRequest>({ draft: '', mode: 'complete_draft', messages: [] });
-  const request = { agent, agent_input: question, k: 3 };
+  const request = { agent, agent_input: question, k: 3, trial: true };
   return (
-    <>
+    <div class="slim">
       <Title lead={t.try.lead}>{t.try.title}</Title>
       {stats.value?.raw.count === 0 && <EmptyNote text={t.try.empty} href="#/start" link={t.nav.start} />}
-      <Card>
+      <Typing question={question} onRequest={setDraft}>
         <div class="asked">
-          <Field label={t.try.agent} value={agent} onInput={setAgent} autocomplete="off" required />
           <Field label={t.try.question} value={question} onInput={setQuestion} rows={2} required />
+          <Field label={t.try.agent} value={agent} onInput={setAgent} autocomplete="off" required />
         </div>
-      </Card>
-      <div class="columns">
-        <div>
-          <Typing question={question} onRequest={setDraft} />
-        </div>
-        <div>
-          <ReplyExample request={request} />
-        </div>
-      </div>
+      </Typing>
+      <ReplyExample request={request} />
       <RequestExamples
         requests={{
           draft: { path: 'predictions/draft/', method: 'predictDraft', body: draft },
           reply: { path: 'predictions/predict/', method: 'predictReply', body: request },
         }}
       />
-    </>
+    </div>
   );
 }
 
-function ReplyExample({ request }: { request: { agent: string; agent_input: string; k: number } }) {
+function ReplyExample({ request }: { request: ReplyRequest }) {
   const { client } = useSignedIn();
   const [reply, setReply] = useState<ReplyDetail>();
   const predicting = useAction(async () => {
     const { id } = await client.predictReply(request);
-    setReply(await client.readReply(id));
+    setReply(await client.readReply(id, { evidence: 'true' }));
   });
   return (
-    <>
-      <Card title={t.try.answer}>
-        <p class="quiet">{t.try.answerLead}</p>
-        <Button kind="primary" action={predicting}>
-          {predicting.isBusy ? t.try.predicting : t.try.predict}
-        </Button>
-        <ErrorNote error={predicting.error} />
-        {predicting.isBusy ? (
-          <Skeleton />
-        ) : (
-          reply && <ReplyAnswer key={reply.id} reply={reply} onChange={setReply} />
-        )}
-      </Card>
-      {reply && !predicting.isBusy && <Evidence key={reply.id} used={reply.context} />}
-    </>
+    <Card title={t.try.answer}>
+      <p class="quiet">{t.try.answerLead}</p>
+      <Button kind="primary" action={predicting}>
+        {predicting.isBusy ? t.try.predicting : t.try.predict}
+      </Button>
+      <ErrorNote error={predicting.error} />
+      {predicting.isBusy ? (
+        <Skeleton />
+      ) : (
+        reply && <ReplyAnswer key={reply.id} reply={reply} onChange={setReply} />
+      )}
+      {reply && !predicting.isBusy && <Evidence reply={reply} />}
+    </Card>
   );
 }
 
@@ -78,7 +71,9 @@ function ReplyAnswer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: 
     <div class="answer">
       <Decide
         reply={reply}
-        onDecide={async (feedback) => onChange(await client.giveFeedback(reply.id, feedback))}
+        onDecide={async (feedback) =>
+          onChange({ ...reply, ...(await client.giveFeedback(reply.id, feedback)) })
+        }
       />
       <p class="quiet small">
         {t.ms(number(latency_ms))} · {t.try.tokens(number(usage.input_tokens), number(usage.output_tokens))} ·{' '}

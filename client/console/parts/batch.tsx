@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { BatchResponse } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
+import { askQuietly } from './escalations.ts';
 import { submitHandler, useAction } from './hooks.ts';
 import { Button, Card, ErrorNote, Field, sentenceOf } from './ui.tsx';
 
@@ -25,8 +26,10 @@ export function Batch({ onPredicted }: { onPredicted(): void }) {
     setAskedQuestions(first);
     setItems(new Map());
     const prompts = first.map((agent_input) => ({ agent, agent_input }));
-    for await (const event of client.stream('predictReplies', { prompts, k: 3 }))
-      if (event.type === 'result') setItems((before) => new Map(before).set(event.item.index, event.item));
+    await askQuietly(first, async () => {
+      for await (const event of client.stream('predictReplies', { prompts, k: 3 }))
+        if (event.type === 'result') setItems((before) => new Map(before).set(event.item.index, event.item));
+    });
     onPredicted();
   });
   return (

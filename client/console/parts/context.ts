@@ -15,3 +15,6 @@ export function useSignedIn(): SignedIn {
   if (signedIn === undefined) throw new Error('nobody is signed in');
   return signedIn;
 }
+
+/** Reports how many predictions wait for the person, for the navigation. */
+export const WaitingContext = createContext<(waiting: number) => void>(() => {});

@@ -26,6 +26,8 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
   const { candidates, status, error, feedback_reported: isReported } = reply;
   const decidedText = isReported ? undefined : t.try.decided[status as keyof typeof t.try.decided];
   const hasAbstained = candidates.length === 0;
+  // What supports a first candidate is known, but the candidate is not shown: the person is asked to check it blindly.
+  const isCheck = hasAbstained && reply.context?.support != null;
   if (status === 'pending') return <p>{error === null ? t.try.running : sentenceOf(error)}</p>;
   return (
     <>
@@ -37,7 +39,7 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
       ) : isReported ? (
         <p>{t.try.reported}</p>
       ) : hasAbstained ? (
-        <p>{t.try.abstained}</p>
+        <p>{isCheck ? t.try.check : t.try.abstained}</p>
       ) : (
         <p class={`badge ${status}`}>{status === 'auto' ? t.try.auto : t.try.escalated}</p>
       )}
@@ -78,10 +80,24 @@ export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
       {!decidedText && draft !== undefined && (
         <form
           ref={form}
-          onKeyDown={({ key }) => key === 'Escape' && setDraft(undefined)}
+          onKeyDown={(event) => {
+            const { key, ctrlKey, metaKey } = event;
+            if (key === 'Enter' && (ctrlKey || metaKey)) event.currentTarget.requestSubmit();
+            if (key !== 'Escape') return;
+            // Closes the editor only, and not what it is in.
+            event.preventDefault();
+            setDraft(undefined);
+          }}
           onSubmit={submitHandler(() => decide({ status: 'edited', actual_response: draft }))}
         >
-          <Field label={t.try.editLabel} value={draft} onInput={setDraft} rows={2} required />
+          <Field
+            label={t.try.editLabel}
+            hint={t.try.editHint}
+            value={draft}
+            onInput={setDraft}
+            rows={2}
+            required
+          />
           <div class="row">
             <Button kind="primary" isBusy={deciding.isBusy}>
               {t.try.editSend}

@@ -1,11 +1,11 @@
-import { useRef } from 'preact/hooks';
-import type { AccountClient } from '../../src/api.ts';
+import { useRef, useState } from 'preact/hooks';
+import type { AccountClient, ReplyDetail } from '../../src/api.ts';
 import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
 import { type Quote, Quotes } from './quotes.tsx';
-import { Card, ErrorNote, Skeleton } from './ui.tsx';
+import { Button, ErrorNote, Skeleton } from './ui.tsx';
 
 const ROWS_PER_TIER_MAX = 12;
 
@@ -20,18 +20,63 @@ interface UsedIds {
 
 export const NOTHING_USED: UsedIds = { fact_ids: [], episode_ids: [], raw_ids: [] };
 
-export function Evidence({ used }: { used: UsedIds | null }) {
+const TIER_NAMES = { raw: 'raw', episode: 'episodes', fact: 'facts' } as const;
+
+/** What a predicted reply was made from, as the server sent it along. */
+export function Evidence({ reply: { context, evidence = [] } }: { reply: ReplyDetail }) {
+  const {
+    example_ids = [],
+    raw_ids = [],
+    fact_ids = [],
+    episode_ids = [],
+    withheld_ids = [],
+  } = context ?? {};
+  const counts = [new Set([...example_ids, ...raw_ids]).size, fact_ids.length, episode_ids.length];
+  const sum = (of: (count: number) => number) => counts.reduce((all, count) => all + of(count), 0);
   return (
-    <Card title={t.try.evidence}>
-      <UsedRows used={used ?? NOTHING_USED} />
-    </Card>
+    <section class="evidence" aria-label={t.try.evidence}>
+      <h2>{t.try.evidence}</h2>
+      <Pieces
+        pieces={evidence.map(({ tier, text, at }) => ({ text, at, tier: t.memory.tiers[TIER_NAMES[tier]] }))}
+        more={sum((count) => Math.max(0, count - ROWS_PER_TIER_MAX))}
+        isPartial={evidence.length < sum((count) => Math.min(count, ROWS_PER_TIER_MAX))}
+        withheld={withheld_ids.length}
+      />
+    </section>
+  );
+}
+
+interface PiecesProps {
+  pieces: readonly Quote[];
+  more: number;
+  isPartial: boolean;
+  withheld: number;
+}
+
+const SHOWN_FIRST = 6;
+
+function Pieces({ pieces, more, isPartial, withheld }: PiecesProps) {
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <>
+      {pieces.length === 0 && <p class="quiet">{t.try.noEvidence}</p>}
+      <Quotes quotes={isWhole ? pieces : pieces.slice(0, SHOWN_FIRST)} />
+      {!isWhole && pieces.length > SHOWN_FIRST && (
+        <Button kind="link" onPress={() => setWhole(true)}>
+          {t.more}
+        </Button>
+      )}
+      {more > 0 && <p class="quiet small">{t.try.evidenceMore(more)}</p>}
+      {isPartial && <p class="quiet small">{t.try.evidenceGone}</p>}
+      {withheld > 0 && <p class="quiet small">{t.try.withheld(withheld)}</p>}
+    </>
   );
 }
 
 /** Rows that were already requested, by id. */
 type KnownRows = Map<string, Promise<Quote | undefined>>;
 
-/** Shows the first rows of each tier, and how many more there are. Leaves out rows that no longer exist. */
+/** What a draft's completion was made from. Shows the first rows of each tier, and how many more there are. */
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
@@ -39,16 +84,11 @@ export function UsedRows({ used }: { used: UsedIds }) {
     () => quotesOf(client, used, known.current),
     [JSON.stringify(used)],
   );
-  const withheld = used.withheld_ids?.length ?? 0;
   return (
     <>
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton />}
-      {value?.pieces.length === 0 && <p class="quiet">{t.try.noEvidence}</p>}
-      {value && <Quotes quotes={value.pieces} />}
-      {value && value.more > 0 && <p class="quiet small">{t.try.evidenceMore(value.more)}</p>}
-      {value?.isPartial && <p class="quiet small">{t.try.evidenceGone}</p>}
-      {withheld > 0 && <p class="quiet small">{t.try.withheld(withheld)}</p>}
+      {value && <Pieces {...value} withheld={used.withheld_ids?.length ?? 0} />}
     </>
   );
 }

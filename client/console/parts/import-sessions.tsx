@@ -4,7 +4,8 @@ import { type FoundTranscripts, readFiles } from '../import/read-files.ts';
 import { sendEvents } from '../import/send.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { useAction } from './hooks.ts';
+import { useAction, useSaves } from './hooks.ts';
+import { Icon } from './icons.tsx';
 import { learn } from './learn.ts';
 import { Button, Card, ErrorNote } from './ui.tsx';
 
@@ -19,7 +20,7 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
   const [found, setFound] = useState<FoundTranscripts>();
   const [progress, setProgress] = useState('');
   const [refusals, setRefusals] = useState<FileReport>();
-  const reading = useAction(async (chosen: readonly ChosenEntry[]) => {
+  const reading = useSaves(async (chosen: readonly ChosenEntry[]) => {
     setRefusals(undefined);
     try {
       const files = (await Promise.all(chosen.map(filesIn))).flat();
@@ -33,7 +34,7 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
     try {
       const say = (done: number, all: number) => setProgress(t.start.sending(done, all));
       setRefusals(await sendEvents(client, user.id, found?.events ?? [], say));
-      result = await learn(client, (step) => setProgress(t.memory.learning(step)));
+      result = await learn(client, setProgress);
       // Keeps sessions that were chosen meanwhile.
       setFound((latest) => (latest === found ? undefined : latest));
       onLearnt();
@@ -43,9 +44,10 @@ export function ImportSessions({ onLearnt }: { onLearnt(): void }) {
   });
   return (
     <Card title={t.start.bring}>
-      <p>{t.start.bringLead}</p>
-      <p class="quiet small">{t.start.where}</p>
       <FileChoice onFiles={reading.run} />
+      <p class="quiet small">
+        {t.start.bringLead} {t.start.where}
+      </p>
       <p class="quiet" role="status">
         {progress}
       </p>
@@ -84,9 +86,12 @@ function FileChoice({ onFiles }: { onFiles(files: readonly ChosenEntry[]): void 
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
-      <Chooser label={t.start.folder} isFolder onFiles={onFiles} />
-      <Chooser label={t.start.files} onFiles={onFiles} />
-      <span class="quiet small">{t.start.drop}</span>
+      <Icon name="start" />
+      <strong>{t.start.drop}</strong>
+      <div class="row">
+        <Chooser label={t.start.folder} isFolder onFiles={onFiles} />
+        <Chooser label={t.start.files} onFiles={onFiles} />
+      </div>
     </div>
   );
 }
@@ -101,7 +106,9 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button onPress={() => input.current?.click()}>{label}</Button>
+      <Button kind={isFolder ? 'primary' : 'secondary'} onPress={() => input.current?.click()}>
+        {label}
+      </Button>
       <input
         ref={input}
         type="file"

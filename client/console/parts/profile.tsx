@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useDraft } from './draft.ts';
-import { submitHandler, useAction, useLoad } from './hooks.ts';
+import { submitHandler, useLoad, useSaves } from './hooks.ts';
 import { Button, Card, ErrorNote, Field, faultOf, Skeleton, SuccessNote } from './ui.tsx';
 
 /** A field of the profile while it is edited. */
@@ -14,58 +14,67 @@ interface ProfileField {
   original?: unknown;
 }
 
+interface KnownProfile {
+  summary: string;
+  data: Record<string, unknown>;
+}
+
 interface EditedProfile {
   summary: string;
   lines: readonly ProfileField[];
   /** The profile before the edits. */
-  known: { summary: string; data: Record<string, unknown> };
+  known: KnownProfile;
 }
 
 export function Profile() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(async () => {
-    const { profile } = await client.readMemoryStats();
-    return profile.count === 0 ? null : client.readProfile();
-  }, []);
+  const { value, error, again } = useLoad(
+    async () => {
+      const { profile } = await client.readMemoryStats();
+      return profile.count === 0 ? null : client.readProfile();
+    },
+    [],
+    ['memory'],
+  );
   if (error !== undefined) return <ErrorNote error={error} again={again} />;
   if (value === undefined) return <Skeleton />;
   return <ProfileEditor profile={value} onSaved={again} />;
 }
 
 interface ProfileEditorProps {
-  profile: { summary: string; data: Record<string, unknown>; updated_at: string } | null;
+  profile: (KnownProfile & { updated_at: string }) | null;
   onSaved(): void;
 }
 
 function ProfileEditor({ profile, onSaved }: ProfileEditorProps) {
   const { client } = useSignedIn();
   const [draft, keepDraft] = useDraft('profile');
-  const [{ summary, lines, known }, setEdited] = useState<EditedProfile>(() =>
+  const [edited, setEdited] = useState<EditedProfile>(() =>
     draft === undefined ? editedProfileOf(profile) : JSON.parse(draft),
   );
+  const { summary, lines } = edited;
   const [isSaved, setSaved] = useState(false);
   const namesakes = fieldsWithUsedName(lines);
-  const saving = useAction(async () => {
-    const typedProfile = { summary, data: dataOf(lines) };
+  useEffect(() => {
+    const { summary, data } = editsOf(edited);
+    keepDraft(summary === undefined && data === undefined ? undefined : JSON.stringify(edited));
+  }, [edited]);
+  // What is being edited here stays as it is.
+  useEffect(() => setEdited((before) => refreshed(before, profile)), [profile?.updated_at]);
+  const saving = useSaves(async (edits: Partial<KnownProfile>) => {
     // Leaves out a part that was not edited here, so as not to undo an edit made elsewhere.
-    await client.writeProfile({
-      ...(summary !== known.summary && { summary }),
-      ...(JSON.stringify(typedProfile.data) !== JSON.stringify(known.data) && { data: typedProfile.data }),
-    });
-    setEdited((edited) => ({ ...edited, known: typedProfile }));
-    keepDraft(undefined);
+    await client.writeProfile(edits);
+    setEdited((before) => ({ ...before, known: { ...before.known, ...edits } }));
     setSaved(true);
     onSaved();
   });
   const change = (part: Partial<EditedProfile>) => {
-    const next = { summary, lines, known, ...part };
-    setEdited(next);
-    keepDraft(JSON.stringify(next));
+    setEdited({ ...edited, ...part });
     setSaved(false);
   };
   return (
     <Card>
-      <form onSubmit={submitHandler(() => namesakes.length === 0 && saving.run())}>
+      <form onSubmit={submitHandler(() => namesakes.length === 0 && saving.run(editsOf(edited)))}>
         <Field
           label={t.memory.profileLabel}
           hint={t.memory.profileHint}
@@ -97,9 +106,7 @@ function ProfileEditor({ profile, onSaved }: ProfileEditorProps) {
             {t.profile.add}
           </Button>
         </fieldset>
-        <Button kind="primary" isBusy={saving.isBusy}>
-          {t.memory.save}
-        </Button>
+        <Button kind="primary">{t.memory.save}</Button>
       </form>
       {isSaved && <SuccessNote>{t.memory.saved}</SuccessNote>}
       {profile && <p class="quiet small">{t.profile.changed(moment(profile.updated_at))}</p>}
@@ -147,14 +154,41 @@ function LockIcon() {
   );
 }
 
-function editedProfileOf(profile: ProfileEditorProps['profile']): EditedProfile {
+function editedProfileOf(
+  profile: ProfileEditorProps['profile'],
+  before: readonly ProfileField[] = [],
+): EditedProfile {
   const { summary, data } = profile ?? { summary: '', data: {} };
-  return { summary, lines: fieldsOf(data), known: { summary, data } };
+  return { summary, lines: fieldsOf(data, before), known: { summary, data } };
 }
 
-function fieldsOf(data: Record<string, unknown>): ProfileField[] {
+/** Returns the parts that were edited. */
+function editsOf({ summary, lines, known }: EditedProfile): Partial<KnownProfile> {
+  const data = dataOf(lines);
+  return {
+    ...(summary !== known.summary && { summary }),
+    ...(JSON.stringify(data) !== JSON.stringify(known.data) && { data }),
+  };
+}
+
+/** Takes over what was saved elsewhere, except a part that was edited here. */
+function refreshed(edited: EditedProfile, profile: ProfileEditorProps['profile']): EditedProfile {
+  const { known, ...saved } = editedProfileOf(profile, edited.lines);
+  const edits = editsOf(edited);
+  return {
+    summary: edits.summary ?? saved.summary,
+    lines: edits.data === undefined ? saved.lines : edited.lines,
+    known: {
+      summary: edits.summary === undefined ? known.summary : edited.known.summary,
+      data: edits.data === undefined ? known.data : edited.known.data,
+    },
+  };
+}
+
+/** Fields that were on the page keep their id, so that the cursor stays in them. */
+function fieldsOf(data: Record<string, unknown>, before: readonly ProfileField[]): ProfileField[] {
   return Object.entries(data).map(([name, value]) => ({
-    id: name,
+    id: before.find((field) => field.name.trim() === name)?.id ?? name,
     name,
     value: textOf(value),
     original: value,

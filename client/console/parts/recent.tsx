@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { ReplySummary } from '../../src/api.ts';
-import { moment, percent, t } from '../strings/index.ts';
+import type { ReplyDetail, ReplySummary } from '../../src/api.ts';
+import { percent, t } from '../strings/index.ts';
 import { Choices } from './choices.tsx';
 import { useSignedIn } from './context.ts';
 import { Decide } from './decide.tsx';
-import { useAction, useLoad } from './hooks.ts';
-import { Button, Card, EmptyNote, ErrorNote, LongText, Skeleton } from './ui.tsx';
+import { useLoad } from './hooks.ts';
+import { Rows } from './rows.tsx';
+import { Button, EmptyNote, ErrorNote, LongText, Skeleton } from './ui.tsx';
 
 const PAGE_SIZE = 20;
 
@@ -16,6 +17,7 @@ export function Recent({ onDecided }: { onDecided(): void }) {
   const { value, error, again } = useLoad(
     () => client.listReplies({ limit, ...(filter === 'escalated' && { status: filter }) }),
     [filter, limit],
+    ['predictions'],
   );
   return (
     <section>
@@ -34,9 +36,20 @@ export function Recent({ onDecided }: { onDecided(): void }) {
       {value?.results.length === 0 && (
         <EmptyNote text={filter === 'all' ? t.overview.none : t.inbox.empty} href="#/try" link={t.nav.try} />
       )}
-      {value?.results.map((reply) => (
-        <Prediction key={reply.id} reply={reply} onDecided={onDecided} />
-      ))}
+      {value && value.results.length > 0 && (
+        <Rows
+          label={t.overview.latest}
+          rows={value.results}
+          idOf={({ id }) => id}
+          view={(reply) => ({
+            lead: <StatusBadge of={reply} />,
+            title: reply.predicted_response || t.overview.nothing,
+            marks: [reply.agent, percent(reply.confidence)],
+            at: reply.created_at,
+          })}
+          detail={(reply) => <Prediction key={reply.id} id={reply.id} onDecided={onDecided} />}
+        />
+      )}
       {value && value.results.length < value.total && limit < 200 && (
         <Button onPress={() => setLimit(Math.min(200, limit + PAGE_SIZE))}>{t.more}</Button>
       )}
@@ -44,40 +57,35 @@ export function Recent({ onDecided }: { onDecided(): void }) {
   );
 }
 
-function Prediction({ reply, onDecided }: { reply: ReplySummary; onDecided(): void }) {
+function StatusBadge({ of: { status, error } }: { of: ReplySummary }) {
+  const hasFailed = status === 'pending' && error !== null;
+  return <span class={`badge ${status}`}>{hasFailed ? t.overview.failed : t.overview.status[status]}</span>;
+}
+
+function Prediction({ id, onDecided }: { id: string; onDecided(): void }) {
   const { client } = useSignedIn();
-  const [detail, setDetail] = useState<Awaited<ReturnType<typeof client.readReply>>>();
-  const opening = useAction(async () => setDetail(await client.readReply(reply.id)));
-  const { status, error } = detail ?? reply;
+  const [decided, setDecided] = useState<ReplyDetail>();
+  const { value, error, again } = useLoad(() => client.readReply(id), [id]);
+  const detail = decided ?? value;
   return (
-    <Card>
-      <details onToggle={(event) => event.currentTarget.open && detail === undefined && opening.run()}>
-        <summary>
-          <span class={`badge ${status}`}>
-            {status === 'pending' && error !== null ? t.overview.failed : t.overview.status[status]}
-          </span>{' '}
-          <bdi>{reply.predicted_response || t.overview.nothing}</bdi>
-          <span class="quiet small">
-            {moment(reply.created_at)} · <bdi>{reply.agent}</bdi> · {percent(reply.confidence)}
-          </span>
-        </summary>
-        <ErrorNote error={opening.error} again={() => opening.run()} />
-        {opening.isBusy && <Skeleton />}
-        {detail && (
-          <>
-            <blockquote>
-              <LongText>{detail.agent_input}</LongText>
-            </blockquote>
-            <Decide
-              reply={detail}
-              onDecide={async (feedback) => {
-                setDetail(await client.giveFeedback(reply.id, feedback));
-                onDecided();
-              }}
-            />
-          </>
-        )}
-      </details>
-    </Card>
+    <>
+      <ErrorNote error={error} again={again} />
+      {detail === undefined && error === undefined && <Skeleton />}
+      {detail && (
+        <>
+          <StatusBadge of={detail} />
+          <blockquote>
+            <LongText>{detail.agent_input}</LongText>
+          </blockquote>
+          <Decide
+            reply={detail}
+            onDecide={async (feedback) => {
+              setDecided(await client.giveFeedback(id, feedback));
+              onDecided();
+            }}
+          />
+        </>
+      )}
+    </>
   );
 }

@@ -2,22 +2,27 @@ import { useId, useState } from 'preact/hooks';
 import type { ReplyCalibration } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { useDebounced, useLoad } from './hooks.ts';
-import { Card, ErrorNote } from './ui.tsx';
+import { useDebounced, useLoad, useSaves } from './hooks.ts';
+import { Card, ErrorNote, Toast } from './ui.tsx';
 
 const DEBOUNCE_MS = 150;
-const TARGET_PERCENT = { min: 50, max: 99, initial: 95 };
+const TARGET_PERCENT = { min: 50, max: 99 };
 
-/** Reloads the calibration when `decisions`, the number of decisions, changes. */
-export function Threshold({ decisions }: { decisions: number }) {
+/** Shows what the target of precision means, and stores it for the account. */
+export function Threshold({ calibration }: { calibration: ReplyCalibration }) {
   const { client } = useSignedIn();
   const id = useId();
-  const [target, setTarget] = useState(TARGET_PERCENT.initial);
+  const [target, setTarget] = useState(Math.round(100 * calibration.evidence.target));
+  const [savedTarget, setSaved] = useState(target);
   const settledTarget = useDebounced(target, DEBOUNCE_MS);
   const { value, error, again } = useLoad(
     () => client.readReplyCalibration({ target: settledTarget / 100 }),
-    [settledTarget, decisions],
+    [settledTarget, calibration.feedback_count],
   );
+  const saving = useSaves(async (chosen: number) => {
+    await client.changeAccount({ precision_target: chosen / 100 });
+    setSaved(chosen);
+  });
   return (
     <Card title={t.threshold.title}>
       <p class="quiet">{t.threshold.lead}</p>
@@ -32,13 +37,17 @@ export function Threshold({ decisions }: { decisions: number }) {
           aria-valuetext={percent(target / 100)}
           aria-describedby={`${id}-says`}
           onInput={(event) => setTarget(Number(event.currentTarget.value))}
+          onChange={({ currentTarget }) => saving.run(Number(currentTarget.value))}
         />
         <output for={id}>{percent(target / 100)}</output>
       </div>
       <div id={`${id}-says`} role="status">
         {value && <ThresholdEffect calibration={value} />}
       </div>
-      <ErrorNote error={error} again={again} />
+      {saving.error === undefined &&
+        savedTarget === target &&
+        target / 100 !== calibration.evidence.target && <Toast>{t.memory.saved}</Toast>}
+      <ErrorNote error={error ?? saving.error} again={again} />
     </Card>
   );
 }

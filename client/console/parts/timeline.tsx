@@ -1,47 +1,40 @@
-import { useState } from 'preact/hooks';
-import type { Session } from '../../src/api.ts';
+import type { SessionList } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
-import { Card, EmptyNote, ErrorNote, LongText, Skeleton } from './ui.tsx';
+import { Rows } from './rows.tsx';
+import { EmptyNote, ErrorNote, Facts, LongText, Skeleton } from './ui.tsx';
+
+type Session = SessionList['results'][number];
+const nameOf = ({ title, source_detail }: Session) => title ?? source_detail ?? t.timeline.untitled;
 
 const ROWS_PER_SESSION_MAX = 20;
 
 export function Timeline() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listSessions(), []);
+  const { value, error, again } = useLoad(() => client.listSessions(), [], ['memory']);
   return (
     <>
       <p class="quiet">{t.timeline.lead}</p>
       <ErrorNote error={error} again={again} />
       {value === undefined && error === undefined && <Skeleton lines={5} />}
       {value?.results.length === 0 && <EmptyNote text={t.timeline.empty} href="#/start" link={t.nav.start} />}
-      <ol class="timeline">
-        {value?.results.map((session) => (
-          <li key={session.session_id}>
-            <RecordedSession session={session} />
-          </li>
-        ))}
-      </ol>
+      {value && value.results.length > 0 && (
+        <Rows
+          label={t.memory.tiers.timeline}
+          rows={value.results.toSorted((a, b) => b.started_at.localeCompare(a.started_at))}
+          idOf={({ session_id }) => session_id}
+          view={(session) => ({
+            title: nameOf(session),
+            marks: [session.source_detail?.split('/').at(-1) ?? '', session.source].filter(
+              (mark) => mark !== '',
+            ),
+            at: session.started_at,
+          })}
+          detail={(session) => <SessionMemory key={session.session_id} session={session} />}
+        />
+      )}
     </>
-  );
-}
-
-function RecordedSession({ session }: { session: Session }) {
-  const [isOpen, setOpen] = useState(false);
-  const { session_id, source, source_detail, started_at } = session;
-  return (
-    <Card>
-      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>
-          <strong>{moment(started_at)}</strong> · <bdi>{source}</bdi>
-          <span class="quiet small">
-            <bdi>{source_detail ?? session_id}</bdi>
-          </span>
-        </summary>
-        {isOpen && <SessionMemory session={session} />}
-      </details>
-    </Card>
   );
 }
 
@@ -51,7 +44,8 @@ interface TimelineRow {
   at: string;
 }
 
-function SessionMemory({ session: { session_id, started_at } }: { session: Session }) {
+function SessionMemory({ session }: { session: Session }) {
+  const { session_id, started_at, source, source_detail } = session;
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
     const ofSession = { session_id, limit: ROWS_PER_SESSION_MAX };
@@ -77,21 +71,27 @@ function SessionMemory({ session: { session_id, started_at } }: { session: Sessi
   if (error !== undefined) return <ErrorNote error={error} again={again} />;
   if (value === undefined) return <Skeleton lines={5} />;
   return (
-    <ol class="stages">
-      {(['raw', 'episodes', 'facts'] as const).map((tier) => (
-        <li key={tier}>
-          <h2>{t.memory.tiers[tier]}</h2>
-          {value[tier].length === 0 && <p class="quiet small">{t.timeline.none[tier]}</p>}
-          <ul class="quotes">
-            {value[tier].map(({ id, text, at }) => (
-              <li key={id}>
-                <LongText>{text}</LongText>
-                <p class="quiet small">{moment(at)}</p>
-              </li>
-            ))}
-          </ul>
-        </li>
-      ))}
-    </ol>
+    <>
+      <h2>
+        <bdi>{nameOf(session)}</bdi>
+      </h2>
+      <Facts of={[moment(started_at), source, source_detail, session.title === null && session_id]} />
+      <ol class="stages">
+        {(['raw', 'episodes', 'facts'] as const).map((tier) => (
+          <li key={tier}>
+            <h2>{t.memory.tiers[tier]}</h2>
+            {value[tier].length === 0 && <p class="quiet small">{t.timeline.none[tier]}</p>}
+            <ul class="quotes">
+              {value[tier].map(({ id, text, at }) => (
+                <li key={id}>
+                  <LongText>{text}</LongText>
+                  <p class="quiet small">{moment(at)}</p>
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { AccountClient, DraftRequest, DraftResponse } from '../../src/api.ts';
 import type { CompleterClient } from '../../src/completer.ts';
@@ -20,10 +21,12 @@ interface TimedPrediction {
 
 interface TypingProps {
   question: string;
+  /** Called with the request of what is in the field now. */
   onRequest(request: DraftRequest): void;
+  children: ComponentChildren;
 }
 
-export function Typing({ question, onRequest }: TypingProps) {
+export function Typing({ question, onRequest, children }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -36,7 +39,6 @@ export function Typing({ question, onRequest }: TypingProps) {
     const report = (predicted: TimedPrediction) => {
       setError(undefined);
       setPrediction(predicted);
-      onRequest(predicted.request);
     };
     const completer = attachCompleter(field.current, completerClientOf(client, report), {
       userId: 'me',
@@ -47,9 +49,18 @@ export function Typing({ question, onRequest }: TypingProps) {
   }, []);
   return (
     <Card title={t.try.typing}>
+      {children}
       <div class="field ghost">
         <label for={id}>{t.try.draft}</label>
-        <textarea id={id} ref={field} rows={4} aria-describedby={`${id}-note`} />
+        <textarea
+          id={id}
+          ref={field}
+          rows={3}
+          aria-describedby={`${id}-note`}
+          onInput={({ currentTarget: { value: draft } }) =>
+            onRequest({ draft, mode: 'complete_draft', messages: messagesOf(question) })
+          }
+        />
       </div>
       <p id={`${id}-note`} class="quiet small">
         {t.try.draftHint}

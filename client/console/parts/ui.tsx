@@ -1,14 +1,24 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { ForecueError } from '../../src/errors.ts';
+import { useId, useState } from 'preact/hooks';
+import { type FieldFault, ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import type { Action } from './hooks.ts';
 
-export function Title({ children, lead }: { children: string; lead: string }) {
+interface TitleProps {
+  children: string;
+  lead?: string;
+  /** Controls at the end of the line. */
+  tools?: ComponentChildren;
+}
+
+export function Title({ children, lead, tools }: TitleProps) {
   return (
     <div class="title">
-      <h1>{children}</h1>
-      <p class="quiet">{lead}</p>
+      <div>
+        <h1>{children}</h1>
+        {lead && <p class="quiet">{lead}</p>}
+      </div>
+      {tools}
     </div>
   );
 }
@@ -56,7 +66,7 @@ interface FieldProps {
   label: string;
   value: string;
   onInput(value: string): void;
-  type?: 'text' | 'password' | 'email' | 'number';
+  type?: 'text' | 'password' | 'email' | 'number' | 'date';
   hint?: string | undefined;
   fault?: string | undefined;
   autocomplete?: string;
@@ -102,8 +112,9 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
 }
 
 export function ErrorNote({ error, again }: { error: unknown; again?: () => void }) {
-  if (error === undefined) return null;
   const knownError = error instanceof ForecueError ? error : undefined;
+  // The bar of `away.tsx` says it once for all parts of the page.
+  if (error === undefined || knownError?.code === 'network_error') return null;
   return (
     <div class="alert fault" role="alert">
       <p>{explanationOf(error)}</p>
@@ -119,11 +130,12 @@ export function ErrorNote({ error, again }: { error: unknown; again?: () => void
   );
 }
 
-/** Uses the server's message for the details of a validation error, and for a code without a sentence in `t.errors`. */
+/** Uses the server's message for a code without a sentence in `t.errors`. */
 function explanationOf(error: unknown): string {
   if (!(error instanceof ForecueError)) return t.errors.internal_error;
-  const { code, message } = error;
-  if (code === 'validation_error') return `${t.errors.validation_error} ${message}`;
+  const { code, message, fields } = error;
+  if (code === 'validation_error')
+    return [t.errors.validation_error, ...new Set(fields.map(faultText))].join(' ');
   return sentenceOf(code, message);
 }
 
@@ -134,7 +146,20 @@ export function sentenceOf(code: string, otherwise = t.errors.internal_error): s
 
 export function faultOf(error: unknown, field: string): string | undefined {
   if (!(error instanceof ForecueError)) return undefined;
-  return error.fields.find(({ loc }) => loc.at(-1) === field)?.msg;
+  const fault = error.fields.find(({ loc }) => loc.at(-1) === field);
+  return fault && faultText(fault);
+}
+
+/**
+ * The validator speaks English to developers; people get their own language, or less detail: what is wrong with a value
+ * of this type, or else with this field.
+ */
+function faultText({ type, ctx, loc }: FieldFault): string {
+  const limits: Record<string, unknown> = { ...ctx };
+  const texts: Partial<Record<string, (limit: string) => string>> = t.faults;
+  const limit = limits['min_length'] ?? limits['max_length'] ?? limits['ge'] ?? limits['le'] ?? '';
+  const text = texts[type] ?? texts[String(loc.at(-1))] ?? t.faults.other;
+  return text(String(limit));
 }
 
 /** Shows an error unless a field of the form shows it. */
@@ -145,6 +170,31 @@ export function FormError({ error, fields }: { error: unknown; fields: readonly 
 export function SuccessNote({ children }: { children: ComponentChildren }) {
   return (
     <p class="alert good" role="status">
+      {children}
+    </p>
+  );
+}
+
+/** Small facts in one line; empty ones are left out. */
+export function Facts({ of }: { of: readonly (string | null | undefined | false)[] }) {
+  return (
+    <p class="quiet small">
+      {of
+        .filter((one) => !!one)
+        .map((one, at) => (
+          <>
+            {at > 0 && ' · '}
+            <bdi>{one}</bdi>
+          </>
+        ))}
+    </p>
+  );
+}
+
+/** Says for some seconds what was done, wherever the page is scrolled to. */
+export function Toast({ children }: { children: ComponentChildren }) {
+  return (
+    <p class="toast" role="status">
       {children}
     </p>
   );
@@ -192,48 +242,4 @@ export function LongText({ children }: { children: string }) {
       )}
     </>
   );
-}
-
-export function ConfirmedAction({
-  label,
-  of,
-  question,
-  action,
-}: {
-  label: string;
-  of: string;
-  question: string;
-  action: Action;
-}) {
-  const [isAsked, setAsked] = useState<boolean>();
-  const root = useRef<HTMLDivElement>(null);
-  // Focuses the question, because a key that is still held down would press a focused button.
-  useEffect(() => {
-    if (isAsked) root.current?.focus();
-    else if (isAsked === false) root.current?.querySelector('button')?.focus();
-  }, [isAsked]);
-  if (!isAsked)
-    return (
-      <div ref={root}>
-        <Button kind="link" label={`${label}: ${of}`} onPress={() => setAsked(true)}>
-          {label}
-        </Button>
-      </div>
-    );
-  return (
-    <div class="confirm" role="group" aria-label={question} tabIndex={-1} ref={root}>
-      <p>{question}</p>
-      <Button kind="danger" action={action}>
-        {label}
-      </Button>
-      <Button onPress={() => setAsked(false)}>{t.cancel}</Button>
-      <ErrorNote error={action.error} />
-    </div>
-  );
-}
-
-export function CopyButton({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
-  return <Button onPress={copy}>{isCopied ? t.copied : t.copy}</Button>;
 }

@@ -1,35 +1,42 @@
-import { useState } from 'preact/hooks';
 import type { AccountClient, MemorySource } from '../../src/api.ts';
 import { ForecueError } from '../../src/errors.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
 import { type Quote, Quotes } from './quotes.tsx';
-import { ErrorNote, LongText, Skeleton } from './ui.tsx';
+import { ErrorNote, Facts, LongText, Skeleton } from './ui.tsx';
 
+const USES_MAX = 5;
+
+/** The chain: messages and episodes, the fact, what it replaced, and the predictions that used it. */
 export function Why({ id }: { id: string }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t.memory.why}</summary>
-      {isOpen && <Sources id={id} />}
-    </details>
+    <section aria-label={t.memory.why}>
+      <h2>{t.memory.why}</h2>
+      <Sources id={id} />
+    </section>
   );
 }
 
 function Sources({ id }: { id: string }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
-    const [fact, { results: replaced }] = await Promise.all([
+    const [fact, { results: replaced }, { results: uses, total }] = await Promise.all([
       client.readFact(id),
       client.listFacts({ superseded_by: id, limit: 20 }),
+      client.listReplies({ fact_id: id, limit: USES_MAX }),
     ]);
     const quotes = await Promise.all(fact.sources.map((source) => quoteOf(client, source)));
-    return { quotes: quotes.filter((quote) => quote !== undefined), replaced };
+    return {
+      quotes: quotes.filter((quote) => quote !== undefined),
+      replaced,
+      uses,
+      more: total - uses.length,
+    };
   }, [id]);
   if (error !== undefined) return <ErrorNote error={error} again={again} />;
   if (value === undefined) return <Skeleton />;
-  const { quotes, replaced } = value;
+  const { quotes, replaced, uses, more } = value;
   return (
     <>
       {quotes.length === 0 ? <p class="quiet small">{t.memory.noSources}</p> : <Quotes quotes={quotes} />}
@@ -46,6 +53,20 @@ function Sources({ id }: { id: string }) {
               </li>
             ))}
           </ul>
+        </>
+      )}
+      {uses.length > 0 && (
+        <>
+          <p class="small">{t.memory.used}</p>
+          <ul class="quotes">
+            {uses.map(({ id, question, predicted_response, created_at }) => (
+              <li key={id}>
+                <bdi class="words">{question}</bdi>
+                <Facts of={[predicted_response || t.overview.nothing, moment(created_at)]} />
+              </li>
+            ))}
+          </ul>
+          {more > 0 && <p class="quiet small">{t.memory.usedMore(more)}</p>}
         </>
       )}
     </>

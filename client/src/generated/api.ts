@@ -23,14 +23,68 @@ export interface ApiMethods {
   eraseAccount(options?: CallOptions): Promise<void>;
   /** Everything of the account, one JSON object a line. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   exportAccount(options?: CallOptions): AsyncGenerator<schemas.ExportLine>;
+  /** Ask for another e-mail address of the account. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `feature_disabled`, `email_taken`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  changeEmail(body: schemas.EmailChangeRequest, options?: CallOptions): Promise<void>;
+  /** The log-ins of the account, the latest used first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  listOwnLogIns(options?: CallOptions): Promise<schemas.LogInList>;
+  /** End every log-in but this one. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  endAllOtherLogIns(options?: CallOptions): Promise<void>;
+  /** End a log-in. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  endOneLogIn(id: string, options?: CallOptions): Promise<void>;
+  /** The passkeys of the account, the oldest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  listPasskeys(options?: CallOptions): Promise<schemas.PasskeyList>;
+  /** Add a passkey, to log in with beside the password. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  addPasskey(body: schemas.NewPasskeyRequest, options?: CallOptions): Promise<schemas.PasskeyResponse>;
+  /** Options to make a passkey with. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  startPasskey(options?: CallOptions): Promise<schemas.PasskeyCreation>;
+  /** Rename a passkey. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  renamePasskey(id: string, body: schemas.PasskeyChange, options?: CallOptions): Promise<schemas.PasskeyResponse>;
+  /** Remove a passkey, which logs in no more. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  removePasskey(id: string, options?: CallOptions): Promise<void>;
   /** The keys of the account, the newest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
-  listKeys(query?: { limit?: number; cursor?: string; }, options?: CallOptions): Promise<schemas.KeyList>;
+  listKeys(query?: { limit?: number; cursor?: string; brought?: "true" | "false"; }, options?: CallOptions): Promise<schemas.KeyList>;
   /** Issue a key. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   issueKey(body: schemas.KeyRequest, options?: CallOptions): Promise<schemas.NewKeyResponse>;
   /** One key. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
   readKey(key_id: string, options?: CallOptions): Promise<schemas.KeyResponse>;
   /** Revoke a key. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   revokeKey(key_id: string, options?: CallOptions): Promise<void>;
+  /** The programs that have logged in to the account by OAuth, the latest used first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  listOwnGrants(options?: CallOptions): Promise<schemas.GrantList>;
+  /** Leave a program fewer scopes. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  narrowOwnGrant(id: string, body: schemas.GrantChange, options?: CallOptions): Promise<schemas.GrantResponse>;
+  /** End what a program may do. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  revokeOwnGrant(id: string, options?: CallOptions): Promise<void>;
+  /** The apps of the account, the newest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  listApps(options?: CallOptions): Promise<schemas.AppList>;
+  /** Make an app. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  createApp(body: schemas.AppRequest, options?: CallOptions): Promise<schemas.NewAppResponse>;
+  /** An app: its keys, what it used, why it was refused, and how many people are connected. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  readApp(app_id: string, options?: CallOptions): Promise<schemas.AppDetail>;
+  /** Change an app; each ingress follows within a second. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  changeApp(app_id: string, body?: schemas.AppChange, options?: CallOptions): Promise<schemas.AppResponse>;
+  /** End an app for good: its keys are refused within two seconds. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  deleteApp(app_id: string, options?: CallOptions): Promise<void>;
+  /** Issue a new key for an app, and end its older ones after `grace_s`. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  rotateAppKey(app_id: string, body: schemas.AppKeyRequest, options?: CallOptions): Promise<schemas.NewAppKeyResponse>;
+  /** What has changed of the account. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  readChanges(options?: CallOptions): Promise<schemas.ChangesResponse>;
+  /** The webhooks of the account and of its apps, the newest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  listWebhooks(query?: { app_id?: string; }, options?: CallOptions): Promise<schemas.WebhookList>;
+  /** Have events sent to an address. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  createWebhook(body: schemas.WebhookRequest, options?: CallOptions): Promise<schemas.NewWebhookResponse>;
+  /** One webhook. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
+  readWebhook(webhook_id: string, options?: CallOptions): Promise<schemas.WebhookResponse>;
+  /** Change a webhook, pause it, or begin anew after it was disabled. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  changeWebhook(webhook_id: string, body?: schemas.WebhookChange, options?: CallOptions): Promise<schemas.WebhookResponse>;
+  /** Delete a webhook with its deliveries. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  removeWebhook(webhook_id: string, options?: CallOptions): Promise<void>;
+  /** Make a new secret; for `grace_s` the present one signs as well. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  rotateWebhookSecret(webhook_id: string, body: schemas.WebhookSecretRequest, options?: CallOptions): Promise<schemas.WebhookSecretResponse>;
+  /** What was sent to a webhook, and is to be, in the last seven days, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
+  listWebhookDeliveries(webhook_id: string, query?: { limit?: number; cursor?: string; state?: "pending" | "delivered" | "failed"; }, options?: CallOptions): Promise<schemas.DeliveryList>;
+  /** Send deliveries again: those named, or the latest that failed, a thousand at most. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  replayWebhookDeliveries(webhook_id: string, body?: schemas.ReplayRequest, options?: CallOptions): Promise<schemas.ReplayResponse>;
   /** The connections to the account, the newest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
   listOwnConnections(options?: CallOptions): Promise<schemas.ConnectionList>;
   /** A connection, and what the app used it for in the last 35 days. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -70,7 +124,7 @@ export interface ApiMethods {
   /** Forget an episode, and the facts that were derived from it alone. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteEpisode(id: string, options?: CallOptions): Promise<schemas.DeletionReceipt>;
   /** The facts, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listFacts(query?: { limit?: number; cursor?: string; since?: string | string; until?: string | string; tag?: string; project?: string; q?: string; revision_of?: string; superseded_by?: string; }, options?: CallOptions): Promise<schemas.FactPage>;
+  listFacts(query?: { limit?: number; cursor?: string; since?: string | string; until?: string | string; tag?: string; project?: string; q?: string; revision_of?: string; superseded_by?: string; pinned?: "true" | "false"; }, options?: CallOptions): Promise<schemas.FactPage>;
   /** Add a fact, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   addFacts(body: schemas.FactRequest, options?: CallOptions): Promise<schemas.FactResponse>;
   /** Add a fact, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -87,6 +141,8 @@ export interface ApiMethods {
   writeProfile(body?: schemas.ProfileRequest, options?: CallOptions): Promise<schemas.ProfileResponse>;
   /** Delete the profile. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteProfile(options?: CallOptions): Promise<void>;
+  /** Forget up to 100 rows of a tier, with one receipt. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  forgetMemory(body: schemas.ForgetRequest, options?: CallOptions): Promise<schemas.ForgetReceipt>;
   /** What is known about the account and what it did lately, for one question. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   assembleContext(body?: schemas.ContextRequest, options?: CallOptions): Promise<schemas.ContextResponse>;
   /** How many rows each tier has, and when it last changed. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -106,15 +162,25 @@ export interface ApiMethods {
   /** Does this person allow what an agent is about to do? Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   predictPermission(body: schemas.PermissionRequest, options?: CallOptions): Promise<schemas.PermissionAnswer>;
   /** The predictions, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listReplies(query?: { status?: "pending" | "auto" | "escalated" | "accepted" | "edited" | "rejected"; agent?: string; session_id?: string; since?: string | string; until?: string | string; limit?: number; offset?: number; }, options?: CallOptions): Promise<schemas.ReplyList>;
+  listReplies(query?: { status?: "pending" | "auto" | "escalated" | "accepted" | "edited" | "rejected"; trial?: "true" | "false"; fact_id?: string; agent?: string; session_id?: string; since?: string | string; until?: string | string; limit?: number; offset?: number; }, options?: CallOptions): Promise<schemas.ReplyList>;
   /** How many predictions are in each state, and how precise they were. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readReplyStats(query?: { since?: string | string; until?: string | string; }, options?: CallOptions): Promise<schemas.ReplyStats>;
   /** How far the confidences can be trusted, and which threshold suits. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readReplyCalibration(query?: { target?: number; }, options?: CallOptions): Promise<schemas.ReplyCalibration>;
   /** A prediction, with all that is stored of it. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`. */
-  readReply(id: string, options?: CallOptions): Promise<schemas.ReplyDetail>;
+  readReply(id: string, query?: { evidence?: "true" | "false"; }, options?: CallOptions): Promise<schemas.ReplyDetail>;
   /** Say what the person did with a prediction. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `request_in_flight`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   giveFeedback(id: string, body: schemas.FeedbackRequest, options?: CallOptions): Promise<schemas.ReplyDetail>;
+  /** What was decided for the person, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  listDecisions(query?: { limit?: number; cursor?: string; since?: string | string; until?: string | string; }, options?: CallOptions): Promise<schemas.DecisionList>;
+  /** What may be decided for the person. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  readDecisionSettings(options?: CallOptions): Promise<schemas.DecisionSettings>;
+  /** Change what may be decided for the person. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `feature_disabled`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  changeDecisionSettings(body?: schemas.DecisionSettingsChange, options?: CallOptions): Promise<schemas.DecisionSettings>;
+  /** Say that one would have decided otherwise. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  objectToDecision(id: string, options?: CallOptions): Promise<schemas.Decision>;
+  /** What was read of the account, by credential, tier and day, the latest day first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`. */
+  listAccesses(query?: { reader_id?: string; tier?: "profile" | "facts" | "episodes" | "raw" | "recording" | "predictions" | "export"; since?: string; until?: string; limit?: number; cursor?: string; }, options?: CallOptions): Promise<schemas.AccessList>;
   /** What was predicted, learnt and spent, day by day. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readActivity(query?: { days?: number; utc_offset_minutes?: number; }, options?: CallOptions): Promise<schemas.ActivityResponse>;
   /** The progress of a job, or how it ended. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -141,10 +207,37 @@ export const apiOperations = {
   changeAccount: 'PATCH /api/auth/me/ body',
   eraseAccount: 'DELETE /api/auth/me/',
   exportAccount: 'GET /api/export/ lines',
+  changeEmail: 'POST /api/auth/email/ body',
+  listOwnLogIns: 'GET /api/auth/log-ins/',
+  endAllOtherLogIns: 'DELETE /api/auth/log-ins/',
+  endOneLogIn: 'DELETE /api/auth/log-ins/{id}/',
+  listPasskeys: 'GET /api/auth/passkeys/',
+  addPasskey: 'POST /api/auth/passkeys/ body',
+  startPasskey: 'POST /api/auth/passkeys/options/',
+  renamePasskey: 'PATCH /api/auth/passkeys/{id}/ body',
+  removePasskey: 'DELETE /api/auth/passkeys/{id}/',
   listKeys: 'GET /api/auth/keys/ query',
   issueKey: 'POST /api/auth/keys/ body',
   readKey: 'GET /api/auth/keys/{key_id}/',
   revokeKey: 'DELETE /api/auth/keys/{key_id}/',
+  listOwnGrants: 'GET /api/auth/grants/',
+  narrowOwnGrant: 'PATCH /api/auth/grants/{id}/ body',
+  revokeOwnGrant: 'DELETE /api/auth/grants/{id}/',
+  listApps: 'GET /api/apps/',
+  createApp: 'POST /api/apps/ body',
+  readApp: 'GET /api/apps/{app_id}/',
+  changeApp: 'PATCH /api/apps/{app_id}/ body',
+  deleteApp: 'DELETE /api/apps/{app_id}/',
+  rotateAppKey: 'POST /api/apps/{app_id}/keys/ body',
+  readChanges: 'GET /api/changes/',
+  listWebhooks: 'GET /api/webhooks/ query',
+  createWebhook: 'POST /api/webhooks/ body',
+  readWebhook: 'GET /api/webhooks/{webhook_id}/',
+  changeWebhook: 'PATCH /api/webhooks/{webhook_id}/ body',
+  removeWebhook: 'DELETE /api/webhooks/{webhook_id}/',
+  rotateWebhookSecret: 'POST /api/webhooks/{webhook_id}/secret/ body',
+  listWebhookDeliveries: 'GET /api/webhooks/{webhook_id}/deliveries/ query',
+  replayWebhookDeliveries: 'POST /api/webhooks/{webhook_id}/replay/ body',
   listOwnConnections: 'GET /api/connections/',
   readOwnConnection: 'GET /api/connections/{id}/',
   changeOwnConnection: 'PATCH /api/connections/{id}/ body',
@@ -170,6 +263,7 @@ export const apiOperations = {
   readProfile: 'GET /api/memory/profile/',
   writeProfile: 'POST /api/memory/profile/ body',
   deleteProfile: 'DELETE /api/memory/profile/',
+  forgetMemory: 'POST /api/memory/forget/ body',
   assembleContext: 'POST /api/memory/context/ body',
   readMemoryStats: 'GET /api/memory/stats/ query',
   syncMemory: 'POST /api/memory/sync/ body keyed job',
@@ -182,8 +276,13 @@ export const apiOperations = {
   listReplies: 'GET /api/predictions/ query',
   readReplyStats: 'GET /api/predictions/stats/ query',
   readReplyCalibration: 'GET /api/predictions/calibration/ query',
-  readReply: 'GET /api/predictions/{id}/',
+  readReply: 'GET /api/predictions/{id}/ query',
   giveFeedback: 'POST /api/predictions/{id}/feedback/ body',
+  listDecisions: 'GET /api/decisions/ query',
+  readDecisionSettings: 'GET /api/decisions/settings/',
+  changeDecisionSettings: 'PATCH /api/decisions/settings/ body',
+  objectToDecision: 'POST /api/decisions/{id}/object/',
+  listAccesses: 'GET /api/accesses/ query',
   readActivity: 'GET /api/activity/ query',
   readJob: 'GET /api/jobs/{job_id}/',
   cancelJob: 'DELETE /api/jobs/{job_id}/',

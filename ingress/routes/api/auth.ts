@@ -26,10 +26,10 @@ export const signUp = endpoint('none', {
   errors: ['email_taken', 'invite_required', 'overloaded'],
   status: 201,
   response: LoginResponse,
-}).handle(async ({ body, address, signal }, { accounts }: Parts) => {
+}).handle(async ({ body, address, headers, signal }, { accounts }: Parts) => {
   const { invite_code: inviteCode, name = '', ...credentials } = body;
   const account = await accounts.signUp({ ...credentials, name, inviteCode, address }, signal);
-  return { body: await accounts.logIn(account, signal) };
+  return { body: await accounts.logIn(account, headers, signal) };
 });
 
 export const logIn = endpoint('none', {
@@ -41,12 +41,13 @@ export const logIn = endpoint('none', {
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['invalid_credentials', 'overloaded'],
   response: LoginResponse,
-}).handle(async ({ body, address, signal }, { accounts }: Parts) => ({
-  body: await accounts.logIn(await accounts.signIn({ ...body, address }, signal), signal),
+}).handle(async ({ body, address, headers, signal }, { accounts }: Parts) => ({
+  body: await accounts.logIn(await accounts.signIn({ ...body, address }, signal), headers, signal),
 }));
 
 export const logOut = endpoint('user', {
   operationId: 'logOut',
+  changes: 'account',
   tag: 'Accounts',
   summary: 'End a refresh token of the account, or all of its log-ins',
   inTurn: 'account',
@@ -71,7 +72,7 @@ export const refreshToken = endpoint('none', {
   errors: ['not_authenticated'],
   response: AccessResponse,
 }).handle(async ({ body }, { accounts }: Parts) => ({
-  body: { access: await accounts.renew(body.refresh) },
+  body: { access: (await accounts.renew(body.refresh)).access },
 }));
 
 export const validateInvite = endpoint('none', {

@@ -27,11 +27,13 @@ export const readOwnConnection = endpoint('user', {
 
 export const changeOwnConnection = endpoint('user', {
   operationId: 'changeOwnConnection',
+  changes: 'connections',
   tag: 'Own connections',
   scopes: [],
   summary: 'Change what an app may use, and until when',
   description:
-    'Holds from the next prediction on. With the memory `facts`, predictions use the profile and the facts only. At ' +
+    'Holds from the next prediction on. With the memory `facts`, predictions use the profile and the facts only; with ' +
+    '`projects`, only what was said in these. At ' +
     '`ends_at` the connection is revoked. A connection that is revoked or has ended is 403 `connection_revoked`.',
   inTurn: 'account',
   params: { id: 'uuid' },
@@ -46,6 +48,7 @@ export const changeOwnConnection = endpoint('user', {
 
 export const revokeOwnConnection = endpoint('user', {
   operationId: 'revokeOwnConnection',
+  changes: 'connections',
   tag: 'Own connections',
   scopes: [],
   summary: 'End a connection',

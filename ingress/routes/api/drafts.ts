@@ -1,3 +1,4 @@
+import { readsOf } from '../../../shared/db/access-log.ts';
 import { hasScope } from '../../../shared/domain/account.ts';
 import { DraftRequest, DraftResponse } from '../../../shared/schemas/drafts.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
@@ -23,5 +24,14 @@ unit. No text of it is stored for longer than the recovery window; it is cancell
 }).handle(async ({ user, body, headers, signal }, { predictDraft }: Parts) => {
   const input = body.map((request) => ({ ...request, project: requestedProject(headers) }));
   const { sent, context, ...rest } = await predictDraft(user.id, input, signal);
-  return { body: hasScope(user, ['read']) ? { ...rest, sent, context } : rest };
+  const used = context && {
+    profile: context.profile,
+    facts: context.fact_ids,
+    episodes: context.episode_ids,
+    raw: context.raw_ids,
+  };
+  return {
+    body: hasScope(user, ['read']) ? { ...rest, sent, context } : rest,
+    ...(used && { read: readsOf(used) }),
+  };
 });

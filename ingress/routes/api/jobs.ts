@@ -80,7 +80,7 @@ export const readJob = endpoint('user', {
 answered with; \`Last-Event-ID\` leaves out the \`result\` events up to that one.`,
   params: { job_id: 'uuid' },
   requestHeaders: ['Accept', 'Last-Event-ID'],
-  streams: true,
+  streams: 'done',
   errors: ['overloaded'],
   response: JobResponse,
 }).handle(async ({ user, params, reserve, headers, signal }, parts: Parts) => {

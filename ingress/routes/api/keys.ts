@@ -1,5 +1,6 @@
 import { ServiceKey } from '../../../shared/db/entities/account.ts';
 import {
+  countBrought,
   issueServiceKey,
   listServiceKeys,
   revokeServiceKey,
@@ -9,6 +10,7 @@ import {
   KeyListQuery,
   KeyRequest,
   KeyResponse,
+  type ListedKey,
   NewKeyResponse,
   SCOPES,
 } from '../../../shared/schemas/accounts.ts';
@@ -22,26 +24,37 @@ export const listKeys = endpoint('user', {
   tag: 'Accounts',
   summary: 'The keys of the account, the newest first',
   description:
-    'A page has as many keys as an account may have; older accounts may have more, to which the header `Link` leads.',
+    'A page has as many keys as an account may have; older accounts may have more, to which the header `Link` leads. With `brought=true` each has `brought`: of what is still kept, how many messages, predictions, permissions and decisions came with it.',
   query: KeyListQuery,
   response: KeyList,
   responseHeaders: ['Link'],
 }).handle(async ({ user, query }, { em }: Parts) => {
-  const { limit } = query;
+  const { limit, brought } = query;
   const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
   const keys = found.slice(0, limit);
-  const headers: Record<string, string> =
-    found.length > limit ? { Link: `<?limit=${limit}&cursor=${keys.at(-1)?.id}>; rel="next"` } : {};
-  return { body: { results: keys.map(presentKey) }, headers };
+  const next = new URLSearchParams({
+    limit: String(limit),
+    cursor: keys.at(-1)?.id ?? '',
+    ...(brought && { brought }),
+  });
+  const headers: Record<string, string> = found.length > limit ? { Link: `<?${next}>; rel="next"` } : {};
+  const ids = brought === 'true' ? keys.map(({ id }) => id) : [];
+  const broughtBy = await countBrought(em(), user.id, ids);
+  const results = keys.map((key): ListedKey => {
+    const count = broughtBy.get(key.id);
+    return { ...presentKey(key), ...(count && { brought: count }) };
+  });
+  return { body: { results }, headers };
 });
 
 export const issueKey = endpoint('user', {
   operationId: 'issueKey',
+  changes: 'keys',
   tag: 'Accounts',
   summary: 'Issue a key',
   inTurn: 'account',
   description:
-    'The only answer that has the key itself. Needs an access token. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`. `threshold_floor` is the lowest threshold of the replies that it asks for.',
+    'The only answer that has the key itself. Needs an access token. A key is not enough. `scopes` limits what the key may do; without `scopes` it may do everything, and answers contain no `scopes`. `threshold_floor` is the lowest threshold of the replies that it asks for. The key is unknown from `expires_at` on.',
   login: 'any',
   body: KeyRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
@@ -49,11 +62,20 @@ export const issueKey = endpoint('user', {
   status: 201,
   response: NewKeyResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
-  const { label, scopes: requestedScopes, threshold_floor } = body;
+  const { label, scopes: requestedScopes, threshold_floor, expires_at } = body;
   const scopes = requestedScopes && SCOPES.filter((scope) => requestedScopes.includes(scope));
-  const asked = { label, scopes: scopes ?? null, thresholdFloor: threshold_floor ?? null };
+  const asked = {
+    label,
+    scopes: scopes ?? null,
+    thresholdFloor: threshold_floor ?? null,
+    expiresAt: expires_at === undefined ? null : new Date(expires_at),
+  };
   const { id, key, createdAt } = await issueServiceKey(em(), user, asked);
-  const limits = { ...(scopes && { scopes }), ...(threshold_floor !== undefined && { threshold_floor }) };
+  const limits = {
+    ...(scopes && { scopes }),
+    ...(threshold_floor !== undefined && { threshold_floor }),
+    ...(expires_at !== undefined && { expires_at }),
+  };
   return { body: { id, key, label, ...limits, created_at: createdAt.toISOString() } };
 });
 
@@ -69,6 +91,7 @@ export const readKey = endpoint('user', {
 
 export const revokeKey = endpoint('user', {
   operationId: 'revokeKey',
+  changes: 'keys',
   tag: 'Accounts',
   scopes: [],
   summary: 'Revoke a key',

@@ -20,6 +20,7 @@ export const readAccount = endpoint('user', {
 
 export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
+  changes: 'account',
   tag: 'Accounts',
   scopes: [],
   summary: 'Change name, password, target or floor',
@@ -49,6 +50,7 @@ export const changeAccount = endpoint('user', {
 
 export const eraseAccount = endpoint('user', {
   operationId: 'eraseAccount',
+  changes: 'account',
   tag: 'Accounts',
   summary: 'Erase the account and all that belongs to it',
   description: 'Needs an access token of a log-in within the last ten minutes. A key is not enough.',
@@ -67,11 +69,25 @@ export const exportAccountLines = endpoint('user', {
   errors: ['overloaded'],
   response: ExportLine,
   responseType: 'application/x-ndjson',
-}).handle(async ({ user, reserve, signal }, { em, recording }: Parts) => {
+}).handle(async ({ user, reserve, signal }, { em, recording, noteReads }: Parts) => {
   const account = await findOwnAccount(em(), user.id);
   const renderEvent = (event: EventRow) => recording.render(user.id, event, { reserve, signal });
-  return { body: Readable.from(await exportAccount({ em, renderEvent, reserve }, account)) };
+  const lines = await exportAccount({ em, renderEvent, reserve }, account);
+  return { body: Readable.from(countedLines(lines, (rows) => noteReads(user, { export: rows }))) };
 });
+
+/** Reports the number of lines at the end, also of a stream that breaks off. */
+async function* countedLines(texts: AsyncIterable<string>, onEnd: (lines: number) => void) {
+  let lines = 0;
+  try {
+    for await (const text of texts) {
+      lines += text.split('\n').length - 1;
+      yield text;
+    }
+  } finally {
+    onEnd(lines);
+  }
+}
 
 async function findOwnAccount(em: EntityManager, id: string): Promise<Account> {
   const account = await findAccount(em, id);

@@ -5,6 +5,7 @@ import type { Parts } from '../parts.ts';
 
 export const predictPermission = endpoint('user', {
   operationId: 'predictPermission',
+  changes: 'predictions',
   scopes: ['predict'],
   tag: 'Replies',
   summary: 'Does this person allow what an agent is about to do?',
@@ -13,4 +14,4 @@ not known, or is asked in the mode \`auto\`. Else \`ask\`: the agent asks the pe
 (\`agent.permission\` events). No model is asked.`,
   body: PermissionRequest,
   response: PermissionAnswer,
-}).handle(async ({ user, body }, { em }: Parts) => ({ body: await answerPermission(em(), user.id, body) }));
+}).handle(async ({ user, body }, { em }: Parts) => ({ body: await answerPermission(em(), user, body) }));

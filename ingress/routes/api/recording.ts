@@ -1,4 +1,4 @@
-import { latestSessions } from '../../../shared/db/stores/recording/read.ts';
+import { latestSessions, readTitles } from '../../../shared/db/stores/recording/read.ts';
 import { witnessOf } from '../../../shared/domain/witness.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
@@ -50,6 +50,7 @@ export const readEvent = endpoint('user', {
   response: StoredEvent,
 }).handle(async ({ user, params, reserve, signal }, { recording }: Parts) => ({
   body: await recording.readEvent(user.id, params.id, { reserve, signal }),
+  read: { recording: 1 },
 }));
 
 export const listSessions = endpoint('user', {
@@ -59,7 +60,10 @@ export const listSessions = endpoint('user', {
   response: SessionList,
 }).handle(async ({ user }, { em }: Parts) => {
   const sessions = await latestSessions(em(), user.id, SESSIONS_LISTED);
-  return { body: { results: sessions.map(presentSession) } };
+  const ids = sessions.map(({ id }) => id);
+  const titles = await readTitles(em(), user.id, ids);
+  const results = sessions.map((row) => ({ ...presentSession(row), title: titles.get(row.id) ?? null }));
+  return { body: { results }, read: { recording: results.length } };
 });
 
 export const listSessionEvents = endpoint('user', {
@@ -72,6 +76,7 @@ export const listSessionEvents = endpoint('user', {
   query: SessionEventsQuery,
   errors: ['overloaded'],
   response: SessionEvents,
-}).handle(async ({ user, params, query, reserve, signal }, { recording }: Parts) => ({
-  body: await recording.readSession(user.id, params.id, query, { reserve, signal }),
-}));
+}).handle(async ({ user, params, query, reserve, signal }, { recording }: Parts) => {
+  const { body, count } = await recording.readSession(user.id, params.id, query, { reserve, signal });
+  return { body, read: { recording: count } };
+});

@@ -1,5 +1,7 @@
+import type { Reads } from '../../../shared/db/access-log.ts';
 import { Reply } from '../../../shared/db/entities/reply.ts';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
+import { type EvidenceRow, readEvidence } from '../../../shared/db/stores/replies/evidence.ts';
 import {
   countReplies,
   listReplies,
@@ -13,17 +15,20 @@ import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   BatchRequest,
   BatchResponse,
-  CalibrationQuery,
   FeedbackRequest,
-  ReplyCalibration,
   ReplyDetail,
+  ReplyDetailQuery,
   ReplyList,
   ReplyListQuery,
-  ReplyPeriodQuery,
   ReplyRequest,
   ReplyResponse,
-  ReplyStats,
 } from '../../../shared/schemas/replies.ts';
+import {
+  CalibrationQuery,
+  ReplyCalibration,
+  ReplyPeriodQuery,
+  ReplyStats,
+} from '../../../shared/schemas/reply-figures.ts';
 import { predictBatch } from '../../../shared/work/kinds.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { answerJob, idempotencyKeyOf, replayedHeader } from '../../jobs/answer.ts';
@@ -95,10 +100,22 @@ export const readReply = endpoint('user', {
   tag: 'Replies',
   summary: 'A prediction, with all that is stored of it',
   params: { id: 'uuid' },
+  query: ReplyDetailQuery,
   response: ReplyDetail,
-}).handle(async ({ user, params }, { em }: Parts) => ({
-  body: presentReply(await em().findOneOrFail(Reply, { id: params.id, accountId: user.id })),
-}));
+}).handle(async ({ user, params, query }, { em }: Parts) => {
+  const row = await em().findOneOrFail(Reply, { id: params.id, accountId: user.id });
+  const evidence = query.evidence === 'true' ? await readEvidence(em(), user.id, row.context) : undefined;
+  return { body: presentReply(row, evidence), read: { predictions: 1, ...countByTier(evidence ?? []) } };
+});
+
+const READ_TIER = { fact: 'facts', episode: 'episodes', raw: 'raw' } as const;
+
+function countByTier(rows: readonly Pick<EvidenceRow, 'tier'>[]): Reads {
+  const tiers = rows.map(({ tier }) => READ_TIER[tier]);
+  return Object.fromEntries(
+    Object.values(READ_TIER).map((tier) => [tier, tiers.filter((one) => one === tier).length]),
+  );
+}
 
 export const listPredictedReplies = endpoint('user', {
   operationId: 'listReplies',
@@ -117,16 +134,22 @@ export const listPredictedReplies = endpoint('user', {
     sessionId: query.session_id,
     since: queryTime('since', query.since),
     until: queryTime('until', query.until),
+    trial: query.trial && query.trial === 'true',
+    factId: query.fact_id,
   };
   const { total, rows } = await listReplies(em(), user.id, filter, {
     inTurn: (read) => takeSearchTurn({ party: user.id, gone: signal }, read),
     reserve,
   });
-  return { body: { total, limit, offset, results: rows.map(presentSummary) } };
+  return {
+    body: { total, limit, offset, results: rows.map(presentSummary) },
+    read: { predictions: rows.length },
+  };
 });
 
 export const giveFeedback = endpoint('user', {
   operationId: 'giveFeedback',
+  changes: 'predictions',
   scopes: ['predict', 'write', 'decide'],
   showsStored: true,
   tag: 'Replies',

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { MIB } from '../../../shared/schemas/limits.ts';
+import { ALTERNATIVES_MAX, MIB } from '../../../shared/schemas/limits.ts';
 import {
   CancelResponse,
   PredictionEventRequest,
@@ -8,12 +8,14 @@ import {
   PredictionResponse,
   SubjectRequest,
 } from '../../../shared/schemas/predictions.ts';
+import { displayStrings } from '../../http/display-strings.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { replayedHeader } from '../../jobs/answer.ts';
 import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
 import type { PredictionPreferences } from '../../predictions/service.ts';
-import { prefers } from '../../request/preferences.ts';
+import { preferredNumber, prefers } from '../../request/preferences.ts';
 import { requestedProject } from '../../request/project.ts';
+import { requestedShare } from '../../request/retained.ts';
 import type { Parts } from '../parts.ts';
 
 export const predict = endpoint('app', {
@@ -42,13 +44,25 @@ export const predict = endpoint('app', {
     ...PREDICTION_ERRORS,
   ],
   response: PredictionResponse,
-  responseHeaders: ['Idempotency-Replayed', 'Server-Timing'],
+  responseHeaders: ['Forecue-Alternatives', 'Idempotency-Replayed', 'Server-Timing'],
 }).handle(async ({ body, app, headers, signal }, { predictions }: Parts) => {
   const since = performance.now();
   const preferences = preferencesOf(headers);
-  const { answer, replayed, queueMs, providerMs } = await predictions.predict(app, body, preferences, signal);
+  const { answer, alternatives, replayed, queueMs, providerMs } = await predictions.predict(
+    app,
+    body,
+    preferences,
+    signal,
+  );
   const timing = { queue: queueMs, provider: providerMs, total: performance.now() - since };
-  return { body: answer, headers: { 'Server-Timing': serverTiming(timing), ...replayedHeader(replayed) } };
+  return {
+    body: answer,
+    headers: {
+      'Server-Timing': serverTiming(timing),
+      ...(alternatives.length > 0 && { 'Forecue-Alternatives': displayStrings(alternatives) }),
+      ...replayedHeader(replayed),
+    },
+  };
 });
 
 export const cancelPrediction = endpoint('app', {
@@ -71,6 +85,7 @@ function preferencesOf(headers: IncomingHttpHeaders): PredictionPreferences {
     wait: prefers(headers, 'wait'),
     onDisconnect: onDisconnect === undefined ? undefined : String(onDisconnect),
     project: requestedProject(headers),
+    alternatives: Math.min(preferredNumber(headers, 'alternatives'), ALTERNATIVES_MAX),
   };
 }
 
@@ -86,9 +101,10 @@ export const recordPredictionEvent = endpoint('app', {
   tag: 'Predictions',
   summary: 'Report what became of a prediction',
   body: PredictionEventRequest,
+  requestHeaders: ['Forecue-Retained'],
   errors: ['not_found', 'access_denied', 'request_in_flight', 'event_conflict'],
   response: PredictionEventResponse,
-}).handle(async ({ body, app }, { recordEvent }: Parts) => {
-  await recordEvent(app.id, body);
+}).handle(async ({ body, app, headers }, { recordEvent }: Parts) => {
+  await recordEvent(app.id, body, body.kind === 'submitted' ? requestedShare(headers) : null);
   return { body: { status: 'recorded' } };
 });

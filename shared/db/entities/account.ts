@@ -25,6 +25,16 @@ export const Account = defineEntity({
     precisionTarget: p.double().$type<number>().nullable(),
     /** No prediction of a reply has a lower threshold; null for none. */
     thresholdFloor: p.double().$type<number>().nullable(),
+    /** False if nothing is decided for the person: no reply is `auto`, no permission is given. */
+    automatic: p.boolean().default(true),
+    /** True if a permission that the person always refused is denied. */
+    deny: p.boolean().default(false),
+    /** Share of what would be automatic that the person is asked all the same, to check it. */
+    checkShare: p.double().$type<number>().defaultRaw('0.03'),
+    /** True if a mail a day says how much was decided for the person. */
+    dailyNote: p.boolean().default(true),
+    /** Time of the latest such mail. */
+    notedAt: p.datetime(3).nullable(),
     /** False if an operator has disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
     /** Number of times that all log-ins were ended. Access tokens of earlier generations are invalid. */
@@ -61,11 +71,31 @@ const expiringCredential = () => ({
   expiresAt: p.datetime(3).index(),
 });
 
-/** A token that renews access tokens. Revoked by deletion. */
+/** A log-in: the token that renews its access tokens. Revoked by deletion, after which earlier access tokens live on. */
 export const RefreshToken = defineEntity({
   name: 'RefreshToken',
   tableName: 'refresh_tokens',
-  properties: expiringCredential(),
+  properties: {
+    ...expiringCredential(),
+    id: p.uuid().unique(),
+    /** The browser or program that logged in, and its system, in words of ours; null if unknown. */
+    client: p.text().nullable(),
+    system: p.text().nullable(),
+    /** Time of the last renewal, precise to the minute. An access token may have been used up to an hour later. */
+    lastUsedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+export type RefreshToken = InferEntity<typeof RefreshToken>;
+
+/** A log-in that its owner ended, whose access tokens do not work either. Kept until these have expired. */
+export const EndedLogIn = defineEntity({
+  name: 'EndedLogIn',
+  tableName: 'ended_log_ins',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').index(),
+    endedAt: p.datetime(3).index(),
+  },
 });
 
 /** A long-lived key of an account. Revoked by deletion. */
@@ -84,6 +114,8 @@ export const ServiceKey = defineEntity({
     /** No prediction asked for with the key has a lower threshold; null for none. */
     thresholdFloor: p.double().$type<number>().nullable(),
     createdAt: p.datetime(3),
+    /** From then on the key is unknown; null for never. */
+    expiresAt: p.datetime(3).nullable(),
     /** Precise to the minute, so that a busy key does not cost a write for each call. */
     lastUsedAt: p.datetime(3).nullable(),
   },
@@ -102,6 +134,13 @@ export const PasswordReset = defineEntity({
   name: 'PasswordReset',
   tableName: 'password_resets',
   properties: expiringCredential(),
+});
+
+/** A one-time link that confirms the new address of an account. Ends as a `PasswordReset` does. */
+export const EmailChange = defineEntity({
+  name: 'EmailChange',
+  tableName: 'email_changes',
+  properties: { ...expiringCredential(), email: p.text() },
 });
 
 /** An invitation to sign up. It works once; only the hash of its code is stored. */

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { EVENT_KINDS, MIN_CONFIDENCE, PLANS } from '../../schemas/limits.ts';
+import { Account } from './account.ts';
 
 /** A customer's application: its plan, its cap and how it wants to be served. Never deleted, only deactivated. */
 export const App = defineEntity({
@@ -13,12 +14,18 @@ export const App = defineEntity({
     capCents: p.bigint('number').nullable(),
     active: p.boolean().default(true),
     redirectUris: p.array(),
+    /** A native program: its loopback redirect URIs match with any port (RFC 8252, 7.3). */
+    native: p.boolean().default(false),
     /** Confidence below which a prediction abstains. */
     minConfidence: p.double().default(MIN_CONFIDENCE),
     supersede: p.boolean().default(true),
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
     /** Features that an operator has turned off. */
     disabled: p.array(),
+    /** Features that the owner has turned off. */
+    switchedOff: p.array(),
+    /** The account that made the app; null: an operator has it. */
+    owner: () => p.manyToOne(Account).nullable().deleteRule('set null').index(),
     /**
      * Random key for fingerprints of requests. Fingerprints are kept longer than the texts, and must reveal nothing
      * about them.
@@ -79,6 +86,17 @@ export const Usage = defineEntity({
   ],
 });
 
+/** Units that an app had settled in a month until the end of a day of it, by UTC. Kept for 35 days. */
+export const UsageDay = defineEntity({
+  name: 'UsageDay',
+  tableName: 'usage_days',
+  properties: {
+    appId: p.uuid().primary(),
+    day: p.date().primary().index(),
+    settled: p.integer(),
+  },
+});
+
 /** Number of an app's calls that ended with an error, by hour and error code. Kept for a week. */
 export const Refusal = defineEntity({
   name: 'Refusal',
@@ -105,6 +123,8 @@ export const PredictionEvent = defineEntity({
     kind: p.enum([...EVENT_KINDS]),
     /** False if the prediction suggested nothing. Null in rows that are older than this column. */
     suggested: p.boolean().nullable(),
+    /** Share of an accepted completion that was still there when the message was sent, from 0 to 1. */
+    retained: p.float().nullable(),
     recordedAt: p.datetime(3),
   },
   indexes: [

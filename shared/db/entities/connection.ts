@@ -3,6 +3,7 @@ import { CONSENT_MEMORY } from '../../schemas/connections.ts';
 import { Account } from './account.ts';
 import { App } from './app.ts';
 import { expressionIndexes } from './expression-indexes.ts';
+import { TextArray } from './text-array.ts';
 
 /**
  * An app's permission to use an account's memory for one of the app's users. Connecting the user again reactivates a
@@ -27,6 +28,8 @@ export const Connection = defineEntity({
     revokedAt: p.datetime(3).nullable(),
     /** Memory that the app's predictions may use: all of it, or only the profile and the facts. */
     memory: p.enum([...CONSENT_MEMORY]).default('all'),
+    /** Projects of which the app's predictions may use memory; null for all, and what was said in none. */
+    projects: p.type(TextArray).$type<string[]>().nullable(),
     /** When the grant ends as by a revoke. */
     endsAt: p.datetime(3).nullable(),
   },
@@ -65,6 +68,7 @@ export const ConnectionAttempt = defineEntity({
     answer: p.text().nullable(),
     /** What the person allowed: the same columns of the connection get it. */
     memory: p.enum([...CONSENT_MEMORY]).default('all'),
+    projects: p.type(TextArray).$type<string[]>().nullable(),
     endsAt: p.datetime(3).nullable(),
   },
   indexes: [

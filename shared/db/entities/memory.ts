@@ -47,6 +47,7 @@ export const RawMemory = defineEntity({
       session: `("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
       predicted: `("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
       replies: `("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
+      witness: `("account_id", "witness") where witness not in ('login', 'import')`,
       search: `using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_terms(coalesce("agent" || ' ', '') || "content")))`,
       trigrams: `using gin ("account_id", search_text("content") gin_trgm_ops)`,
     }),
@@ -201,7 +202,12 @@ export const MemoryLink = defineEntity({
     /** Words of the source that support the fact. */
     quote: p.text().nullable(),
   },
-  indexes: [{ name: 'memory_links_to', properties: ['account', 'toId'] }],
+  indexes: [
+    { name: 'memory_links_to', properties: ['account', 'toId'] },
+    ...expressionIndexes('memory_links', {
+      said: `using gin (("account_id"::text), to_tsvector('english', search_terms("quote"))) where quote is not null`,
+    }),
+  ],
 });
 export type MemoryLink = InferEntity<typeof MemoryLink>;
 

@@ -18,7 +18,10 @@ export const Process = defineEntity({
     since: p.datetime(3).nullable(),
     /** `ServedPools` of a worker. */
     pools: p.json<Record<string, { slots: number; claimed: number; stalledMs: number }>>().nullable(),
-    /** The process's configuration, which `admin doctor` compares with that of other processes. */
+    /**
+     * The process's configuration, which `admin doctor` compares with that of other processes. Null once it has stopped in an
+     * orderly way: the row is kept for a while because callers of the process may come back.
+     */
     settings: p.json<PublishedSettings>().nullable(),
   },
 });
@@ -70,4 +73,11 @@ export const RateLimit = defineEntity({
     /** The window's end, in milliseconds since the epoch; also serves as the window's id. */
     expire: p.bigint('number').nullable(),
   },
+});
+
+/** The latest `admin backup`. One row at most. */
+export const Backup = defineEntity({
+  name: 'Backup',
+  tableName: 'backups',
+  properties: { takenAt: p.datetime(3).primary() },
 });

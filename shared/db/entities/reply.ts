@@ -16,6 +16,8 @@ export const Reply = defineEntity({
     accountId: p.uuid(),
     agent: p.text(),
     agentInput: p.text(),
+    /** True for a prediction that was only tried out: nobody waits for a decision on it. */
+    trial: p.boolean().default(false),
     sessionId: p.text().nullable(),
     project: p.text().nullable(),
     k: p.integer(),
@@ -47,11 +49,19 @@ export const Reply = defineEntity({
     feedbackReported: p.boolean().default(false),
     /** True if the first candidate was right; null if that is unknown or must not be learned from. */
     label: p.boolean().nullable(),
+    /** Key with which it was asked; null for a log-in. */
+    keyId: p.uuid().nullable(),
+    /** True if it would have been `auto`, and the person was asked to check it. Until they answer nobody sees it. */
+    blind: p.boolean().default(false),
     createdAt: p.datetime(3),
   },
   indexes: [
     { name: 'replies_recent', properties: ['accountId', 'createdAt', 'id'] },
     ...expressionIndexes('replies', {
+      blind: `("account_id", "created_at") where blind`,
+      acted: `("account_id", "acted_at", "id") where acted_at is not null`,
+      key: `("account_id", "key_id") where key_id is not null`,
+      witness: `("account_id", "feedback_witness") where feedback_witness not in ('login', 'recorded')`,
       labels: `("account_id", "feedback_at", "id") where label is not null`,
       context: `using gin ("account_id", "context" jsonb_path_ops)`,
     }),

@@ -28,6 +28,7 @@ declare
   deadline timestamptz;
   app apps%rowtype;
   used usage%rowtype;
+  used_before usage%rowtype;
   inactive boolean := false;
   locked boolean := false;
   held uuid[] := '{}';
@@ -79,6 +80,7 @@ begin
           perform lock_usage_v1(_party, last_month);
         end if;
         used := open_usage_v1(_party, this_month);
+        used_before := used;
         select * into strict app from apps a where a.id = _party;
       end if;
       perform from work w where w.id = any (item.touched) order by w.id for update;
@@ -179,6 +181,7 @@ begin
     perform remember_drafts_v1(_batch, admitted_places);
     if _price is not null then
       perform store_usage_v1(used);
+      perform announce_cap_v1(app, used_before, used, _price, _sandbox_units);
     end if;
   end if;
 end $$;

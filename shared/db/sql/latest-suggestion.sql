@@ -12,7 +12,9 @@ begin
              'fingerprintKey', (select encode(p.fingerprint_key, 'base64') from apps p where p.id = h.party),
              'dismissed', exists (
                select from prediction_events e
-                where e.prediction_id in (a.id, (h.report::json ->> 'continues')::uuid) and e.kind = 'dismissed'))::text
+                where e.prediction_id in (a.id, (h.report::json ->> 'continues')::uuid) and e.kind = 'dismissed'),
+             'accepted', exists (
+               select from prediction_events e where e.prediction_id = a.id and e.kind = 'accepted'))::text
       from (select l.* from answers l where l.line = _line order by l.id desc limit 1) a
      cross join lateral (
        select p.* from history p

@@ -44,16 +44,17 @@ begin
 end $$;
 
 -- Returns phrases as `phrases_after_v1` does, for the person behind a connection, without what they wrote in other apps
--- that are or were connected. None if they allowed the app their facts only.
+-- that are or were connected, and only of the projects that they allowed the app. None if they allowed facts only.
 create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int, _in_projects boolean)
 returns table (
   words int, scale int, following text, days float8, source uuid, line int, occasion int, project text)
 language plpgsql stable as $$
 declare
   _account uuid;
+  _projects text[];
   _elsewhere text[];
 begin
-  select c.account_id, array(
+  select c.account_id, c.projects, array(
            select lower(a.name)
              from (select o.app_id from connections o where o.account_id = c.account_id
                    union
@@ -62,10 +63,14 @@ begin
                     where g.account_id = c.account_id) o
              join apps a on a.id = o.app_id
             where o.app_id <> c.app_id)
-    into _account, _elsewhere
+    into _account, _projects, _elsewhere
     from connections c where c.id = _connection and c.memory = 'all';
   if _account is not null then
-    return query select * from phrases_after_v1(_account, _elsewhere, _tails, _most, _in_projects);
+    return query
+      select p.words, p.scale, p.following, p.days, p.source, p.line, p.occasion,
+             case when _in_projects then p.project end
+        from phrases_after_v1(_account, _elsewhere, _tails, _most, _in_projects or _projects is not null) p
+       where _projects is null or p.project = any (_projects);
   end if;
 end $$;
 

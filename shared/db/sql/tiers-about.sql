@@ -1,14 +1,53 @@
--- Returns the words of a question by which rows are looked up: the last 24, as stems, without English stop words. A
--- word's look-up also finds its related words. `part` is the part of its weight that counts: half, if any question may
--- have the word.
+-- Returns the language that a text's function words show, English by default, and these words as English stems, as they
+-- are in the indexes. English is known by common words, without a comparison of languages.
+create or replace function language_v1(_text text) returns table (language regconfig, function_words text[])
+language sql stable as $$
+  with languages as (
+    select l.language from (values ('english'::regconfig), ('german'), ('french'), ('spanish')) l (language)
+  ),
+  kept as materialized (
+    select l.language, unnest(w.positions) as place
+      from languages l cross join lateral unnest(to_tsvector(l.language, _text)) w
+  ),
+  dropped as (
+    select l.language, string_agg(w.lexeme, ' ') as words, count(*) as number
+      from languages l
+     cross join unnest(to_tsvector('simple', _text)) w
+     where not exists (select from kept k where k.language = l.language and k.place = w.positions[1])
+     group by l.language
+  )
+  select coalesce(d.language, 'english'), tsvector_to_array(to_tsvector('english', search_terms(coalesce(d.words, ''))))
+    from (values (1)) one (row)
+    left join lateral (
+      select * from dropped d
+       where _text ~* '[a-z]{2}' and _text !~* '\m(the|is|my|our|do|does|what|which|where|who|how)\M'
+       order by d.number desc, d.language = 'english'::regconfig desc limit 1) d on true
+$$;
+
+-- Returns the words of a question by which rows are looked up: the last 24, as English stems, without the function
+-- words of its language. A word's look-up also finds its related words and, in German, French or Spanish, all that
+-- begin with its stem. `part` is the part of its weight that counts: half, if any question may have the word.
 create or replace function question_words_v1(_query text) returns table (word text, lookup tsquery, part float8)
 language sql stable as $$
-  select w.lexeme,
-         coalesce(r.lookup, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery),
+  with spoken as materialized (select * from language_v1(_query)),
+  stems as (
+    select w.lexeme as stem, unnest(w.positions) as place
+      from spoken s cross join unnest(to_tsvector(s.language, search_terms(_query))) w
+     where s.language <> 'english'::regconfig and length(w.lexeme) >= 4
+  )
+  select w.lexeme, coalesce(l.lookup || b.lookup, l.lookup),
          case when w.lexeme = any ('{use,run,get,go,take,make,want,need,like,know,say,tell,mani,much,current,version}')
               then 0.5 else 1 end
-    from unnest(to_tsvector('english', search_terms(_query))) w
+    from spoken s
+   cross join unnest(to_tsvector('english', search_terms(_query))) w
     left join related_words_v1() r on r.word = w.lexeme
+   cross join lateral (
+     select coalesce(
+       r.lookup, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery) as lookup) l
+    left join lateral (
+      select (s.stem || ':*')::tsquery as lookup from stems s where s.place = any (w.positions) and s.stem ~ '^\w+$'
+       limit 1) b on true
+   where w.lexeme <> all (s.function_words)
    order by w.positions[cardinality(w.positions)] desc limit 24
 $$;
 
@@ -22,6 +61,9 @@ $$;
 -- in rows that also have a rarer word of the question, or all of its last three such frequent words (of fewer, if there
 -- are no more). Scores are rounded, so that the order in which they are summed cannot decide a tie.
 --
+-- A fact also has the words of its quotes, and those of the facts that it replaces: who asks seldom uses the words of a
+-- model, and who says what is new often leaves out what it is of.
+--
 -- A raw row also gains from the two rows before it in its session that are about the question, because the answer to a
 -- question seldom repeats its words, and from the best rows of its session, which show what the session was about. A
 -- word of at least five characters that no fact has also finds facts with similar words: it may be misspelled or
@@ -30,6 +72,19 @@ $$;
 -- The look-ups inside `offset 0` compare nothing but the words and the account as text, which only the indexes on words
 -- and trigrams contain. Otherwise the planner may expect an account to have a handful of rows, and compare all of its
 -- thousands with each word.
+-- Number of quotes that each word of a question finds.
+create or replace function context_quotes_max() returns int language sql immutable as $$ select 50 $$;
+
+-- Returns the fact that replaced the fact `_id`, the one that replaced that, and so on: the last of them.
+create or replace function latest_fact_v1(_id uuid) returns uuid language sql stable as $$
+  with recursive later as (
+    select f.id, f.superseded_by, 1 as step from facts f where f.id = _id
+    union all
+    select f.id, f.superseded_by, l.step + 1 from later l join facts f on f.id = l.superseded_by where l.step < 20
+  )
+  select l.id from later l order by l.step desc limit 1
+$$;
+
 do $do$
 declare
   _tier record;
@@ -42,7 +97,7 @@ begin
         ('episodes_about_v1', 'episodes', $s$r.title || ' ' || r.summary$s$,
          'r.ended_at >= _since and r.stale_at is null and in_projects_v1(r.project, _projects)',
          'null::text', null, false),
-        ('raw_about_v1', 'raw_memories', $s$coalesce(r.agent || ' ', '') || r.content$s$,
+        ('raw_with_words_v1', 'raw_memories', $s$coalesce(r.agent || ' ', '') || r.content$s$,
          $s$r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')
             and in_projects_v1(r.project, _projects)$s$,
          'r.session_id', null, true)
@@ -56,6 +111,18 @@ begin
               offset 0) r
        where %4$s and (_among is null or r.id = any (_among)) limit context_found_max() $$,
       _tier.session, _tier.of, _tier.words, _tier.shown);
+    if _tier.of = 'facts' then
+      _look_up := format($$
+        (%1$s) union
+        select r.id, null
+          from (select l.from_id from memory_links l
+                 where l.account_id::text = _account::text and l.relation = 'derived_from'
+                   and to_tsvector('english', search_terms(l.quote)) @@ w.lookup
+                offset 0 limit context_quotes_max()) l
+          join facts f on f.id = l.from_id
+          join facts r on r.id = case when f.superseded_by is null then f.id else latest_fact_v1(f.superseded_by) end
+         where %2$s and (_among is null or r.id = any (_among)) $$, _look_up, _tier.shown);
+    end if;
     execute format($function$
       create or replace function %1$I(
         _account uuid, _since timestamptz, _query text, _count int, _among uuid[], _projects text[])

@@ -1,20 +1,35 @@
 import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
 import { LOWEST_ID } from '../../ids.ts';
-import { ServiceKey } from '../entities/account.ts';
+import type { AccessDay } from '../entities/access.ts';
+import { RefreshToken, ServiceKey } from '../entities/account.ts';
+import { App } from '../entities/app.ts';
 import { Connection } from '../entities/connection.ts';
+import { Grant } from '../entities/grant.ts';
 import type { MemoryLink } from '../entities/memory.ts';
 import { Episode, Fact, Profile, RawMemory } from '../entities/memory.ts';
+import type { Passkey } from '../entities/passkey.ts';
 import { PermissionDecision } from '../entities/permission.ts';
 import { ProviderCall } from '../entities/provider.ts';
 import { RecordingSession } from '../entities/recording.ts';
 import { Reply } from '../entities/reply.ts';
-import { linksOf } from './memory/links.ts';
-import { type Cursor, type EventRow, pageOfEvents } from './recording/read.ts';
+import { Webhook } from '../entities/webhook.ts';
+import { accessCursor, listAccesses } from './access-log.ts';
+import { forgottenLinks, type LinkRange, linksOf } from './memory/links.ts';
+import { listPasskeys } from './passkeys.ts';
+import { type Cursor, type EventMark, type EventRow, marksOf, pageOfEvents } from './recording/read.ts';
+import { ownedBy } from './webhooks/webhooks.ts';
 
 export type AccountPage =
   | { type: 'key'; rows: ServiceKey[] }
+  | { type: 'passkey'; rows: Passkey[] }
+  | { type: 'log_in'; rows: RefreshToken[] }
+  | { type: 'grant'; rows: Grant[] }
+  | { type: 'app'; rows: App[] }
+  | { type: 'webhook'; rows: Webhook[] }
   | { type: 'connection'; rows: Loaded<Connection, 'app'>[] }
+  | { type: 'access'; rows: AccessDay[] }
   | { type: 'session'; rows: RecordingSession[] }
+  | { type: 'mark'; rows: EventMark[] }
   | { type: 'event'; rows: EventRow[] }
   | { type: 'profile'; rows: Profile[] }
   | { type: 'raw'; rows: RawMemory[] }
@@ -35,8 +50,8 @@ export const PAGE_BYTES_MAX = 1024 * 1024;
 const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
- * Yields the rows of an account's export, page by page: each session before its events, each page of episodes or facts
- * before the links to their sources. Reads a page only once the previous one has been consumed.
+ * Yields the rows of an account's export, page by page: each session before its events, marks of events before them,
+ * each page of episodes or facts before the links to their sources. Reads a page only once the previous one has been consumed.
  */
 export async function* accountData(
   em: () => EntityManager,
@@ -46,14 +61,40 @@ export async function* accountData(
   for await (const rows of pages((after) => em().find(ServiceKey, { account, ...after }, PAGE_BY_ID)))
     yield { type: 'key', rows };
 
+  yield { type: 'passkey', rows: await listPasskeys(em(), account) };
+
+  for await (const rows of pages((after) => em().find(RefreshToken, { account, ...after }, PAGE_BY_ID)))
+    yield { type: 'log_in', rows };
+
+  for await (const rows of pages((after) => em().find(Grant, { account, ...after }, PAGE_BY_ID)))
+    yield { type: 'grant', rows };
+
+  for await (const rows of pages((after) => em().find(App, { owner: account, ...after }, PAGE_BY_ID)))
+    yield { type: 'app', rows };
+
+  for await (const rows of pages((after) =>
+    em().find(Webhook, { ...ownedBy(account), ...after }, PAGE_BY_ID),
+  ))
+    yield { type: 'webhook', rows };
+
   const withApp = { ...PAGE_BY_ID, populate: ['app'] } as const;
   for await (const rows of pages((after) => em().find(Connection, { account, ...after }, withApp)))
     yield { type: 'connection', rows };
 
+  for await (const rows of accessPages(em, account)) yield { type: 'access', rows };
+
   for await (const rows of pages((after) => em().find(RecordingSession, { accountId, ...after }, PAGE_BY_ID)))
     for (const session of rows) {
       yield { type: 'session', rows: [session] };
-      for await (const events of eventsOf(em, session)) yield { type: 'event', rows: events };
+      for await (const events of eventsOf(em, session)) {
+        const marks = await marksOf(
+          em(),
+          accountId,
+          events.map(({ id }) => id),
+        );
+        if (marks.length > 0) yield { type: 'mark', rows: marks };
+        yield { type: 'event', rows: events };
+      }
     }
 
   const profile = await em().findOne(Profile, { account });
@@ -63,12 +104,16 @@ export async function* accountData(
     yield { type: 'raw', rows: await em().find(RawMemory, { id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'episodes')) {
     yield { type: 'episode', rows: await em().find(Episode, { id }, PAGE_BY_ID) };
-    for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
+    for await (const rows of linkPages((range) => linksOf(em(), accountId, id.$in, range)))
+      yield { type: 'link', rows };
   }
   for await (const id of sizedPages(em, accountId, 'facts', 'id')) {
     yield { type: 'fact', rows: await em().find(Fact, { id }, PAGE_BY_ID) };
-    for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
+    for await (const rows of linkPages((range) => linksOf(em(), accountId, id.$in, range)))
+      yield { type: 'link', rows };
   }
+  for await (const rows of linkPages((range) => forgottenLinks(em(), accountId, range)))
+    yield { type: 'link', rows };
   for await (const id of sizedPages(em, accountId, 'provider_calls', 'at'))
     yield { type: 'provider_call', rows: await em().find(ProviderCall, { id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'replies'))
@@ -114,13 +159,25 @@ async function* sizedPages(
 }
 
 /** Yields links in pages, because a row may have hundreds. */
-async function* linkPages(em: () => EntityManager, accountId: string, ids: string[]) {
+async function* linkPages(read: (range: LinkRange) => Promise<MemoryLink[]>) {
   let page: MemoryLink[] = [];
   do {
     const last = page.at(-1);
-    page = await linksOf(em(), accountId, ids, { limit: LINK_PAGE_ROWS_MAX, ...(last && { after: last }) });
+    page = await read({ limit: LINK_PAGE_ROWS_MAX, ...(last && { after: last }) });
     if (page.length > 0) yield page;
   } while (page.length === LINK_PAGE_ROWS_MAX);
+}
+
+async function* accessPages(em: () => EntityManager, accountId: string) {
+  let page: AccessDay[] = [];
+  do {
+    const last = page.at(-1);
+    page = await listAccesses(em(), accountId, {
+      limit: PAGE_ROWS_MAX,
+      ...(last && { cursor: accessCursor(last) }),
+    });
+    if (page.length > 0) yield page;
+  } while (page.length === PAGE_ROWS_MAX);
 }
 
 async function* pages<Row extends { id: string }>(

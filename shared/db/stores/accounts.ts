@@ -3,28 +3,44 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
-import { Account, PasswordReset, RefreshToken, WaitlistEntry, WebSession } from '../entities/account.ts';
+import {
+  Account,
+  EmailChange,
+  PasswordReset,
+  RefreshToken,
+  WaitlistEntry,
+  WebSession,
+} from '../entities/account.ts';
 import { isUniqueViolation } from '../faults.ts';
 import { query, transaction } from '../statement.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
-const ACCOUNTS_BY_ID = {
-  name: 'accounts_by_id_v1',
-  text: `select id, login_generation as generation, coalesce(threshold_floor, 0) as "thresholdFloor"
-           from accounts where id = any ($1::uuid[]) and active`,
+const ACCOUNTS_BY_LOG_IN = {
+  name: 'accounts_by_log_in_v1',
+  text: `select a.id, a.login_generation as generation, coalesce(a.threshold_floor, 0) as "thresholdFloor",
+                place::int, e.id is not null as "hasEnded"
+           from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (account_id, log_in_id, place)
+           join accounts a on a.id = asked.account_id and a.active
+           left join ended_log_ins e on e.id = asked.log_in_id`,
 };
 
 export interface ActiveAccount {
   id: string;
   generation: number;
   thresholdFloor: number;
+  /** True if its owner has ended the log-in. */
+  hasEnded: boolean;
 }
 
-/** Finds active accounts, in the order of `ids`; undefined in place of one that is disabled or does not exist. */
-export async function findActiveAccounts(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
-  const rows = await query<ActiveAccount>(pool, ACCOUNTS_BY_ID, [ids]);
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => byId.get(id));
+/** Finds the active accounts of log-ins, in their order; undefined in place of one that is disabled or does not exist. */
+export async function findActiveAccounts(
+  pool: Pool,
+  logIns: readonly { id: string; accountId: string }[],
+): Promise<(ActiveAccount | undefined)[]> {
+  const asked = [logIns.map(({ accountId }) => accountId), logIns.map(({ id }) => id)];
+  const rows = await query<ActiveAccount & { place: number }>(pool, ACCOUNTS_BY_LOG_IN, asked);
+  const byPlace = new Map(rows.map((row) => [row.place, row]));
+  return logIns.map((_, index) => byPlace.get(index + 1));
 }
 
 /**
@@ -151,11 +167,12 @@ export function changeAccount(
   });
 }
 
-/** Ends all log-ins of the account, and revokes its access tokens and password reset links. */
+/** Ends all log-ins of the account, its access tokens and the links that were mailed. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
   // This update comes first: a concurrent log-in waits for it, and then gets the new generation.
   await tx.nativeUpdate(Account, { id: accountId }, { loginGeneration: raw('login_generation + 1') });
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });
   await tx.nativeDelete(PasswordReset, { account: accountId });
+  await tx.nativeDelete(EmailChange, { account: accountId });
 }

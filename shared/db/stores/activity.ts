@@ -1,7 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { exactInterval } from '../../domain/exact-interval.ts';
 import { MICROCENTS_PER_CENT } from '../../domain/usage.ts';
-import { ACTIVITY_ROWS_MAX, type ActivityDay } from '../../schemas/activity.ts';
+import {
+  ACTIVITY_ROWS_MAX,
+  type ActivityDay,
+  type ActivityResponse,
+  type Checks,
+} from '../../schemas/activity.ts';
 import { REPLY_STATES } from '../../schemas/replies.ts';
+import { type CheckCounts, countPermissionChecks, countReplyChecks } from './decisions.ts';
+import { IS_COUNTED } from './replies/rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -24,7 +32,11 @@ const newestRows = (
 
 const SAVED_CHARACTERS = `case when status in ('auto', 'accepted') then char_length(response) else 0 end`;
 const NEWEST_ROWS = [
-  newestRows('replies', { name: 'status', columns: `${SAVED_CHARACTERS} as characters, 0 as microcents` }),
+  newestRows('replies', {
+    name: 'status',
+    columns: `${SAVED_CHARACTERS} as characters, 0 as microcents`,
+    where: `and ${IS_COUNTED}`,
+  }),
   newestRows('facts', { where: 'and revision_of is null' }),
   newestRows('episodes'),
   newestRows('raw_memories'),
@@ -37,14 +49,40 @@ const SELECT_SUMS = `
          case when bool_and(microcents is not null) then sum(microcents) end::float8 as microcents
     from (select date_bin('1 day', at, ?) as day, r.* from (${NEWEST_ROWS.join(' union all ')}) r) r group by day, name`;
 
+interface ActivityPeriod {
+  days: number;
+  utcOffsetMinutes: number;
+  now: number;
+}
+
+/** Returns the beginning of the first local day, in milliseconds of local time. */
+function firstDayMs({ days, utcOffsetMinutes, now }: ActivityPeriod): number {
+  return Math.floor((now + utcOffsetMinutes * 60_000) / DAY_MS - days + 1) * DAY_MS;
+}
+
+/** Counts what the person was asked to check, since the beginning of the first day. */
+export async function readChecks(em: EntityManager, accountId: string, period: ActivityPeriod) {
+  const since = new Date(firstDayMs(period) - period.utcOffsetMinutes * 60_000);
+  return {
+    replies: checksOf(await countReplyChecks(em, accountId, since)),
+    permissions: checksOf(await countPermissionChecks(em, accountId, since)),
+  };
+}
+
+function checksOf({ asked, answered, right }: CheckCounts): Checks {
+  if (answered === 0)
+    return { asked, answered, right, precision: null, precision_low: null, precision_high: null };
+  const { low, high } = exactInterval(right, answered);
+  return { asked, answered, right, precision: right / answered, precision_low: low, precision_high: high };
+}
+
 /** Counts what happened on each day, earliest first, among the newest `ACTIVITY_ROWS_MAX` rows of each table. */
 export async function readActivity(
   em: EntityManager,
   accountId: string,
-  { days, utcOffsetMinutes, now }: { days: number; utcOffsetMinutes: number; now: number },
+  { days, utcOffsetMinutes, now }: ActivityPeriod,
 ): Promise<ActivityDay[]> {
-  const localMs = now + utcOffsetMinutes * 60_000;
-  const firstMs = Math.floor(localMs / DAY_MS - days + 1) * DAY_MS;
+  const firstMs = firstDayMs({ days, utcOffsetMinutes, now });
   const since = new Date(firstMs - utcOffsetMinutes * 60_000);
   const sums = await em.execute<Sum[]>(SELECT_SUMS, [
     since,
@@ -69,4 +107,25 @@ export async function readActivity(
       cost_cents: calls.microcents === null ? null : calls.microcents / MICROCENTS_PER_CENT,
     };
   });
+}
+
+const SELECT_SUGGESTIONS = `
+  select count(*) filter (where e.kind = 'accepted')::int as accepted,
+         count(*) filter (where e.kind = 'dismissed')::int as dismissed, avg(e.retained)::float8 as retained
+    from connections c
+   cross join lateral (
+     select kind, retained from prediction_events
+      where app_id = c.app_id and user_id = c.user_id and recorded_at >= ?
+      order by recorded_at desc limit ${ACTIVITY_ROWS_MAX}) e
+   where c.account_id = ?`;
+
+/** Counts what became of suggestions in the apps that a person connected. */
+export async function readSuggestions(
+  em: EntityManager,
+  accountId: string,
+  { days, now }: { days: number; now: number },
+): Promise<ActivityResponse['suggestions']> {
+  const since = new Date(now - days * DAY_MS);
+  const [row] = await em.execute<ActivityResponse['suggestions'][]>(SELECT_SUGGESTIONS, [since, accountId]);
+  return row ?? { accepted: 0, dismissed: 0, retained: null };
 }

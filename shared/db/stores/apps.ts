@@ -5,16 +5,17 @@ import type { AppPrincipal } from '../../domain/app.ts';
 import { newId } from '../../ids.ts';
 import { hashKey, newAppKey } from '../../security/keys.ts';
 import { App, AppKey } from '../entities/app.ts';
+import { Webhook } from '../entities/webhook.ts';
 import { query, transaction } from '../statement.ts';
 
 const FIND_BY_KEY = {
-  name: 'app_by_key_v1',
+  name: 'app_by_key_v2',
   text: `
     select encode(k.hash, 'hex') as hash, a.id, a.fingerprint_key as "fingerprintKey",
            a.on_disconnect as "onDisconnect", a.min_confidence as "minConfidence",
-           a.disabled
-      from app_keys k join apps a on a.id = k.app_id
-     where k.hash = any ($1::bytea[]) and a.active and (k.expires_at is null or k.expires_at > now())`,
+           a.disabled || a.switched_off as disabled
+      from app_keys k join apps a on a.id = k.app_id left join accounts o on o.id = a.owner_id
+     where k.hash = any ($1::bytea[]) and a.active and o.active is not false and (k.expires_at is null or k.expires_at > now())`,
 };
 
 /**
@@ -34,24 +35,30 @@ export interface NewApp {
   redirectUris: string[];
   plan: App['plan'];
   capCents: number | null;
+  native?: boolean;
+  /** Id of the account that makes it; an operator's by default. */
+  owner?: string;
 }
 
 /** Only a hash of the app's first key is stored, so the key cannot be read again. */
-export async function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
-  return transaction(em, async (tx) => {
-    const now = new Date();
-    const row = tx.create(App, {
-      id: newId(),
-      ...app,
-      disabled: [],
-      fingerprintKey: randomBytes(32),
-      createdAt: now,
-      updatedAt: now,
-    });
-    const key = issueKey(tx, row, now);
-    await tx.flush();
-    return { appId: row.id, key };
+export function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
+  return transaction(em, (tx) => insertApp(tx, app));
+}
+
+export async function insertApp(tx: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
+  const now = new Date();
+  const row = tx.create(App, {
+    id: newId(),
+    ...app,
+    disabled: [],
+    switchedOff: [],
+    fingerprintKey: randomBytes(32),
+    createdAt: now,
+    updatedAt: now,
   });
+  const key = issueKey(tx, row, now);
+  await tx.flush();
+  return { appId: row.id, key };
 }
 
 export async function listApps(em: EntityManager): Promise<App[]> {
@@ -62,7 +69,7 @@ export async function findApp(em: EntityManager, id: string): Promise<App | unde
   return (await em.findOne(App, { id })) ?? undefined;
 }
 
-type FixedColumn = 'id' | 'disabled' | 'fingerprintKey' | 'createdAt' | 'updatedAt';
+type FixedColumn = 'id' | 'disabled' | 'owner' | 'fingerprintKey' | 'createdAt' | 'updatedAt';
 
 /** Undefined fields stay as they are. */
 export interface AppChange extends Partial<Omit<App, FixedColumn>> {
@@ -89,6 +96,26 @@ export async function updateApp(
       { ignoreUndefined: true },
     );
   });
+}
+
+/** Names that remain of apps that nobody has any more, in the lists of people who were connected. */
+const RETIRED_NAME = 'A deleted app';
+
+/**
+ * Ends apps for good, in the caller's transaction: their keys stop working, their webhooks are deleted, and nobody has
+ * them. Their rows stay, since usage and connections refer to them. Returns their number.
+ */
+export async function retireApps(tx: EntityManager, where: { owner: string; id?: string }): Promise<number> {
+  const apps = await tx.find(App, where, { fields: ['id'] });
+  await tx.nativeDelete(Webhook, { app: { $in: apps.map(({ id }) => id) } });
+  const retired = {
+    active: false,
+    owner: null,
+    name: RETIRED_NAME,
+    redirectUris: [],
+    updatedAt: raw('now()'),
+  };
+  return tx.nativeUpdate(App, where, retired);
 }
 
 export async function deleteKey(em: EntityManager, key: string): Promise<void> {

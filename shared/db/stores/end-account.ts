@@ -1,11 +1,13 @@
 import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
-import { requireCurrentLogin, type UserPrincipal } from '../../domain/account.ts';
+import type { UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { Account, WaitlistEntry } from '../entities/account.ts';
 import { TokenUsage } from '../entities/provider.ts';
+import { Webhook } from '../entities/webhook.ts';
 import { transaction } from '../statement.ts';
 import { takeSteps } from '../steps.ts';
 import { endSessions } from './accounts.ts';
+import { retireApps } from './apps.ts';
 import { endRevokedWork, revokeConnectionsOf, revokeEnded } from './connections/revoke.ts';
 import {
   anonymizeProviderCalls,
@@ -23,6 +25,7 @@ import {
   erasePredictionsOfGrants,
 } from './erasure/work.ts';
 import { addErasedAccount } from './erasures.ts';
+import { requireOpenLogIn } from './own-log-ins.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**
@@ -116,9 +119,12 @@ export async function beginErasure(
         passwordHash: '',
       },
     );
-    if (login !== undefined) requireCurrentLogin(login, account.loginGeneration);
+    if (login !== undefined) await requireOpenLogIn(tx, login, account.loginGeneration);
     await endSessions(tx, id);
     await revokeServiceKeys(tx, id);
+    // Deleted later, since their deliveries may be many. From now on nothing is sent.
+    await tx.nativeUpdate(Webhook, { account: id }, { disabled: 'paused' });
+    await retireApps(tx, { owner: id });
   });
   await endGrants(em, id);
 }
@@ -202,6 +208,7 @@ async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
 async function* erasureSteps(em: EntityManager, id: string, options: EndingOptions): AsyncGenerator<void> {
   await endGrants(em, id);
   yield* eraseRows(em, id, 'connection_attempts');
+  yield* eraseRows(em, id, 'access_days');
   yield* endRunningPredictions(em, id, options);
   yield* endJobs(em, id, options);
   yield* erasePredictionsOfGrants(em, id);
@@ -210,6 +217,7 @@ async function* erasureSteps(em: EntityManager, id: string, options: EndingOptio
   yield* eraseJobs(em, id);
   yield* anonymizeProviderCalls(em, id);
   yield* eraseReplies(em, id);
+  yield* eraseRows(em, id, 'deliveries', 'webhook_id in (select id from webhooks where account_id = ?)');
   await em.nativeDelete(TokenUsage, { accountId: id });
   // The remaining tables reference the account with `on delete cascade`.
   await em.nativeDelete(Account, { id });

@@ -42,6 +42,17 @@ export function addErasedAccount(tx: EntityManager, id: string): Promise<void> {
   return addErasures(tx, NO_ACCOUNT, 'account', [hash('sha256', id)]);
 }
 
+/** Returns those of the subjects that the account has erased. */
+export async function erasedSubjects(
+  em: EntityManager,
+  accountId: string,
+  what: Erased,
+  subjects: readonly string[],
+): Promise<Set<string>> {
+  const entries = await em.find(Erasure, { accountId, what, subject: { $in: [...subjects] } });
+  return new Set(entries.map(({ subject }) => subject));
+}
+
 const COUNT_PENDING = {
   name: 'pending_erasures_v1',
   text: 'select count(*)::int as count from erasures where pending',

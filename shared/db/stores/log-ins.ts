@@ -4,20 +4,28 @@ import { hashKey, newToken } from '../../security/keys.ts';
 import { type Account, PasswordReset, RefreshToken, WebSession } from '../entities/account.ts';
 
 /** More than a person has devices and browsers. */
-const TOKENS_MAX = 100;
+export const TOKENS_MAX = 100;
 const DELETED_TOKENS_MAX = 1000;
 
-const ENTITIES = { refresh_tokens: RefreshToken, web_sessions: WebSession, password_resets: PasswordReset };
+const ENTITIES = { web_sessions: WebSession, password_resets: PasswordReset };
 
-/** A renewal of access tokens, a browser's session on our pages, or a one-time link to a new password. */
-type TokenKind = keyof typeof ENTITIES;
+/** A browser's session on our pages, or a one-time link to a new password; or a renewal of access tokens, or a new address. */
+type OwnedKind = keyof typeof ENTITIES;
+type TokenKind = OwnedKind | 'refresh_tokens' | 'email_changes';
 
 /** A working day of a session, so that people sign in once a day. */
 const LIFETIME_HOURS: Record<TokenKind, number> = {
   refresh_tokens: 30 * 24,
   web_sessions: 8,
   password_resets: 1,
+  email_changes: 1,
 };
+
+interface IssueOptions {
+  lifetimeHours?: number;
+  /** Values of further columns, by their names. */
+  more?: Readonly<Record<string, unknown>>;
+}
 
 /**
  * Issues a token, and stores its hash in the table `kind`. Undefined if the account is disabled or gone, or its
@@ -28,16 +36,17 @@ export async function issueToken(
   em: EntityManager,
   kind: TokenKind,
   { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
-  lifetimeHours = LIFETIME_HOURS[kind],
+  { lifetimeHours = LIFETIME_HOURS[kind], more = {} }: IssueOptions = {},
 ): Promise<{ token: string; generation: number } | undefined> {
   const { token, hash } = newToken();
+  const columns = ['hash', 'account_id', 'created_at', 'expires_at', ...Object.keys(more)];
   const [issued] = await em.execute<{ generation: number }[]>(
     `with account as (
        select id, login_generation as generation from accounts
         where id = ? and active and password_hash = ? for share
      ), issued as (
-       insert into ${kind} (hash, account_id, created_at, expires_at)
-       select ?, id, now(), now() + make_interval(hours => ?) from account
+       insert into ${kind} (${columns.join(', ')})
+       select ?, id, now(), now() + make_interval(hours => ?)${', ?'.repeat(Object.keys(more).length)} from account
        returning account_id
      ), old as (
        select t.hash from issued i
@@ -49,12 +58,12 @@ export async function issueToken(
          select t.hash from ${kind} t where t.hash in (select hash from old) for update skip locked))
      )
      select generation from account`,
-    [id, passwordHash, hash, lifetimeHours],
+    [id, passwordHash, hash, lifetimeHours, ...Object.values(more)],
   );
   return issued && { token, ...issued };
 }
 
-export interface TokenOwner extends Login {
+export interface TokenOwner extends Omit<Login, 'id'> {
   accountId: string;
   email: string;
 }
@@ -65,10 +74,10 @@ export interface TokenOwner extends Login {
  */
 export async function ownerOfToken(
   em: EntityManager,
-  kind: TokenKind,
+  kind: OwnedKind,
   token: string,
 ): Promise<TokenOwner | undefined> {
-  // The three entities have the same properties.
+  // Both entities have the same properties.
   const entity = ENTITIES[kind] as typeof WebSession;
   const valid = { hash: hashKey(token), expiresAt: { $gt: raw('now()') }, account: { active: true } };
   const found = await em.findOne(entity, valid, { populate: ['account'] });

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { predictionKey } from '../../domain/prediction.ts';
+import { predictionKey, splitChoices } from '../../domain/prediction.ts';
 import { AppError } from '../../errors/app-error.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
@@ -25,8 +25,8 @@ const RECORD_EVENT = {
         from (select e.recorded_at from shown s join prediction_events e on e.prediction_id = s.id
                limit ${PREDICTION_EVENTS_MAX}) o
     ), stored as (
-      insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, suggested, recorded_at)
-      select $1::uuid, $2, s.id, $3, $4, $5, s.suggested, now() from shown s, others o
+      insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, suggested, retained, recorded_at)
+      select $1::uuid, $2, s.id, $3, $4, $5, s.suggested, $7::real, now() from shown s, others o
        where s.own and not s.live and not o.are_enough and not exists (select from prior)
       on conflict do nothing
       returning event_id
@@ -53,7 +53,7 @@ interface Outcome {
 }
 
 /**
- * Records what became of a finished prediction; repeating an event changes nothing. Throws an `AppError` with a
+ * Records what became of a finished prediction, with the share of it that the person retained. Repeating an event changes nothing. Throws an `AppError` with a
  * `Refusal` as its code: `event_conflict` if the app used the event's id for another event, `rate_limited` after
  * `PREDICTION_EVENTS_MAX` events.
  */
@@ -61,8 +61,9 @@ export async function recordEvent(
   pool: Pool,
   appId: string,
   { event_id, request_id, user_id, kind }: PredictionEventRequest,
+  retained: number | null,
 ): Promise<void> {
-  const values = [appId, event_id, request_id, user_id, kind, predictionKey(appId, request_id)];
+  const values = [appId, event_id, request_id, user_id, kind, predictionKey(appId, request_id), retained];
   for (;;) {
     const [row] = await query<Outcome>(pool, RECORD_EVENT, values);
     if (row?.outcome === 'recorded') return;
@@ -80,8 +81,6 @@ export interface Verdicts {
   refused: string[];
 }
 
-export const NO_VERDICTS: Verdicts = { taken: 0, dismissed: 0, refused: [] };
-
 const LATEST_EVENTS_MAX = 2000;
 const VERDICTS_MAX = 200;
 const DISMISSED_MAX = 20;
@@ -95,6 +94,24 @@ const VERDICTS = {
      where kind in ('accepted', 'edited', 'dismissed') and suggested is not false
      order by recorded_at desc limit ${VERDICTS_MAX}`,
 };
+
+const ACCOUNT_VERDICTS = {
+  name: 'account_verdicts_v1',
+  text: `
+    select e.kind from connections c
+     cross join lateral (
+       select kind, suggested, recorded_at from prediction_events
+        where app_id = c.app_id and user_id = c.user_id order by recorded_at desc limit ${LATEST_EVENTS_MAX}) e
+     where c.account_id = $1::uuid and e.kind in ('accepted', 'edited', 'dismissed') and e.suggested is not false
+     order by e.recorded_at desc limit ${VERDICTS_MAX}`,
+};
+
+/** Counts a person's verdicts on suggestions in all apps that they connected. */
+export async function verdictsOfAccount(pool: Pool, accountId: string): Promise<Omit<Verdicts, 'refused'>> {
+  const events = await query<{ kind: string }>(pool, ACCOUNT_VERDICTS, [accountId]);
+  const dismissed = events.filter(({ kind }) => kind === 'dismissed').length;
+  return { taken: events.length - dismissed, dismissed };
+}
 
 const DISMISSED_ANSWERS = {
   name: 'refused_v1',
@@ -120,6 +137,6 @@ export async function verdictsFor(
   return {
     taken: events.length - dismissals.length,
     dismissed: dismissals.length,
-    refused: answers.map(({ answer }) => answer),
+    refused: answers.map(({ answer }) => splitChoices(answer).completion),
   };
 }

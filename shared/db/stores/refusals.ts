@@ -34,7 +34,8 @@ export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): 
 export interface RefusalSummary {
   code: string;
   calls: number;
-  lastAt: Date;
+  /** As the database writes it. */
+  lastAt: string;
 }
 
 /** Condition for the current hour and `before` hours before it. */

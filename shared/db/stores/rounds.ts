@@ -5,29 +5,39 @@ import { query } from '../statement.ts';
 export interface RoundTerms {
   step: string;
   everyMs: number;
-  process: string;
   /** Time for which the process must have sent heartbeats without a gap. */
   steadyMs?: number;
 }
 
-const BEGIN_ROUND = { name: 'begin_round_v1', text: 'select begin_round_v1($1, $2, $3, $4) as begun' };
-const END_ROUND = { name: 'end_round_v1', text: 'select end_round_v1($1, $2, $3)' };
-
-/** Returns false if a round of the step is not due, or a living process runs one. */
-export async function beginRound(
-  pool: Pool,
-  { step, everyMs, process, steadyMs = 0 }: RoundTerms,
-): Promise<boolean> {
-  const [row] = await query<{ begun: boolean }>(pool, BEGIN_ROUND, [step, everyMs, process, steadyMs]);
-  return row?.begun ?? false;
+export interface EndedRound {
+  step: string;
+  succeeded: boolean;
 }
 
-export async function endRound(
+const TURN_ROUNDS = {
+  name: 'turn_rounds_v1',
+  text: 'select turn_rounds_v1($1, $2::text[], $3::text[], $4::text[], $5::int[], $6::int[]) as begun',
+};
+
+/**
+ * Ends rounds of this process, and begins one of each of these steps that is due and that no living process runs.
+ * Returns the names of those begun.
+ */
+export async function turnRounds(
   pool: Pool,
-  { step, process }: Pick<RoundTerms, 'step' | 'process'>,
-  succeeded: boolean,
-): Promise<void> {
-  await query(pool, END_ROUND, [step, process, succeeded]);
+  process: string,
+  { ended, steps }: { ended: readonly EndedRound[]; steps: readonly RoundTerms[] },
+): Promise<string[]> {
+  const values = [
+    process,
+    ended.map(({ step }) => step),
+    ended.filter(({ succeeded }) => succeeded).map(({ step }) => step),
+    steps.map(({ step }) => step),
+    steps.map(({ everyMs }) => everyMs),
+    steps.map(({ steadyMs = 0 }) => steadyMs),
+  ];
+  const [row] = await query<{ begun: string[] }>(pool, TURN_ROUNDS, values);
+  return row?.begun ?? [];
 }
 
 const READ_ROUNDS = {

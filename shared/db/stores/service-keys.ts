@@ -1,20 +1,23 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { quotaError, requireCurrentLogin, requireLogin, type UserPrincipal } from '../../domain/account.ts';
+import { quotaError, requireLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
-import type { Scope } from '../../schemas/accounts.ts';
+import type { KeyYield, Scope } from '../../schemas/accounts.ts';
 import { KEYS_MAX } from '../../schemas/limits.ts';
 import { newServiceKey } from '../../security/keys.ts';
 import { ServiceKey } from '../entities/account.ts';
+import { Grant, GrantCode } from '../entities/grant.ts';
+import { Passkey } from '../entities/passkey.ts';
 import { query, transaction } from '../statement.ts';
+import { lockLogIns } from './own-log-ins.ts';
 
 const ACCOUNTS_BY_KEY = {
   name: 'accounts_by_key_v1',
   text: `select encode(k.hash, 'hex') as hash, a.id, k.id as "keyId", k.scopes,
                  coalesce(greatest(a.threshold_floor, k.threshold_floor), 0) as "thresholdFloor"
            from service_keys k join accounts a on a.id = k.account_id
-          where k.hash = any ($1::bytea[]) and a.active`,
+          where k.hash = any ($1::bytea[]) and a.active and (k.expires_at is null or k.expires_at > now())`,
 };
 
 interface KeyRow {
@@ -53,6 +56,39 @@ export async function listServiceKeys(
 }
 
 /**
+ * Counts by indexes of their own, so that an account with many rows is no slower than what its keys brought. Reads each
+ * table once for all keys: one count for each key is twenty times as slow until the table has been analysed.
+ */
+export async function countBrought(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Map<string, KeyYield>> {
+  if (ids.length === 0) return new Map();
+  const rows = await em.execute<(KeyYield & { id: string })[]>(
+    `select k.id,
+            coalesce(r.count, 0)::int as messages,
+            coalesce(p.count, 0)::int as predictions,
+            coalesce(d.count, 0)::int as permissions,
+            coalesce(f.count, 0)::int as decisions
+       from unnest(array[?]::uuid[]) k (id)
+       left join (select witness, count(*) from raw_memories
+                   where account_id = ? and witness not in ('login', 'import') group by witness) r
+         on r.witness = k.id::text
+       left join (select key_id, count(*) from replies
+                   where account_id = ? and key_id is not null group by key_id) p on p.key_id = k.id
+       left join (select key_id, count(*) from permission_decisions
+                   where account_id = ? and key_id is not null group by key_id) d on d.key_id = k.id
+       left join (select feedback_witness, count(*) from replies
+                   where account_id = ? and feedback_witness not in ('login', 'recorded')
+                   group by feedback_witness) f
+         on f.feedback_witness = k.id::text`,
+    [ids, accountId, accountId, accountId, accountId],
+  );
+  return new Map(rows.map(({ id, ...brought }) => [id, brought]));
+}
+
+/**
  * Issues a key, of which only a hash is stored. Throws `access_denied` if the caller used a key, `not_authenticated` if
  * the account has been erased or disabled meanwhile, `token_expired` if the log-in has been ended, and
  * `quota_exceeded`.
@@ -60,31 +96,29 @@ export async function listServiceKeys(
 export function issueServiceKey(
   em: EntityManager,
   user: UserPrincipal,
-  { label, scopes, thresholdFloor }: Pick<ServiceKey, 'label' | 'scopes' | 'thresholdFloor'>,
+  asked: Pick<ServiceKey, 'label' | 'scopes' | 'thresholdFloor' | 'expiresAt'>,
 ): Promise<{ id: string; key: string; createdAt: Date }> {
   const { key, hash, prefix } = newServiceKey();
   const { id: accountId } = user;
   return transaction(em, async (tx) => {
-    // Locks the account. A concurrent call for the account waits here, and then counts this key.
-    const [account] = await tx.execute<{ generation: number }[]>(
-      `select login_generation as generation from accounts where id = ? and active for no key update`,
-      [accountId],
-    );
-    if (account === undefined) throw new AppError('not_authenticated');
-    requireCurrentLogin(requireLogin(user), account.generation);
+    // A concurrent call for the account waits here, and then counts this key.
+    await lockLogIns(tx, accountId, requireLogin(user));
     const keyCount = await tx.count(ServiceKey, { account: accountId });
     if (keyCount >= KEYS_MAX)
       throw quotaError([{ resource: 'keys', used: keyCount, added: 1, quota: KEYS_MAX }]);
     const createdAt = new Date();
     const id = newId();
-    const stored = { id, account: accountId, hash, prefix, label, scopes, thresholdFloor, createdAt };
-    await tx.insert(ServiceKey, stored);
+    await tx.insert(ServiceKey, { ...asked, id, account: accountId, hash, prefix, createdAt });
     return { id, key, createdAt };
   });
 }
 
+/** Revokes the account's keys and passkeys, and what it has allowed programs: all that works without the password. */
 export async function revokeServiceKeys(tx: EntityManager, accountId: string): Promise<void> {
   await tx.nativeDelete(ServiceKey, { account: accountId });
+  await tx.nativeDelete(Passkey, { account: accountId });
+  await tx.nativeDelete(Grant, { account: accountId });
+  await tx.nativeDelete(GrantCode, { account: accountId });
 }
 
 /** Throws `not_found` if the account has no such key. */

@@ -31,7 +31,7 @@ const GIVEN_UP_PHRASES = [
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
   /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over(?! to\b)|not(?! (?:only|just)\b))\b[^,.;!?]*/gi,
   /\bdon['’]t\b[^,.;!?]*\bany ?more\b/gi,
-  /\b(?:replac(?:e|es|ed|ing)|dropped|quit)\s+\S+/gi,
+  /\b(?:replac(?:e|es|ed|ing)|swapped|dropped|quit)\s+\S+/gi,
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
 
@@ -72,7 +72,7 @@ export function meaningfulWordsIn(text: string): string[] {
 }
 
 export const CHANGE_WORDS =
-  /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
+  /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced|swapped)\b/i;
 
 /**
  * Reports whether two statements give the slot the same value. All words of one statement must be in the other, in the
@@ -104,12 +104,16 @@ export function valueWordsIn(text: string, slot: string): Set<string> {
 /** Common words that `specificWordsIn` keeps, since a person who no longer uses something may still like it. */
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
+const GIVING_UP_WORDS = wordSet('replace replaces replaced replacing swapped dropped quit');
+
 /** Returns `npm` for `moved from npm to pnpm`, and nothing for a mere preference for one thing over another. */
 export function givenUpValuesIn(text: string): Set<string>[] {
   if (!CHANGE_WORDS.test(text)) return [];
   const spoken = text.replaceAll(FROM_NOW_ON, ' ');
   const phrases = GIVEN_UP_PHRASES.flatMap((pattern) => spoken.match(pattern) ?? []);
-  return phrases.map((phrase) => specificWordsIn(phrase, null)).filter((values) => values.size > 0);
+  return phrases
+    .map((phrase) => specificWordsIn(phrase, null).difference(GIVING_UP_WORDS))
+    .filter((values) => values.size > 0);
 }
 
 /** A negation that denies only a part: `not always`. */
@@ -173,4 +177,17 @@ export function isOtherValue(a: string, b: string, slot: string): boolean {
 function countCommonStart(one: readonly string[], other: readonly string[]): number {
   const differs = one.findIndex((word, at) => word !== other[at]);
   return differs < 0 ? one.length : differs;
+}
+
+const VERSION = /(?<!\p{L})(\p{Lu}[\p{L}.]*) v?(\d+(?:\.\d+)*)(?![\p{L}\d])/gu;
+/** Words after which a version is the one in use. */
+const IN_USE = /\b(?:now|since|as of|from now on|upgraded?|these days)\b/i;
+
+/** Reports whether one statement names another version of a thing than the other: `Node 18`, `Node 22 since May`. */
+export function isOtherVersion(a: string, b: string): boolean {
+  if (!IN_USE.test(a) && !IN_USE.test(b)) return false;
+  const [one, other] = [a, b].map(
+    (text) => new Map([...text.matchAll(VERSION)].map(([, name, of]) => [name, of])),
+  );
+  return [...(one ?? [])].some(([name, of]) => other?.has(name) && other.get(name) !== of);
 }

@@ -5,6 +5,7 @@ import {
   isNearDuplicate,
   isNegationOf,
   isOtherValue,
+  isOtherVersion,
   isSameValue,
   meaningfulWordsIn,
   normalizeWords,
@@ -144,7 +145,10 @@ function contradicts(statement: Statement, fact: KnownFact): boolean {
   const isNamed = statement.target?.relation === 'supersedes' && statement.target.id === fact.id;
   const fillOneSlot = isSameSlot(statement, fact) || fillUnnamedSlot(statement, fact);
   const isChange =
-    givesUp(statement, fact) || givesUp(fact, statement) || isNegationOf(statement.text, fact.text);
+    givesUp(statement, fact) ||
+    givesUp(fact, statement) ||
+    isNegationOf(statement.text, fact.text) ||
+    isOtherVersion(statement.text, fact.text);
   return (isNamed || fillOneSlot || isChange) && haveCommonTime(statement, fact);
 }
 

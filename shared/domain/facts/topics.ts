@@ -9,7 +9,11 @@ export const CALL_ME = String.raw`call me (?!(?:when|if|back|once|after|before|l
 const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] = [
   ['identity.name', 'identity', new RegExp(String.raw`\b(?:my name is\b|${CALL_ME}|i['’]?m called\b)`, 'i')],
   ['identity.pronouns', 'identity', /\bpronouns\b/i],
-  ['identity.time_zone', 'identity', /\bmy time ?zone is\b/i],
+  [
+    'identity.time_zone',
+    'identity',
+    /\bmy time ?zone is\b|\bI(?:['’]m| am) (?:now )?on (?!the\b|my\b|your\b|this\b)\S+ time\b/i,
+  ],
   [
     'identity.city',
     'identity',
@@ -66,7 +70,13 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
 
 /** What a person changed to, where its name alone tells the topic: `I switched to Zed`. */
 const CHANGED_TO = String.raw`\b(?:switched|moved|gone|changed|migrated)(?: over)?(?: from [^,.;]{1,40}?)? to (?:using )?`;
-const changedTo = (names: string) => new RegExp(`${CHANGED_TO}(?:${names})\\b`, 'i');
+/** `We use pnpm now`, `I type in fish these days`. */
+const USING = String.raw`\b(?:I|we) (?:now )?(?:use|run|(?:type|code|work|write) in|browse with|install with|test with) `;
+const changedTo = (names: string) =>
+  new RegExp(
+    String.raw`${CHANGED_TO}(?:${names})\b|${USING}(?:${names})\b.{0,40}\b(?:now|these days|since|from now on)\b`,
+    'i',
+  );
 const CHANGES: typeof TOPICS = [
   ['tool.browser', 'preference', changedTo('firefox|chrome|chromium|safari|edge|vivaldi|brave|opera')],
   [
@@ -101,7 +111,7 @@ const UNSPECIFIC_WORD = /^(?:current|new|old|own|main|only|favou?rite|preferred)
 const ALWAYS_A_VALUE = /^(?:identity\.|style\.language$)/;
 /** Verbs with which people choose a value. */
 const CHOICE =
-  /\b(?:(?:use|prefer|deploy|drink|write|indent|merge|speak|install|edit|run|want|keep)s?|(?:switched|moved|changed|migrated)|I(?:['’]m| am)|works? on|(?:takes?|have) (?:my )?meetings|like \S+ to be|releases? go(?:es)? out)\b/i;
+  /\b(?:(?:use|prefer|deploy|drink|write|indent|merge|speak|install|edit|run|want|keep)s?|(?:switched|moved|changed|migrated|gone|replaced|type|code|write)|I(?:['’]m| am)|works? on|(?:takes?|have) (?:my )?meetings|like \S+ to be|releases? go(?:es)? out)\b/i;
 const NEGATION = /\b(?:never(?! else)|not|no(?! longer))\b|n['’]t\b/i;
 const IS_MY_TOPIC = /\b(?:is|are) (?:my|our)\b/i;
 /** The thing itself, not a choice of one: `I test in the browser`. */

@@ -8,11 +8,13 @@ import {
   type Statement,
   type SyntaxNode,
 } from 'unbash';
-import { type Called, partOfCall, type Word, wordOf } from './calls.ts';
+import type { Called, Inner } from './called.ts';
+import { partOfCall } from './calls.ts';
 import { partOfPath } from './files.ts';
 import { type Part, partOf } from './permission.ts';
-import { placeOf, type Where } from './places.ts';
+import { placeOf, SINKS, type Where } from './places.ts';
 import { HARMLESS_VARIABLES } from './programs.ts';
+import { type Word, wordOf } from './words.ts';
 
 /** Shells that call shells are read this deep. */
 const DEPTH_MAX = 4;
@@ -24,16 +26,22 @@ export function partsOfCommand(text: string, where: Where, depth = 0): Part[] {
   if (depth > DEPTH_MAX) return [partOf('never', ['shells in shells'])];
   const reader = new CommandReader(depth);
   reader.script(parse(text), text, where);
-  if (reader.parts.length > PARTS_MAX) return [partOf('never', ['too long'])];
-  return reader.parts;
+  const { all } = reader;
+  return all.length > PARTS_MAX ? [partOf('never', ['too long'])] : all;
 }
 
 class CommandReader {
   readonly parts: Part[] = [];
+  /** Parts that need nobody's approval beside others. */
+  readonly harmless: Part[] = [];
   readonly #depth: number;
 
   constructor(depth: number) {
     this.#depth = depth;
+  }
+
+  get all(): Part[] {
+    return this.parts.length === 0 ? this.harmless : this.parts;
   }
 
   script(script: ParsedScript | undefined, text: string, where: Where): void {
@@ -44,10 +52,10 @@ class CommandReader {
 
   /** A `cd` that is no condition of what follows may fail, and then the rest runs elsewhere. */
   #statements(statements: readonly Statement[], source: string, where: Where): void {
+    const begun = where.cwd;
     for (const { command } of statements) {
-      const { cwd } = where;
+      if (where.cwd !== begun) this.#loseFolder(where);
       this.#node(command, source, where);
-      if (where.cwd !== cwd) where.cwd = undefined;
     }
   }
 
@@ -60,19 +68,19 @@ class CommandReader {
       case 'AndOr': {
         const { cwd } = where;
         for (const [at, command] of node.commands.entries()) {
-          if (node.operators[at - 1] === '||' && where.cwd !== cwd) where.cwd = undefined;
+          if (node.operators[at - 1] === '||' && where.cwd !== cwd) this.#loseFolder(where);
           this.#node(command, source, where);
         }
         return;
       }
       case 'Pipeline':
-        // Each member is a process of its own.
-        for (const [at, command] of node.commands.entries())
-          this.#node(command, source, { ...where }, isFed || at > 0);
+        this.#pipeline(node.commands, source, where, isFed);
         return;
       case 'Subshell':
-      case 'BraceGroup':
         this.#statements(node.body.commands, source, { ...where });
+        return;
+      case 'BraceGroup':
+        this.#statements(node.body.commands, source, where);
         return;
       case 'Redirected':
         this.#node(node.command, source, where, isFed);
@@ -80,10 +88,28 @@ class CommandReader {
         return;
       default: {
         // Loops, conditions and functions: what runs in them is known, but not how often, or with which words.
-        this.parts.push(partOf('strict', ['script', source.slice(node.pos, node.end)]));
+        this.parts.push(partOf('strict', ['script', where.cwd ?? '?', source.slice(node.pos, node.end)]));
         const inside = { ...where, cwd: undefined };
         this.#within(node, source, inside);
       }
+    }
+  }
+
+  /** Each member is a process of its own. What only filters read is said, and does nothing. */
+  #pipeline(commands: readonly SyntaxNode[], source: string, where: Where, isFed: boolean): void {
+    if (commands.length > PARTS_MAX) {
+      this.parts.push(partOf('never', ['too long']));
+      return;
+    }
+    const members = commands.map((command, at) => {
+      const member = new CommandReader(this.#depth);
+      member.#node(command, source, { ...where }, isFed || at > 0);
+      return member;
+    });
+    const last = members.findLastIndex(({ parts }) => parts.length > 0);
+    for (const [at, { parts, harmless }] of members.entries()) {
+      this.parts.push(...(at < last ? harmless : []), ...parts);
+      if (at >= last) this.harmless.push(...harmless);
     }
   }
 
@@ -115,7 +141,9 @@ class CommandReader {
       if (name === undefined) return;
     }
     const texts = redirects.filter(({ type }) => type !== 'Redirect');
-    const input = texts.map(({ pos, end }) => source.slice(pos, end));
+    const input = texts.map((one) =>
+      one.type === 'HereDoc' ? `${one.body?.text}` : source.slice(one.pos, one.end),
+    );
     const isGiven = redirects.some(({ operator }) => operator === '<');
     this.#call(
       { program: wordOf(name), words: words.map(wordOf), variables, input, isFed: isFed || isGiven },
@@ -126,24 +154,46 @@ class CommandReader {
   #call(called: Called, where: Where): void {
     const { program, words } = called;
     if (/^(cd|pushd|popd)$/.test(program.text)) {
-      const [to] = words;
-      where.cwd =
-        program.text === 'cd' && words.length === 1 && to?.isKnown ? folderAt(to.text, where) : undefined;
+      this.#changeFolder(called, where);
       return;
     }
-    const { part, inner } = partOfCall(called, where);
-    this.parts.push(part);
-    if (inner === undefined) return;
-    if ('script' in inner) this.parts.push(...partsOfCommand(inner.script, where, this.#depth + 1));
-    else this.#call(inner.call, where);
+    const { part, isHarmless = false, inner, hidden = [] } = partOfCall(called, where);
+    if (inner === undefined) (isHarmless ? this.harmless : this.parts).push(part);
+    else this.parts.push(...this.#partsOf(inner, where));
+    if (hidden.some((one) => this.#partsOf(one, where).some(({ level }) => level === 'never')))
+      this.parts.push(partOf('never', ['hidden', program.text, ...words.map(({ text }) => text)]));
+  }
+
+  #partsOf(inner: Inner, where: Where): Part[] {
+    if ('script' in inner) return partsOfCommand(inner.script, where, this.#depth + 1);
+    const reader = new CommandReader(this.#depth);
+    reader.#call(inner.call, where);
+    return reader.all;
+  }
+
+  /** What follows runs in one folder or another. */
+  #loseFolder(where: Where): void {
+    if (where.cwd !== undefined) this.parts.push(partOf('strict', ['maybe in', where.cwd]));
+    where.cwd = undefined;
+  }
+
+  /** Where it leads is part of what follows, unless it is not certain. */
+  #changeFolder({ program, words }: Called, where: Where): void {
+    const [to] = words;
+    const isKnown = words.every((word) => word.isKnown);
+    const isOne = program.text === 'cd' && words.length === 1 && to !== undefined && isKnown;
+    where.cwd = isOne ? folderAt(to.text, where) : undefined;
+    if (where.cwd === undefined)
+      this.parts.push(partOf(isKnown ? 'strict' : 'never', [program.text, ...words.map(({ text }) => text)]));
   }
 
   #redirect(redirect: Redirection, source: string, where: Where): void {
     this.#within(redirect, source, where);
     if (redirect.type !== 'Redirect') return;
     const { operator, target } = redirect;
-    const word = target === undefined ? { text: '', isKnown: false } : wordOf(target);
+    const word = target === undefined ? { text: '', isKnown: false, isPlain: false } : wordOf(target);
     if (operator.endsWith('&') && /^(\d+|-)$/.test(word.text)) return;
+    if (word.isKnown && SINKS.test(word.text)) return;
     this.parts.push(partOfFile(operator === '<' ? 'read' : 'write', word, where));
   }
 }
@@ -157,14 +207,15 @@ const RUN = new Set<string>(
 
 /** Returns undefined for a folder that is not certain. */
 function folderAt(to: string, { cwd }: Where): string | undefined {
-  if (/^[~-]|[*?[]/.test(to) || (!to.startsWith('/') && cwd === undefined)) return undefined;
-  return posix.resolve('/', cwd ?? '', to);
+  if (/^-|[*?[]/.test(to)) return undefined;
+  if (to.startsWith('~')) return posix.normalize(to);
+  if (!to.startsWith('/') && cwd === undefined) return undefined;
+  return cwd?.startsWith('~') && !to.startsWith('/')
+    ? posix.join(cwd, to)
+    : posix.resolve('/', cwd ?? '', to);
 }
-
-const SINKS = /^\/dev\/(null|stdout|stderr|tty)$/;
 
 function partOfFile(verb: 'read' | 'write', { text, isKnown }: Word, where: Where): Part {
   if (!isKnown) return partOf('never', ['redirection', text]);
-  if (SINKS.test(text)) return partOf('ordinary', ['redirection', '/dev/null']);
   return partOfPath(verb, placeOf(text, where));
 }

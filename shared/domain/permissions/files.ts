@@ -9,11 +9,16 @@ export function partOfPath(verb: 'read' | 'write' | 'delete', place: Place): Par
   return partOf(level, verb === 'read' ? [verb] : [verb, folderOf(place)]);
 }
 
-/** Fetching is alike from one host. A query may carry data out. */
-export function partOfUrl(address: string): Part {
-  const url = URL.parse(address);
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/(^|\.)xn--/.test(url.hostname);
-  if (!isPlain || url.username !== '' || url.password !== '' || /[^!-~]/.test(address))
+/** Where machines of clouds say their credentials. */
+const METADATA = /^(169\.254\.\d+\.\d+|100\.100\.100\.200|\[fd00:ec2::254\]|metadata(\.google\.internal)?)$/;
+
+/** Fetching is alike from one host. A query may carry data out. Programs do not agree on what `\\` is in an address. */
+export function partOfUrl(written: string): Part {
+  const address = /^[\w.-]+(:\d+)?(\/|$)/.test(written) ? `http://${written}` : written;
+  const url = /^https?:\/\/[^/]/i.test(address) ? URL.parse(address) : null;
+  const isPlain =
+    url !== null && url.username === '' && url.password === '' && !/(^|\.)xn--/.test(url.hostname);
+  if (!isPlain || METADATA.test(url.hostname) || /[^!-~]|\\/.test(address))
     return partOf('never', ['fetch', address]);
   const isLong = url.search !== '' || url.pathname.length > 200;
   return partOf(isLong ? 'strict' : 'ordinary', ['fetch', url.host], ['fetch', isLong ? url.href : url.host]);

@@ -15,8 +15,8 @@ export interface Place {
 
 /** Links are not followed: the file system is the person's, not the server's. */
 export function placeOf(word: string, { project, cwd }: Where): Place {
-  if (word.startsWith('~')) return { kind: 'outside', path: posix.normalize(word) };
-  const path = word.startsWith('/') ? word : cwd === undefined ? undefined : `${cwd}/${word}`;
+  const path = /^[~/]/.test(word) ? word : cwd === undefined ? undefined : `${cwd}/${word}`;
+  if (path?.startsWith('~')) return { kind: 'outside', path: posix.normalize(path).replace(/\/$/, '') };
   // What a pattern matches may lead out of the folder in which it looks.
   if (path === undefined || /[*?[{].*\.\./.test(path)) return { kind: 'unknown', path: word };
   const absolute = posix.normalize(path).replace(/(?<=.)\/$/, '');
@@ -30,29 +30,35 @@ export function folderOf({ path }: Place): string {
   return posix.dirname(path.replace(/[^/]*[*?[].*$/, 'x'));
 }
 
+/** Disks of Macs and Windows do not tell the case of letters apart. */
 const CREDENTIALS =
-  /(^|\/)(\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|\.netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc|\.env(\.[^/]*)?|\.password-store|[kK]eychains|id_(rsa|dsa|ecdsa|ed25519)[^/]*|[^/]*\.(pem|p12|pfx|key|keystore|kdbx))(\/|$)|^\/etc\/(shadow|sudoers|passwd)|^\/(proc|sys)\//;
+  /(^|\/)(\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|\.?gcloud|\.config\/(gh|op|hub|rclone)|\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.npmrc|\.pypirc|\.vault-token|\.s3cfg|\.boto|\.terraform\.d|\.m2\/settings[^/]*|\.env(\.[^/]*)?|\.password-store|\.forecue|\.mozilla|keychains|[^/]*credentials(\.[^/]*)?|auth\.json|secrets?\.(json|toml|ya?ml)|id_(rsa|dsa|ecdsa|ed25519)[^/]*|[^/]*\.(pem|p12|pfx|key|keystore|jks|kdbx))(\/|$)|^\/etc\/(shadow|sudoers|passwd)|^\/(proc|sys|dev\/(tcp|udp))\//i;
 /** What decides on the agents themselves, on git, and on every new shell. */
 const CONTROLS =
-  /(^|\/)(\.claude|\.codex|\.gemini|\.qwen|\.forecue|\.git)(\/|$)|^~\/?\.(bash|zsh|profile|config\/fish)|\/\.(bashrc|bash_profile|profile|zshrc|zshenv|gitconfig)$|^\/(etc|boot|dev|usr|bin|sbin|lib)(\/|$)/;
+  /(^|\/)(\.claude(\.json)?|\.codex|\.gemini|\.qwen|\.cursor|\.mcp\.json|\.forecue|\.git)(\/|$)|^~\/?\.(bash|zsh|profile|config\/fish)|\/\.(bashrc|bash_profile|profile|zshrc|zshenv|gitconfig)$|^\/(etc|boot|dev|usr|bin|sbin|lib|system|library|private\/etc)(\/|$)/i;
 /** Files that other programs run, or that instruct agents. */
 const RUN_LATER =
-  /(^|\/)(\.github|\.gitlab-ci\.yml|\.circleci|\.husky|\.vscode|\.idea|\.envrc|package\.json|Makefile|AGENTS\.md|CLAUDE\.md|GEMINI\.md)(\/|$)/;
+  /(^|\/)(\.github|\.gitlab-ci\.yml|\.circleci|\.husky|\.vscode|\.idea|\.envrc|\.git(attributes|modules)|\.pre-commit-config\.yaml|\.yarnrc\.yml|\.pnpmfile\.c?js|\.cursorrules|package(-lock)?\.json|pnpm-lock\.yaml|yarn\.lock|makefile|justfile|jenkinsfile|dockerfile|(docker-)?compose\.ya?ml|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|cargo\.(toml|lock)|build\.rs|go\.(mod|sum)|pom\.xml|build\.gradle(\.kts)?|gradlew|mvnw|conftest\.py|tox\.ini|noxfile\.py|[^/]*\.config\.[cm]?[jt]s|\.eslintrc[^/]*|(agents|claude|gemini)(\.local)?\.md)(\/|$)/i;
+/** The whole of a disk, or of a home. */
+const WHOLE = /^(\/|~[^/]*|\/(var|opt|srv)|\/(home|root|users)(\/[^/]+)?)$/i;
+/** A pattern that may match files whose names begin with a dot. */
+const HIDDEN_PATTERN = /(^|\/)(?=[^/]*[*?[{])[.[{]/;
+export const SINKS = /^\/dev\/(null|stdout|stderr|tty)$/;
 
 export function levelOfReading({ kind, path }: Place): Level {
-  if (kind === 'unknown') return 'strict';
   // A pattern may match what it does not name.
-  if (CREDENTIALS.test(path)) return kind === 'inside' ? 'strict' : 'never';
-  return kind === 'outside' && /\/\.[*?[]|[*?[]\.|\.[*?[]/.test(path) ? 'strict' : 'ordinary';
+  if (CREDENTIALS.test(path) || HIDDEN_PATTERN.test(path)) return kind === 'inside' ? 'strict' : 'never';
+  return kind === 'unknown' ? 'strict' : 'ordinary';
 }
 
 export function levelOfWriting({ kind, path }: Place): Level {
-  if (CREDENTIALS.test(path) || CONTROLS.test(path)) return 'never';
+  if (CREDENTIALS.test(path) || CONTROLS.test(path) || (kind === 'outside' && WHOLE.test(path)))
+    return 'never';
   return kind === 'inside' && !RUN_LATER.test(path) ? 'ordinary' : 'strict';
 }
 
 export function levelOfDeleting(place: Place): Level {
   const { kind, path } = place;
-  const isWhole = path === '.' || /^[.*?[\]{}]+$/.test(path);
-  return kind !== 'inside' || isWhole || levelOfWriting(place) === 'never' ? 'never' : 'strict';
+  const isUncertain = path === '.' || /[*?[{]/.test(path);
+  return kind !== 'inside' || isUncertain || levelOfWriting(place) === 'never' ? 'never' : 'strict';
 }

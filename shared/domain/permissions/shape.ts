@@ -20,7 +20,9 @@ function partsOf({ tool, action, target, cwd, project }: Permission): Part[] {
     return [partOf('never', ['unclear', target])];
   switch (action) {
     case 'run':
-      return partsOfCommand(target, where);
+      return /powershell|pwsh/i.test(tool)
+        ? [partOf('never', ['another language', target])]
+        : partsOfCommand(target, where);
     case 'read':
     case 'write':
     case 'delete':

@@ -1,5 +1,6 @@
 import { PRECISION_TARGET } from '../../schemas/limits.ts';
-import type { FeedbackRequest, ReplyCalibration } from '../../schemas/replies.ts';
+import type { FeedbackRequest } from '../../schemas/replies.ts';
+import type { ReplyCalibration } from '../../schemas/reply-figures.ts';
 import { haveSameMeaning } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
 import { questionIn } from './question.ts';
@@ -135,6 +136,8 @@ interface DecidedPrediction {
   response: string;
   error?: string | null | undefined;
   features?: object | null | undefined;
+  /** True if the person has not been shown the prediction, so that their own words alone say whether it was right. */
+  isHidden?: boolean;
 }
 
 interface Feedback {
@@ -148,16 +151,17 @@ interface Feedback {
  * for an edited prediction, or for an accepted prediction that had failed.
  */
 export function feedbackOf(
-  { agentInput, response, error, features }: DecidedPrediction,
+  { agentInput, response, error, features, isHidden = false }: DecidedPrediction,
   { status, actual_response: given }: FeedbackRequest,
 ): Feedback {
-  const isNeeded = status === 'edited' || (status === 'accepted' && error != null);
+  const isNeeded = status === 'edited' || (status === 'accepted' && (error != null || isHidden));
   if (isNeeded && !given?.trim()) refuseMissingReply(given);
   const actualResponse = given ?? (status === 'accepted' ? response : null);
   const { question } = questionIn(agentInput);
-  const isRight =
-    status === 'accepted' || (status === 'edited' && haveSameMeaning(response, given ?? '', question));
-  return { actualResponse, label: features == null ? null : isRight };
+  const isSame = () => haveSameMeaning(response, given ?? '', question);
+  if (features == null || (isHidden && status === 'rejected')) return { actualResponse, label: null };
+  const label = status === 'accepted' && !isHidden ? true : status !== 'rejected' && isSame();
+  return { actualResponse, label };
 }
 
 function refuseMissingReply(given: string | null | undefined): void {

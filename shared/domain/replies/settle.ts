@@ -1,5 +1,5 @@
 import type { FeedbackRequest } from '../../schemas/replies.ts';
-import { haveSameMeaning, meaningOf } from '../../text/meaning.ts';
+import { haveSameMeaning } from '../../text/meaning.ts';
 import { wordsOf } from '../../text/words.ts';
 
 /** A recorded question with the person's own reply, and the predictions made shortly before it, the latest first. */
@@ -56,7 +56,7 @@ export function settlementsOf(answered: readonly AnsweredQuestion[]): Settlement
 }
 
 function feedbackOn({ response }: AskedPrediction, reply: string): FeedbackRequest {
-  const isSame = meaningOf(response) === meaningOf(reply) || haveSameMeaning(response, reply);
+  const isSame = haveSameMeaning(response, reply);
   return { status: isSame ? 'accepted' : 'edited', actual_response: reply };
 }
 

@@ -15,18 +15,27 @@ export interface PersonDecision {
   /** The person's reply or, if the person rejected a prediction, the predicted reply. */
   reply: string;
   isRejected: boolean;
+  /** In milliseconds since 1970. */
+  at: number;
+  /**
+   * What was sent in their name, or would have been, if they did not want it. What they said like it before counts no
+   * longer.
+   */
+  objectsTo: string | null;
 }
 
 /** Reports what supports a reply, and whether that is enough to send it in the person's name. */
 export type SupportCheck = (response: string) => ReplySupport;
 
-interface Precedent extends PersonDecision {
+interface Precedent extends Omit<PersonDecision, 'objectsTo'> {
   /**
    * Set for an own reply. Several replies to one prompt count once. Own replies and decisions are counted separately,
    * because one reply may be stored as both.
    */
   promptId?: string;
   meaning: string;
+  /** Meaning of what they objected to. */
+  unwanted: string | undefined;
   deed: string | undefined;
 }
 
@@ -54,11 +63,12 @@ export class Precedents {
   readonly #ends: TextCollection;
 
   constructor(own: readonly Omit<PromptReply, 'on'>[], decisions: readonly PersonDecision[]) {
-    const precedents = [...own.map((one) => ({ ...one, isRejected: false })), ...decisions];
+    const precedents = [...own.map((one) => ({ ...one, isRejected: false, objectsTo: null })), ...decisions];
     const questions = precedents.map(({ prompt }) => questionIn(prompt));
-    this.#precedents = precedents.map((one, place) => ({
+    this.#precedents = precedents.map(({ objectsTo, ...one }, place) => ({
       ...one,
       meaning: meaningOf(one.reply, questions[place]?.question),
+      unwanted: objectsTo === null ? undefined : meaningOf(objectsTo, questions[place]?.question),
       deed: deedIn(questions[place]?.question ?? ''),
     }));
     this.#questions = new TextCollection(questions.map(({ compared }) => compared));
@@ -79,10 +89,16 @@ export class Precedents {
     return (response) => {
       const meaning = meaningOf(response, question);
       const isSame = ({ precedent }: { precedent: Precedent }) => precedent.meaning === meaning;
-      const agreeing = similar.filter((one) => isSame(one) && !one.precedent.isRejected);
+      const objections = similar.flatMap(({ precedent }) =>
+        precedent.unwanted === meaning ? precedent.at : [],
+      );
+      const since = Math.max(...objections);
+      const isApproval = (one: { precedent: Precedent }) => isSame(one) && !one.precedent.isRejected;
+      const counted = similar.filter((one) => !isApproval(one) || one.precedent.at > since);
+      const agreeing = counted.filter(isApproval);
       const strict = isQuestionRisky || isRisky(response);
       // That another reply was rejected says nothing against this one, but is reason for doubt where doubt is dear.
-      const compared = strict ? similar : similar.filter((one) => isSame(one) || !one.precedent.isRejected);
+      const compared = strict ? counted : counted.filter((one) => isSame(one) || !one.precedent.isRejected);
       const agree = agreeing.length >= (strict ? 1 : AGREEMENT_MIN) * compared.length;
       const supporting = agree ? this.#sufficient(agreeing, strict ? prompt : undefined) : [];
       return {

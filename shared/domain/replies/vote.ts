@@ -13,6 +13,8 @@ export interface PromptReply {
   reply: string;
   /** Day of the reply, in UTC. */
   on: string;
+  /** When it was said, in milliseconds since 1970. */
+  at: number;
 }
 
 export interface VoteResult {

@@ -15,8 +15,8 @@ export interface ReplyReport extends ReplyDecision {
 export interface AskerTerms {
   /** The lowest threshold in force, whatever the request says. */
   thresholdFloor: number;
-  /** True if they used a key. */
-  isKey: boolean;
+  /** The key that they used; null for a log-in. */
+  keyId: string | null;
 }
 
 export function thresholdInForce(requested: number, { thresholdFloor }: AskerTerms): number {

@@ -7,3 +7,19 @@ export function timeOfMs(value: unknown): string | undefined {
 export function timeOfSeconds(value: unknown): string | undefined {
   return typeof value === 'number' ? timeOfMs(Math.round(value * 1000)) : undefined;
 }
+
+/** Reads seconds, or a time as programs write it: without a zone it is UTC. */
+export function timeIn(value: unknown): string | undefined {
+  if (typeof value !== 'string') return timeOfSeconds(value);
+  const time = value.trim().replace(' ', 'T');
+  return /T[\d:.]+$/.test(time) ? `${time}Z` : time;
+}
+
+/** Sorts rows by the time in a property, the earliest first. */
+export function byTime<Row extends Readonly<Record<string, unknown>>>(
+  rows: readonly Row[],
+  property: string,
+): Row[] {
+  const momentOf = (row: Row) => Date.parse(timeIn(row[property]) ?? '') || 0;
+  return rows.toSorted((a, b) => momentOf(a) - momentOf(b));
+}

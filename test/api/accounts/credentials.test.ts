@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { SignJWT, UnsecuredJWT } from 'jose';
+import { newId } from '../../../shared/ids.ts';
 import { newServiceKey } from '../../../shared/security/keys.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { useSystem } from '../../support/system.ts';
@@ -32,7 +33,7 @@ describe('credentials for /api', () => {
       { status: 401, code },
       JSON.stringify(headers),
     );
-    assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
+    assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata=/);
   };
 
   it('/api accepts an access token in Authorization, a key in X-Service-API-Key, or both of the same account', async () => {
@@ -99,7 +100,7 @@ describe('credentials for /api', () => {
   describe('access token', () => {
     const now = () => Math.floor(Date.now() / 1000);
     const claims = (part: object = {}) => {
-      return { sub: person.id, jti: 'a-jti', auth_time: now(), gen: 0, ...part };
+      return { sub: person.id, sid: newId(), jti: 'a-jti', auth_time: now(), gen: 0, ...part };
     };
 
     /** Signs a token as the service does, except for what the test changes. */
@@ -129,7 +130,7 @@ describe('credentials for /api', () => {
       const [header = '', payload = ''] = person.access.split('.');
       const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
       assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT', kid: 'old' });
-      const { iss, aud, sub, jti, iat, exp, auth_time, gen, ...rest } = decode(payload);
+      const { iss, aud, sub, jti, iat, exp, auth_time, gen, sid, ...rest } = decode(payload);
       assert.deepEqual(
         { iss, aud, sub, rest },
         { iss: ISSUER, aud: `${ISSUER}/api`, sub: person.id, rest: {} },
@@ -137,7 +138,7 @@ describe('credentials for /api', () => {
       assert.equal(exp - iat, 3600);
       assert.equal(gen, 0);
       assert.ok(Math.abs(auth_time - iat) <= 1, `${auth_time} ${iat}`);
-      assert.match(jti, /^[0-9a-f-]{36}$/);
+      for (const id of [jti, sid]) assert.match(id, /^[0-9a-f-]{36}$/);
     });
 
     it('an access token is accepted even if clocks differ by a few seconds', async () => {

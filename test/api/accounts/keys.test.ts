@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SignJWT } from 'jose';
+import { newId } from '../../../shared/ids.ts';
 import {
   type KeyResponse,
   type NewKeyResponse,
@@ -48,6 +49,18 @@ describe('account keys', () => {
     const { results } = await list();
     assert.deepEqual([results[0]?.id, results[1]], [server.id, shown]);
     assert.deepEqual(await read(id), shown);
+  });
+
+  it("an account's key is unknown from its `expires_at` on", async () => {
+    const until = async (ms: number) => {
+      const expires_at = new Date(Date.now() + ms).toISOString();
+      const { status, body, text } = await person.post<NewKeyResponse>(KEYS, { label: 'guest', expires_at });
+      assert.equal(status, 201, text);
+      assert.equal((await read(body.id)).expires_at, expires_at);
+      return (await use(body.key)).status;
+    };
+    assert.equal(await until(60_000), 200);
+    assert.equal(await until(-1000), 401);
   });
 
   it("an account's key is stored only as a hash, and is not logged", async () => {
@@ -133,7 +146,7 @@ describe('account keys', () => {
       const me = await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: old });
       assert.equal(me.status, 200);
 
-      const ofLongAgo = new SignJWT({ sub: person.id, jti: 'a-jti', auth_time: 0, gen: 0 })
+      const ofLongAgo = new SignJWT({ sub: person.id, sid: newId(), jti: 'a-jti', auth_time: 0, gen: 0 })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'default' })
         .setIssuer(ISSUER)
         .setAudience(`${ISSUER}/api`)

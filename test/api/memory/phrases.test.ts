@@ -161,7 +161,7 @@ describe('phrases', () => {
       assert.deepEqual([again.status, again.usage.prediction_units], ['abstained', 0]);
     };
     await assertAbstained();
-    assert.match((await ask('c-1', DRAFT.slice(0, -1))).completion, /^rterly/);
+    assert.match((await ask('c-1', `${DRAFT}t`)).completion, /^erly/);
     await assertAbstained();
     assert.match((await ask('c-2')).completion, /^terly/);
   });

@@ -56,6 +56,7 @@ describe('reading recordings', () => {
       source: 'test',
       source_detail: null,
       ended_at: null,
+      title: null,
     });
   });
 

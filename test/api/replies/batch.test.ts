@@ -27,8 +27,7 @@ const LONG_PROMPT = `I have refactored the payment module: extracted the currenc
 removed duplicated rounding helpers, added coverage for Swiss francs, updated snapshots, regenerated fixtures, bumped the
 linter, fixed every warning, and rewrote the migration guide for integrators. Anything left before opening the review?`;
 
-describe('reply batches', function () {
-  this.timeout(60_000);
+describe('reply batches', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'batch'],
     env: { SUPPORTED_MODELS: 'fake-model,local', MAX_K: '3', BATCH_CONCURRENCY: '8' },

@@ -9,8 +9,7 @@ import { tablesWith } from '../../support/tables-with.ts';
 
 const SECRET = 'The spare key lies under the third blue flowerpot';
 
-describe('deletion of memory', function () {
-  this.timeout(60_000);
+describe('deletion of memory', () => {
   const system = useSystem();
   let ann: UserClient;
   beforeEach(async () => {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type {
-  ReplyCalibration,
-  ReplyDetail,
-  ReplyList,
-  ReplyStats,
-} from '../../../shared/schemas/replies.ts';
+import type { ActivityResponse } from '../../../shared/schemas/activity.ts';
+import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
+import type { ReplyCalibration, ReplyStats } from '../../../shared/schemas/reply-figures.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
@@ -20,8 +17,7 @@ import {
 } from '../../support/replies.ts';
 import { useSystem } from '../../support/system.ts';
 
-describe('feedback and statistics', function () {
-  this.timeout(60_000);
+describe('feedback and statistics', () => {
   const system = useSystem({
     workerEntry: ['workers/main.ts', 'all'],
     env: { SUPPORTED_MODELS: 'fake-model,local', FALLBACK_MODELS: 'local' },
@@ -105,6 +101,33 @@ describe('feedback and statistics', function () {
       assert.deepEqual([before.total, before.precision, before.automation_rate], [0, null, null]);
       assert.equal((await ann.get('/api/predictions/stats/?since=never')).status, 422);
     });
+  });
+
+  it('a trial and an abstention that the person dismissed are in no figure', async () => {
+    await decide(await predictSuccessfully(ann), { status: 'accepted' });
+    await predictSuccessfully(ann, { trial: true });
+    await decide(await predictSuccessfully(ann, { model: 'local' }), { status: 'rejected' });
+    const { total, precision } = await get<ReplyStats>('stats/');
+    assert.deepEqual([total, precision], [1, 1]);
+    const { body } = await ann.get<ActivityResponse>('/api/activity/?days=1');
+    assert.deepEqual([body.days[0]?.by_status.accepted, body.days[0]?.by_status.rejected], [1, 0]);
+    assert.equal((await get<ReplyList>('?trial=false')).total, 2);
+  });
+
+  it('a list of predicted replies has the questions, and a prediction the memory that it was made from', async () => {
+    const fact = await add(ann, 'facts', { text: 'The button of the shop is blue.' });
+    const { id } = await predictSuccessfully(ann, { agent_input: `${'Which button? '.repeat(40)}` });
+    const { results, total } = await get<ReplyList>(`?fact_id=${fact.id}`);
+    assert.deepEqual([total, results[0]?.id, results[0]?.question.length], [1, id, 300]);
+    assert.equal((await get<ReplyList>(`?fact_id=${randomUUID()}`)).total, 0);
+    const { evidence } = await get<ReplyDetail>(`${id}/?evidence=true`);
+    assert.deepEqual(
+      evidence?.filter(({ tier }) => tier === 'fact').map(({ id, text }) => [id, text]),
+      [[fact.id, 'The button of the shop is blue.']],
+    );
+    await ann.request('DELETE', `/api/memory/facts/${fact.id}/`);
+    const later = await get<ReplyDetail>(`${id}/?evidence=true`);
+    assert.ok(later.evidence?.every(({ tier }) => tier !== 'fact'));
   });
 
   it('predicted replies are listed latest first, and can be filtered by agent, session and status', async () => {

@@ -10,8 +10,7 @@ const OBEDIENT_ANSWER = proposeReplies([{ response: 'Yes' }]);
 /** The lowest thresholds. A confidence of 0 reaches the first of them. */
 const THRESHOLDS = [0, 0.01];
 
-describe('obedient model', function () {
-  this.timeout(120_000);
+describe('obedient model', () => {
   const system = useSystem();
   let ann: UserClient;
   /** Prediction from a memory in which nothing dictates a reply. */

@@ -8,8 +8,7 @@ import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
 
-describe('reply limits', function () {
-  this.timeout(60_000);
+describe('reply limits', () => {
   const system = useSystem({
     apart: true,
     env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '15000' },

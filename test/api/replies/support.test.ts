@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
-import type {
-  ReplyCalibration,
-  ReplyDetail,
-  ReplyList,
-  ReplyResponse,
-} from '../../../shared/schemas/replies.ts';
+import type { ReplyDetail, ReplyList, ReplyResponse } from '../../../shared/schemas/replies.ts';
+import type { ReplyCalibration } from '../../../shared/schemas/reply-figures.ts';
 import {
   anonymously,
   clientWithKey,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { catalogue, type ErrorCode } from '../../../shared/errors/catalogue.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
@@ -196,9 +198,19 @@ describe('refusals by the HTTP parser', () => {
     assertBody(answer, '417 Expectation Failed', 'expectation_failed');
   });
 
-  it('headers that take more than ten seconds to arrive are 408 request_timeout', async () => {
-    assertBody(await raw('GET /v1/usage HTTP/1.1\r\n'), '408 Request Timeout', 'request_timeout');
-  }).timeout(15_000);
+  it('headers that take more than ten seconds to arrive are 408 request_timeout, but not those that came while the server stood still', async () => {
+    const [slow, unused] = [raw('GET /v1/usage HTTP/1.1\r\n'), raw('')];
+    const prompt = connect(edge.server.port, '127.0.0.1');
+    await once(prompt, 'connect');
+    await sleep(9000);
+    // After input, so that timers come before the next look for input.
+    await raw(head('GET', '/v1/usage'));
+    prompt.write(head('GET', '/v1/usage'));
+    for (const until = performance.now() + 2500; performance.now() < until; );
+    assert.match(await text(prompt), /^HTTP\/1.1 200 /);
+    for (const answer of await Promise.all([slow, unused]))
+      assertBody(answer, '408 Request Timeout', 'request_timeout');
+  });
 });
 
 describe('422', () => {

@@ -65,9 +65,14 @@ const ROW_JUDGING_OPERATION = 'recordEvents';
 /** Operations that refuse weak passwords, which no schema can express. */
 const PASSWORD_JUDGING_OPERATIONS = ['signUp', 'signUpToConsole', 'changeAccount'];
 
-/** Operations that check times, references or the format of ids, which no schema can express. */
+/** Operations that check times, references, addresses or the format of ids, which no schema can express. */
 const VALUE_JUDGING_OPERATIONS = [
   'changeAccount',
+  'changeEmail',
+  'createApp',
+  'changeApp',
+  'createWebhook',
+  'changeWebhook',
   'changeOwnConnection',
   'addEpisodes',
   'changeEpisode',

@@ -33,6 +33,7 @@ const WEIGHTS: Record<string, number> = {
   deleteRawMemory: 5,
   deleteEpisode: 5,
   deleteFact: 5,
+  forgetMemory: 5,
 };
 const USUAL_WEIGHT = 20;
 

@@ -68,12 +68,18 @@ export class Sender {
     outgoing.on('upgrade', () => reject(new Error('the connection was upgraded')));
     outgoing.on('response', (incoming) => {
       const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('error', reject);
-      incoming.on('end', () => {
+      const finish = () => {
         const { statusCode: status = 0, headers } = incoming;
         resolve({ status, headers, text: Buffer.concat(chunks).toString(), answers: 1 });
+      };
+      incoming.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (!chunk.includes(ENDLESS)) return;
+        finish();
+        incoming.destroy();
       });
+      incoming.on('error', reject);
+      incoming.on('end', finish);
     });
     if (framing === 'bytewise') for (const piece of piecesOf(body ?? NO_BODY)) outgoing.write(piece);
     outgoing.end(framing === 'bytewise' ? undefined : body);
@@ -99,7 +105,10 @@ export class Sender {
     const { promise, resolve, reject } = Promise.withResolvers<Received | undefined>();
     const socket = connect(this.#port, '127.0.0.1');
     const chunks: Buffer[] = [];
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (chunk.includes(ENDLESS)) socket.destroy();
+    });
     // The connection may be closed while a refused request is still being sent.
     socket.on('error', () => {});
     socket.on('close', () => resolve(parseAnswers(Buffer.concat(chunks))));
@@ -113,6 +122,8 @@ export class Sender {
   }
 }
 
+/** First event of a stream that goes on until its client leaves. */
+const ENDLESS = 'event: changed';
 const NO_BODY = Buffer.alloc(0);
 const RETRIED_CODES = ['ECONNRESET', 'EPIPE'];
 const PIECES = 50;

@@ -15,7 +15,6 @@ const INVALID_INGRESS_SETTINGS = {
   TRUST_PROXY: 'x',
   JWT_SECRET: 'x',
   ADMIN_TOKEN: 'x',
-  PUBLIC_URL: 'x',
 };
 const INVALID_SERVER_SETTINGS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
 
@@ -32,7 +31,7 @@ describe('processes in production', () => {
     assert.throws(() => supported({ SUPPORTED_MODELS: 'one,,two' }), /SUPPORTED_MODELS must be/);
   });
 
-  it('a worker does not read the settings of an ingress, such as PUBLIC_URL and JWT_SECRET', () => {
+  it('a worker does not read the settings of an ingress, such as PORT and JWT_SECRET', () => {
     assert.equal(workerConfig({ ...DATABASE, ...MODEL, ...INVALID_INGRESS_SETTINGS }).defaultModel, 'local');
   });
 

@@ -4,6 +4,7 @@ import { useDatabase } from '../../support/database.ts';
 
 /** Functions with other settings: they create or drop tables, erase, record, search, or run in transactions. */
 const FUNCTIONS_WITH_OTHER_SETTINGS = [
+  'announce_v1',
   'drop_weeks_v1',
   'erase_made_with_v1',
   'lock_admissions_v1',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { openHeartbeat } from '../../../shared/db/processes.ts';
+import { newId } from '../../../shared/ids.ts';
 import { createLog } from '../../../shared/log.ts';
+import { Rest } from '../../../shared/timing/rest.ts';
 import { useDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,12 +16,14 @@ describe('heartbeat', () => {
   });
   afterEach(() => opened.disposeAsync());
 
-  const open = () =>
+  const open = (log = createLog('test', 'silent'), rest = new Rest()) =>
     openHeartbeat(opened, database.pool, {
+      rest,
       kind: 'test',
       leaseMs: 1000 * LEASE_S,
       settings: { version: '0', queue: '', connections: 0 },
-      log: createLog('test', 'silent'),
+      port: 0,
+      log,
     });
 
   /** Opens a heartbeat whose latest beat was `seconds` ago; returns whether its next beat continues the run. */
@@ -43,6 +47,58 @@ describe('heartbeat', () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
   });
 
+  it('a process is named in its log lines by the id of its heartbeat', async () => {
+    const lines: string[] = [];
+    const log = createLog('test', 'info', { write: (line) => lines.push(line) });
+    const { id } = await open(log);
+    log.child({ requestId: 'r-1' }).info('said');
+    assert.equal(JSON.parse(lines[0] ?? '').instance, id);
+  });
+
+  const storedOf = async (id: string) =>
+    (
+      await database.pool.query<{ resting: boolean; run: number }>(
+        `select (settings ->> 'resting')::boolean as resting, extract(epoch from now() - since)::float8 as run
+           from processes where id = $1`,
+        [id],
+      )
+    ).rows[0];
+
+  it('a process rests when nothing has been to do, and begins a new run of heartbeats when it wakes', async () => {
+    const rest = new Rest(200);
+    const { id } = await open(undefined, rest);
+    await until(() => rest.isResting);
+    await database.pool.query(`update processes set since = now() - interval '1 hour' where id = $1`, [id]);
+    assert.equal((await storedOf(id))?.resting, true);
+    rest.hear();
+    const woken = await until(async () => {
+      const stored = await storedOf(id);
+      return stored !== undefined && stored.run < 60 ? stored : undefined;
+    });
+    assert.equal(woken.resting, false);
+  });
+
+  it('a process does not rest while the database holds work', async () => {
+    const rest = new Rest(200);
+    const heartbeat = await open(undefined, rest);
+    await until(() => rest.isResting);
+    const id = newId();
+    await database.pool.query(
+      `insert into work (
+         id, kind, party, key, queued_at, state, attempt, admission, fingerprint, supersedable, worker, waiters,
+         cancel_on_disconnect, admitted_at, deadline_at, facts, input)
+       values ($1, 'predict', $1, $1, now(), 'running', 1, $1, '', false, $1, '{}', false, now(), now() + '1 hour', '{}', '')`,
+      [id],
+    );
+    try {
+      await heartbeat.serve(() => ({}));
+      assert.equal(rest.isResting, false);
+      assert.equal((await storedOf(heartbeat.id))?.resting, false);
+    } finally {
+      await database.pool.query('delete from work where id = $1', [id]);
+    }
+  });
+
   it('a run of heartbeats that began later than now, since the clock was set back, begins anew', async () => {
     const { id } = await open();
     await database.pool.query(
@@ -50,7 +106,7 @@ describe('heartbeat', () => {
         where id = $1`,
       [id],
     );
-    const beaten = `select since <= now() as begun from processes
+    const beaten = `select since < now() + interval '30 minutes' as begun from processes
                      where id = $1 and alive_until < now() + interval '1 hour'`;
     const row = await until(
       async () => (await database.pool.query<{ begun: boolean }>(beaten, [id])).rows[0],

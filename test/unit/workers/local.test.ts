@@ -172,10 +172,10 @@ describe('built-in predictor: drafts', () => {
   });
 
   const abstentions: [name: string, draft: string, content: string][] = [
-    ['the draft ends with words that it has never seen', 'Unrelated words about', EXAMPLE],
+    ['the draft ends with words that it has never seen', 'Zzyzx qwxyv mnbv', EXAMPLE],
     ['the draft ends with a line break', 'Done.\n', EXAMPLE],
     ['the draft is empty', '', EXAMPLE],
-    ['the context is empty', 'Please summ', ''],
+    ['the context is empty', 'Zzyzx qwxyv', ''],
     ['no known word begins with the partial word at the end of the draft', 'Please xyl', EXAMPLE],
   ];
   for (const [name, draft, content] of abstentions)
@@ -191,10 +191,20 @@ describe('built-in predictor: drafts', () => {
     assert.ok((await predict('Please send the file to', names)).confidence < SURE_CONFIDENCE);
   });
 
+  it('choices are shown together where none of them is likely enough to be shown alone', async () => {
+    const cities = ['Berlin', 'Lisbon', 'Madrid'];
+    const messages = cities.map((city) => messageOf(`Please book the flight to ${city}`));
+    const alone = await predict('Please book the flight to ', messages);
+    assert.ok(alone.confidence < SURE_CONFIDENCE, String(alone.confidence));
+    const three = await predict('Please book the flight to ', messages, { alternatives: 2 });
+    assert.deepEqual([three.completion, ...(three.alternatives ?? [])].toSorted(), cities);
+    assert.ok(Number(three.together) >= SURE_CONFIDENCE, String(three.together));
+  });
+
   it('the built-in predictor never completes a secret', async () => {
     const key = 'sk-proj-Ab12Cd34Ef56Gh78Ij90';
     assert.equal(await completionOf('my key is sk-pr', `my key is ${key} ok`), '');
-    assert.equal(await completionOf('my key is', `my key is ${key} ok`), '');
+    assert.doesNotMatch(await completionOf('my key is', `my key is ${key} ok`), /sk/);
     assert.equal(await completionOf('card 4111 11', 'card 4111 1111 1111 1111 ok'), '');
     assert.equal(await completionOf(`my key is ${key}`, 'x'), '');
   });
@@ -204,12 +214,12 @@ describe('built-in predictor: recall', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
   it('the built-in predictor completes a partial word from one text, but whole words only from two lines in two sessions, or one in three', async () => {
-    assert.equal((await predictFromMemory('The inv', [sentence])).completion, 'oice');
+    assert.equal((await predictFromMemory('It goes to my acco', [sentence])).completion, 'untant');
     const other = `Again: ${sentence}`;
     const cases: [texts: string[], sessions: number[], completion: RegExp][] = [
-      [[sentence], [1], /^$/],
-      [[sentence, sentence, other], [1, 1, 1], /^$/],
-      [[sentence, sentence.toUpperCase()], [1, 2], /^$/],
+      [[sentence], [1], /^(?! goes)/],
+      [[sentence, sentence, other], [1, 1, 1], /^(?! goes)/],
+      [[sentence, sentence.toUpperCase()], [1, 2], /^(?! goes)/],
       [[sentence, other], [1, 2], /^ goes/],
       [[sentence, sentence, sentence], [1, 2, 3], /^ goes/],
     ];
@@ -293,7 +303,9 @@ describe('built-in predictor: long lines', () => {
           const draft = line.slice(0, index);
           const { completion } = await predictAfter(draft, line);
           const text = draft + completion;
-          assert.ok(completion.isWellFormed() && line.startsWith(text), text);
+          assert.ok(completion.isWellFormed(), text);
+          // What many people write may be likelier than the line.
+          if (!line.startsWith(text)) continue;
           assert.ok(completion === '' || ends.has(text.length), text);
         }
       }
@@ -354,6 +366,20 @@ describe('built-in predictor: next prompts', () => {
     assert.match(completion, /^continue/i);
     assert.ok(confidence > SURE_CONFIDENCE);
   });
+
+  for (const [question, ...short] of [
+    ['Shall I run the tests?', 'yes', 'no'],
+    ['Soll ich die Tests ausführen?', 'ja', 'nein'],
+    ['¿Quieres que ejecute las pruebas?', 'sí', 'no'],
+    ['Veux-tu que je lance les tests ?', 'oui', 'non'],
+  ] as const)
+    it(`the choices of a next prompt after "${question}" have a plain yes and no of its language`, async () => {
+      const messages = [question, 'later', question, 'later', question].map((text, place) =>
+        place % 2 === 0 ? agentMessage(text) : messageOf(text, { origin: 'human' }),
+      );
+      const { alternatives } = await predict('', messages, { mode: 'next_prompt', alternatives: 2 });
+      assert.deepEqual(alternatives, short);
+    });
 
   it('the built-in predictor abstains from a next prompt, or is unsure, if no message repeats', async () => {
     assert.equal((await next([])).completion, '');

@@ -6,6 +6,7 @@ import type { Heartbeat } from '../../../shared/db/processes.ts';
 import { newId } from '../../../shared/ids.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Queues } from '../../../shared/queue/queues.ts';
+import { Rest } from '../../../shared/timing/rest.ts';
 import { openScheduler } from '../../../workers/schedules/scheduler.ts';
 import { useDatabase } from '../../support/database.ts';
 import { firingsOf, noteFirings } from '../../support/firings.ts';
@@ -38,7 +39,12 @@ describe('scheduler', () => {
       config: { ...config, recurrence: { ...NEVER, sync } },
       database: opened,
       queues: { queue: () => assert.fail('no account is due') } as unknown as Queues,
-      heartbeat: { id: newId(), pausedPools: new Set() } as unknown as Heartbeat,
+      heartbeat: {
+        id: newId(),
+        pausedPools: new Set(),
+        rest: new Rest(),
+        awake: async () => {},
+      } as unknown as Heartbeat,
       log: LOG,
     });
   };

@@ -1,76 +1,73 @@
-import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
 import { type DraftEnd, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
-import type { ContinuationEvidence } from './evidence.ts';
-
-/** `confidence`, from 0 to 1, estimates how often people really type such a continuation. */
-export interface Continuation {
-  text: string;
-  confidence: number;
-}
+import { type Background, backgroundPlaces, type LineEnd, SOURCE } from './background.ts';
+import type { ConfidenceBasis } from './confidence.ts';
+import { type ContinuationEvidence, DRAFT_SOURCE } from './evidence.ts';
 
 const WORDS_MAX = 12;
-/** Minimum number of visible characters: a shorter continuation saves no typing. */
-const VISIBLE_CHARS_MIN = 2;
-/** Cost of a wrong suggestion. The unit is one character of saved typing. */
-const WRONG_COST_CHARS = 0.4;
 const GROWTH_PROBABILITY_MIN = 0.02;
-
-/**
- * Returns the continuation that saves the most typed characters on average, minus the cost of wrong suggestions.
- * Considers only continuations with at least `minConfidence`; if there is none, returns the one with the highest
- * confidence.
- */
-export function continueDraft(
-  evidence: readonly ContinuationEvidence[],
-  end: DraftEnd,
-  { minConfidence, taken, dismissed }: Pick<LocalHints, 'minConfidence' | 'taken' | 'dismissed'>,
-): Continuation {
-  const bias = biasOf(taken, dismissed);
-  let best: Continuation & { worth: number } = { text: '', confidence: 0, worth: Number.NEGATIVE_INFINITY };
-  for (const { text, basis } of continuations(evidence, end)) {
-    const confidence = confidenceOf(basis, bias);
-    const shownText = text.replace(OPENING_END, '');
-    if ([...shownText.trim()].length < VISIBLE_CHARS_MIN) continue;
-    const gain = confidence * (shownText.length - 1) - (1 - confidence) * WRONG_COST_CHARS;
-    const worth = confidence >= minConfidence ? 1 + gain : confidence - 1;
-    if (worth > best.worth) best = { text: shownText, confidence, worth };
-  }
-  return { text: best.text, confidence: best.confidence };
-}
-
-/** A continuation must not end in an opening bracket or quotation mark. */
-const OPENING_END = /\s*[\p{Ps}\p{Pi}]+$/u;
 
 const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 
-/** Yields the likeliest next word, then this word with the likeliest word after it, and so on. */
+/** Yields the likeliest next word (or the one of that rank), then this word with the likeliest word after it, and so on. */
 export function* continuations(
   evidence: readonly ContinuationEvidence[],
-  { begun, tails }: DraftEnd,
+  { begun, tails, run, typed: begunWord, isAfterSpace }: DraftEnd,
+  backgrounds: readonly Background[],
+  rank = 0,
 ): Generator<{ text: string; basis: ConfidenceBasis }> {
   const typed = tails[0]?.length ?? 0;
-  let places = evidence;
+  let line: LineEnd = { words: run, begun: lowerCaseInPlace(begunWord), needsSpace: !isAfterSpace };
+  let places = [...evidence, ...backgroundPlaces(backgrounds, line)];
   let text = '';
   let probability = 1;
   for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
-    const next = likeliestNextWord(places, begun && words === 1);
+    const next = likelyNextWords(places, begun && words === 1)[words === 1 ? rank : 0];
     if (next === undefined) return;
-    const support = new Set(next.places.map(({ source }) => source)).size;
+    const support = new Set(next.places.map(({ source }) => source)).difference(BACKGROUND).size;
     // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
     // that text word by word.
     if (!isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word))) return;
+    if (isOnlyInDraft(next)) return;
     probability *= next.probability;
     text += next.word;
     const { depth, share } = next;
     yield { text, basis: { probability, support, words, length: text.length, depth, share, begun, typed } };
-    places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
-      ...place,
-      following: following.slice(next.word.length),
-      minWords: minWords + 1,
-      maxWords: maxWords + 1,
-    }));
+    line = after(line, next.word);
+    const followed = next.places
+      .filter(({ source }) => source !== SOURCE)
+      .map(({ following, minWords, maxWords, ...place }) => ({
+        ...place,
+        following: following.slice(next.word.length),
+        minWords: minWords + 1,
+        maxWords: maxWords + 1,
+      }));
+    places = [...followed, ...backgroundPlaces(backgrounds, line)];
   }
 }
+
+/** Words before a continuation that must match if only the draft itself has it and it is no name. */
+const WORDS_IN_DRAFT = 2;
+
+/** A person rarely repeats a word at once, unless it is a name, or the words before it come again. */
+function isOnlyInDraft({ places, depth }: NextWord): boolean {
+  return depth < WORDS_IN_DRAFT && places.every(({ source, isName }) => source === DRAFT_SOURCE && !isName);
+}
+
+const BACKGROUND: ReadonlySet<string> = new Set([SOURCE]);
+
+/** Returns the end of a line after another word, which ends the word that is begun or follows it. */
+function after({ words, begun }: LineEnd, word: string): LineEnd {
+  const added = lowerCaseInPlace(word);
+  const next =
+    !WORD.test(word) || words === null
+      ? []
+      : /^\s/.test(added)
+        ? [...words, ...(begun === '' ? [] : [begun]), added.trim()]
+        : [...words, begun + added];
+  return { words: next, begun: '', needsSpace: true };
+}
+
+const WORD = /^ ?[\p{L}\p{M}\p{N}_'’]+$/u;
 
 /** Number of sessions in which the same line is a habit, and no message that was sent again. */
 const HABIT_SESSIONS = 3;
@@ -99,10 +96,10 @@ interface NextWord extends Follower {
 }
 
 /**
- * Interpolates the n-gram probabilities of each word (Witten and Bell 1991). A longer context counts more if it
+ * Returns the likeliest words first. Interpolates the n-gram probabilities of each word (Witten and Bell 1991). A longer context counts more if it
  * occurred more often.
  */
-function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boolean): NextWord | undefined {
+function likelyNextWords(places: readonly ContinuationEvidence[], begun: boolean): NextWord[] {
   const followers = new Map<string, Follower>();
   const totals: number[] = [];
   const followerCounts: number[] = [];
@@ -116,12 +113,14 @@ function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boole
     follower.places.push(place);
     if (place.maxWords > follower.depth) Object.assign(follower, { word, depth: place.maxWords });
     for (let depth = place.minWords; depth <= place.maxWords; depth += 1) {
-      if (follower.weights[depth] === undefined) followerCounts[depth] = (followerCounts[depth] ?? 0) + 1;
+      if (follower.weights[depth] === undefined)
+        followerCounts[depth] =
+          (followerCounts[depth] ?? 0) + (place.source === SOURCE ? Math.min(1, place.weight) : 1);
       follower.weights[depth] = (follower.weights[depth] ?? 0) + place.weight;
       totals[depth] = (totals[depth] ?? 0) + place.weight;
     }
   }
-  let best: NextWord | undefined;
+  const words: NextWord[] = [];
   for (const follower of followers.values()) {
     if (follower.word === '') continue;
     let probability = 0;
@@ -131,54 +130,7 @@ function likeliestNextWord(places: readonly ContinuationEvidence[], begun: boole
       probability = ((follower.weights[depth] ?? 0) + doubt * probability) / (total + doubt);
     }
     const share = (follower.weights[totals.length - 1] ?? 0) / (totals.at(-1) ?? 1);
-    if (best === undefined || probability > best.probability) best = { ...follower, probability, share };
+    words.push({ ...follower, probability, share });
   }
-  return best;
-}
-
-interface ConfidenceBasis {
-  probability: number;
-  /** Number of texts that contain the continuation. */
-  support: number;
-  words: number;
-  /** Length of the continuation in UTF-16 units. */
-  length: number;
-  depth: number;
-  share: number;
-  begun: boolean;
-  /** Number of typed characters of an unfinished word. */
-  typed: number;
-}
-
-/** Weights fitted by logistic regression to real typing: `bench/quality/typing/main.ts --fit`. */
-const WEIGHTS: readonly number[] = [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317];
-
-export function featuresOf(basis: ConfidenceBasis): number[] {
-  const { probability, support, words, length, depth, share, begun, typed } = basis;
-  return [
-    1,
-    Math.log(probability / (1 - Math.min(probability, 0.9999))),
-    Math.log(1 + support),
-    Math.min(depth, 4),
-    Math.log(1 + typed),
-    words - 1,
-    Math.log(length),
-    share,
-    Number(begun),
-  ];
-}
-
-function confidenceOf(basis: ConfidenceBasis, bias: number): number {
-  const z = featuresOf(basis).reduce((sum, value, place) => sum + value * (WEIGHTS[place] ?? 0), bias);
-  return 1 / (1 + Math.exp(-z));
-}
-
-/** Added to the numbers of accepted and of dismissed suggestions, so that a few of them have little effect. */
-const PRIOR_VERDICTS = 10;
-/** Limits the effect of accepted suggestions, which say little if the app does not report dismissed ones. */
-const BIAS_MAX = 0.5;
-
-/** Returns the log-odds that a person accepts a suggestion in this app, relative to the average. */
-function biasOf(taken: number, dismissed: number): number {
-  return Math.min(BIAS_MAX, Math.log((taken + PRIOR_VERDICTS) / (dismissed + PRIOR_VERDICTS)));
+  return words.sort((a, b) => b.probability - a.probability);
 }

@@ -20,6 +20,8 @@ export interface ContinuationEvidence {
   weight: number;
   /** Identifies the text: the id of a raw row, or the index of another text. */
   source: string;
+  /** True if the word that follows, or that the place is in, is capitalised within a sentence. */
+  isName?: boolean;
   /** Where the person wrote it; undefined for a fact, which repeats what a row says, and null for a text of the request. */
   remembered: Pick<RecalledPhrase, 'line' | 'occasion'> | undefined | null;
 }
@@ -28,6 +30,8 @@ export interface ContinuationEvidence {
 const SEARCHED_CHARS_MAX = 24_000;
 const FOLLOWING_CHARS_MAX = 80;
 const PLACES_MAX = 200;
+/** The source of places in the text before the draft's last words. */
+export const DRAFT_SOURCE = 'draft';
 const PERSON_TEXT_WEIGHT = 2;
 const OTHER_MESSAGE_WEIGHT = 0.2;
 /** Weight of the latest message if the person did not write it, of the artifact and of the preferences. */
@@ -59,7 +63,7 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
   const minWords = end.tails[0] === '' ? 1 : 0;
   const nearest = end.tails[minWords] ?? '';
   let left = SEARCHED_CHARS_MAX;
-  for (const [place, { text, weight, isFact }] of textsOf(task, nearest).entries()) {
+  for (const [place, { text, weight, isFact, isDraft }] of textsOf(task, nearest).entries()) {
     if (left <= 0) break;
     const searchedText = text.slice(-left);
     left -= searchedText.length;
@@ -67,7 +71,7 @@ export function evidenceFor(task: PredictionTask, end: DraftEnd): ContinuationEv
     evidence.push(
       ...findContinuations(`\n${lines.trim()}\n`, end.tails, minWords, {
         weight,
-        source: String(place),
+        source: isDraft ? DRAFT_SOURCE : String(place),
         remembered: isFact ? undefined : null,
       }),
     );
@@ -87,6 +91,7 @@ interface WeightedText {
   weight: number;
   /** True for a fact, and for the profile's summary. */
   isFact?: boolean;
+  isDraft?: boolean;
 }
 
 /**
@@ -113,7 +118,11 @@ function textsOf(
     weight: PERSON_TEXT_WEIGHT,
     isFact: true,
   }));
-  const typedText = { text: (draftHead + draft).slice(0, -nearest.length), weight: PERSON_TEXT_WEIGHT };
+  const typedText = {
+    text: (draftHead + draft).slice(0, -nearest.length),
+    weight: PERSON_TEXT_WEIGHT,
+    isDraft: true,
+  };
   return [
     typedText,
     { text: artifact?.selection ?? '', weight: CONTEXT_WEIGHT },
@@ -150,10 +159,15 @@ function findContinuations(
     const restOfLine = lines.slice(end, lines.indexOf('\n', end));
     const isCut = restOfLine.length > FOLLOWING_CHARS_MAX;
     const following = cutFollowing(restOfLine.slice(0, FOLLOWING_CHARS_MAX), isCut);
-    places.push({ ...following, minWords, maxWords, ...origin });
+    const wordStart = minWords === 0 ? at : end;
+    const isName = NAME.test(lines.slice(Math.max(0, wordStart - 2), wordStart + 2));
+    places.push({ ...following, minWords, maxWords, isName, ...origin });
   }
   return places;
 }
+
+/** A capital that begins no sentence, after the two characters before a word, or before the space before it. */
+const NAME = /^(?:[\p{L}\p{N},;] \p{Lu}|[\p{L}\p{N}]{2} \p{Lu})/u;
 
 function endsWith(text: string, tail: string, end: number): boolean {
   return end >= tail.length && text.startsWith(tail, end - tail.length);

@@ -225,18 +225,88 @@ class AsyncMethods:
         """
         return self._lines("export_account", (), None, options)
 
+    async def change_email(self, *, email: str, current_password: str, **options: Unpack[CallOptions]) -> None:
+        """Ask for another e-mail address of the account.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `feature_disabled`, `email_taken`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("change_email", (), {"email": email, "current_password": current_password}, options)
+
+    async def list_own_log_ins(self, **options: Unpack[CallOptions]) -> shapes.LogInList:
+        """The log-ins of the account, the latest used first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_own_log_ins", (), None, options)
+
+    async def end_all_other_log_ins(self, **options: Unpack[CallOptions]) -> None:
+        """End every log-in but this one.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("end_all_other_log_ins", (), None, options)
+
+    async def end_one_log_in(self, id: str, **options: Unpack[CallOptions]) -> None:
+        """End a log-in.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("end_one_log_in", (id,), None, options)
+
+    async def list_passkeys(self, **options: Unpack[CallOptions]) -> shapes.PasskeyList:
+        """The passkeys of the account, the oldest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_passkeys", (), None, options)
+
+    async def add_passkey(
+        self,
+        *,
+        name: str,
+        credential: shapes.PasskeyAttestation,
+        **options: Unpack[CallOptions]
+    ) -> shapes.PasskeyResponse:
+        """Add a passkey, to log in with beside the password.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("add_passkey", (), {"name": name, "credential": credential}, options)
+
+    async def start_passkey(self, **options: Unpack[CallOptions]) -> shapes.PasskeyCreation:
+        """Options to make a passkey with.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("start_passkey", (), None, options)
+
+    async def rename_passkey(self, id: str, *, name: str, **options: Unpack[CallOptions]) -> shapes.PasskeyResponse:
+        """Rename a passkey.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("rename_passkey", (id,), {"name": name}, options)
+
+    async def remove_passkey(self, id: str, **options: Unpack[CallOptions]) -> None:
+        """Remove a passkey, which logs in no more.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("remove_passkey", (id,), None, options)
+
     async def list_keys(
         self,
         *,
         limit: int = OMITTED,
         cursor: str = OMITTED,
+        brought: Literal["true", "false"] = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.KeyList:
         """The keys of the account, the newest first.
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
         """
-        return await self._call("list_keys", (), {"limit": limit, "cursor": cursor}, options)
+        return await self._call("list_keys", (), {"limit": limit, "cursor": cursor, "brought": brought}, options)
 
     async def issue_key(
         self,
@@ -244,13 +314,14 @@ class AsyncMethods:
         label: str,
         scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]] = OMITTED,
         threshold_floor: float = OMITTED,
+        expires_at: str = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.NewKeyResponse:
         """Issue a key.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("issue_key", (), {"label": label, "scopes": scopes, "threshold_floor": threshold_floor}, options)
+        return await self._call("issue_key", (), {"label": label, "scopes": scopes, "threshold_floor": threshold_floor, "expires_at": expires_at}, options)
 
     async def read_key(self, key_id: str, **options: Unpack[CallOptions]) -> shapes.KeyResponse:
         """One key.
@@ -265,6 +336,199 @@ class AsyncMethods:
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
         return await self._call("revoke_key", (key_id,), None, options)
+
+    async def list_own_grants(self, **options: Unpack[CallOptions]) -> shapes.GrantList:
+        """The programs that have logged in to the account by OAuth, the latest used first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_own_grants", (), None, options)
+
+    async def narrow_own_grant(
+        self,
+        id: str,
+        *,
+        scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]],
+        **options: Unpack[CallOptions]
+    ) -> shapes.GrantResponse:
+        """Leave a program fewer scopes.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("narrow_own_grant", (id,), {"scopes": scopes}, options)
+
+    async def revoke_own_grant(self, id: str, **options: Unpack[CallOptions]) -> None:
+        """End what a program may do.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("revoke_own_grant", (id,), None, options)
+
+    async def list_apps(self, **options: Unpack[CallOptions]) -> shapes.AppList:
+        """The apps of the account, the newest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_apps", (), None, options)
+
+    async def create_app(
+        self,
+        *,
+        name: str,
+        redirect_uris: Sequence[str] = OMITTED,
+        native: bool = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.NewAppResponse:
+        """Make an app.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("create_app", (), {"name": name, "redirect_uris": redirect_uris, "native": native}, options)
+
+    async def read_app(self, app_id: str, **options: Unpack[CallOptions]) -> shapes.AppDetail:
+        """An app: its keys, what it used, why it was refused, and how many people are connected.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("read_app", (app_id,), None, options)
+
+    async def change_app(
+        self,
+        app_id: str,
+        *,
+        name: str = OMITTED,
+        redirect_uris: Sequence[str] = OMITTED,
+        native: bool = OMITTED,
+        min_confidence: float = OMITTED,
+        supersede: bool = OMITTED,
+        on_disconnect: Literal["continue", "cancel"] = OMITTED,
+        switched_off: Sequence[Literal["predictions", "connections", "complete_draft", "next_prompt"]] = OMITTED,
+        monthly_cap_cents: int = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.AppResponse:
+        """Change an app; each ingress follows within a second.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("change_app", (app_id,), {"name": name, "redirect_uris": redirect_uris, "native": native, "min_confidence": min_confidence, "supersede": supersede, "on_disconnect": on_disconnect, "switched_off": switched_off, "monthly_cap_cents": monthly_cap_cents}, options)
+
+    async def delete_app(self, app_id: str, **options: Unpack[CallOptions]) -> None:
+        """End an app for good: its keys are refused within two seconds.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("delete_app", (app_id,), None, options)
+
+    async def rotate_app_key(
+        self,
+        app_id: str,
+        *,
+        grace_s: int,
+        **options: Unpack[CallOptions]
+    ) -> shapes.NewAppKeyResponse:
+        """Issue a new key for an app, and end its older ones after `grace_s`.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("rotate_app_key", (app_id,), {"grace_s": grace_s}, options)
+
+    async def read_changes(self, **options: Unpack[CallOptions]) -> shapes.ChangesResponse:
+        """What has changed of the account.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("read_changes", (), None, options)
+
+    async def list_webhooks(self, *, app_id: str = OMITTED, **options: Unpack[CallOptions]) -> shapes.WebhookList:
+        """The webhooks of the account and of its apps, the newest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_webhooks", (), {"app_id": app_id}, options)
+
+    async def create_webhook(
+        self,
+        *,
+        url: str,
+        events: Sequence[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]],
+        app_id: str = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.NewWebhookResponse:
+        """Have events sent to an address.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("create_webhook", (), {"url": url, "events": events, "app_id": app_id}, options)
+
+    async def read_webhook(self, webhook_id: str, **options: Unpack[CallOptions]) -> shapes.WebhookResponse:
+        """One webhook.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("read_webhook", (webhook_id,), None, options)
+
+    async def change_webhook(
+        self,
+        webhook_id: str,
+        *,
+        url: str = OMITTED,
+        events: Sequence[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]] = OMITTED,
+        active: bool = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.WebhookResponse:
+        """Change a webhook, pause it, or begin anew after it was disabled.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("change_webhook", (webhook_id,), {"url": url, "events": events, "active": active}, options)
+
+    async def remove_webhook(self, webhook_id: str, **options: Unpack[CallOptions]) -> None:
+        """Delete a webhook with its deliveries.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("remove_webhook", (webhook_id,), None, options)
+
+    async def rotate_webhook_secret(
+        self,
+        webhook_id: str,
+        *,
+        grace_s: int,
+        **options: Unpack[CallOptions]
+    ) -> shapes.WebhookSecretResponse:
+        """Make a new secret; for `grace_s` the present one signs as well.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("rotate_webhook_secret", (webhook_id,), {"grace_s": grace_s}, options)
+
+    async def list_webhook_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        limit: int = OMITTED,
+        cursor: str = OMITTED,
+        state: Literal["pending", "delivered", "failed"] = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.DeliveryList:
+        """What was sent to a webhook, and is to be, in the last seven days, the latest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_webhook_deliveries", (webhook_id,), {"limit": limit, "cursor": cursor, "state": state}, options)
+
+    async def replay_webhook_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        delivery_ids: Sequence[str] = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.ReplayResponse:
+        """Send deliveries again: those named, or the latest that failed, a thousand at most.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("replay_webhook_deliveries", (webhook_id,), {"delivery_ids": delivery_ids}, options)
 
     async def list_own_connections(self, **options: Unpack[CallOptions]) -> shapes.ConnectionList:
         """The connections to the account, the newest first.
@@ -472,13 +736,14 @@ class AsyncMethods:
         q: str = OMITTED,
         revision_of: str = OMITTED,
         superseded_by: str = OMITTED,
+        pinned: Literal["true", "false"] = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.FactPage:
         """The facts, the latest first.
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "revision_of": revision_of, "superseded_by": superseded_by}, options)
+        return await self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "revision_of": revision_of, "superseded_by": superseded_by, "pinned": pinned}, options)
 
     @overload
     async def add_facts(self, body: shapes.FactRequest, **options: Unpack[CallOptions]) -> shapes.FactResponse: ...
@@ -555,6 +820,20 @@ class AsyncMethods:
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
         return await self._call("delete_profile", (), None, options)
+
+    async def forget_memory(
+        self,
+        *,
+        tier: Literal["raw", "episodes", "facts"],
+        ids: Sequence[str],
+        purge_event: bool = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.ForgetReceipt:
+        """Forget up to 100 rows of a tier, with one receipt.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("forget_memory", (), {"tier": tier, "ids": ids, "purge_event": purge_event}, options)
 
     async def assemble_context(
         self,
@@ -708,13 +987,14 @@ class AsyncMethods:
         model: str = OMITTED,
         recency_minutes: int = OMITTED,
         session_id: Union[str, None] = OMITTED,
+        trial: bool = OMITTED,
         **options: Unpack[CallOptions]
     ) -> shapes.ReplyResponse:
         """Predict what the person would reply to an agent.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`.
         """
-        return await self._call("predict_reply", (), {"agent": agent, "agent_input": agent_input, "k": k, "threshold": threshold, "model": model, "recency_minutes": recency_minutes, "session_id": session_id}, options)
+        return await self._call("predict_reply", (), {"agent": agent, "agent_input": agent_input, "k": k, "threshold": threshold, "model": model, "recency_minutes": recency_minutes, "session_id": session_id, "trial": trial}, options)
 
     async def predict_replies(
         self,
@@ -798,6 +1078,8 @@ class AsyncMethods:
         self,
         *,
         status: Literal["pending", "auto", "escalated", "accepted", "edited", "rejected"] = OMITTED,
+        trial: Literal["true", "false"] = OMITTED,
+        fact_id: str = OMITTED,
         agent: str = OMITTED,
         session_id: str = OMITTED,
         since: str = OMITTED,
@@ -810,7 +1092,7 @@ class AsyncMethods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return await self._call("list_replies", (), {"status": status, "agent": agent, "session_id": session_id, "since": since, "until": until, "limit": limit, "offset": offset}, options)
+        return await self._call("list_replies", (), {"status": status, "trial": trial, "fact_id": fact_id, "agent": agent, "session_id": session_id, "since": since, "until": until, "limit": limit, "offset": offset}, options)
 
     async def read_reply_stats(
         self,
@@ -837,12 +1119,18 @@ class AsyncMethods:
         """
         return await self._call("read_reply_calibration", (), {"target": target}, options)
 
-    async def read_reply(self, id: str, **options: Unpack[CallOptions]) -> shapes.ReplyDetail:
+    async def read_reply(
+        self,
+        id: str,
+        *,
+        evidence: Literal["true", "false"] = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.ReplyDetail:
         """A prediction, with all that is stored of it.
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`.
         """
-        return await self._call("read_reply", (id,), None, options)
+        return await self._call("read_reply", (id,), {"evidence": evidence}, options)
 
     async def give_feedback(
         self,
@@ -857,6 +1145,68 @@ class AsyncMethods:
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `request_in_flight`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
         return await self._call("give_feedback", (id,), {"status": status, "actual_response": actual_response}, options)
+
+    async def list_decisions(
+        self,
+        *,
+        limit: int = OMITTED,
+        cursor: str = OMITTED,
+        since: str = OMITTED,
+        until: str = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.DecisionList:
+        """What was decided for the person, the latest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("list_decisions", (), {"limit": limit, "cursor": cursor, "since": since, "until": until}, options)
+
+    async def read_decision_settings(self, **options: Unpack[CallOptions]) -> shapes.DecisionSettings:
+        """What may be decided for the person.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("read_decision_settings", (), None, options)
+
+    async def change_decision_settings(
+        self,
+        *,
+        automatic: bool = OMITTED,
+        deny: bool = OMITTED,
+        check_share: float = OMITTED,
+        daily_note: bool = OMITTED,
+        escalation_mail: Literal["off", "on"] = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.DecisionSettings:
+        """Change what may be decided for the person.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `feature_disabled`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("change_decision_settings", (), {"automatic": automatic, "deny": deny, "check_share": check_share, "daily_note": daily_note, "escalation_mail": escalation_mail}, options)
+
+    async def object_to_decision(self, id: str, **options: Unpack[CallOptions]) -> shapes.Decision:
+        """Say that one would have decided otherwise.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return await self._call("object_to_decision", (id,), None, options)
+
+    async def list_accesses(
+        self,
+        *,
+        reader_id: str = OMITTED,
+        tier: Literal["profile", "facts", "episodes", "raw", "recording", "predictions", "export"] = OMITTED,
+        since: str = OMITTED,
+        until: str = OMITTED,
+        limit: int = OMITTED,
+        cursor: str = OMITTED,
+        **options: Unpack[CallOptions]
+    ) -> shapes.AccessList:
+        """What was read of the account, by credential, tier and day, the latest day first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return await self._call("list_accesses", (), {"reader_id": reader_id, "tier": tier, "since": since, "until": until, "limit": limit, "cursor": cursor}, options)
 
     async def read_activity(
         self,
@@ -1096,18 +1446,88 @@ class Methods:
         """
         return self._lines("export_account", (), None, options)
 
+    def change_email(self, *, email: str, current_password: str, **options: Unpack[SyncCallOptions]) -> None:
+        """Ask for another e-mail address of the account.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `feature_disabled`, `email_taken`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("change_email", (), {"email": email, "current_password": current_password}, options)
+
+    def list_own_log_ins(self, **options: Unpack[SyncCallOptions]) -> shapes.LogInList:
+        """The log-ins of the account, the latest used first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_own_log_ins", (), None, options)
+
+    def end_all_other_log_ins(self, **options: Unpack[SyncCallOptions]) -> None:
+        """End every log-in but this one.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("end_all_other_log_ins", (), None, options)
+
+    def end_one_log_in(self, id: str, **options: Unpack[SyncCallOptions]) -> None:
+        """End a log-in.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("end_one_log_in", (id,), None, options)
+
+    def list_passkeys(self, **options: Unpack[SyncCallOptions]) -> shapes.PasskeyList:
+        """The passkeys of the account, the oldest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_passkeys", (), None, options)
+
+    def add_passkey(
+        self,
+        *,
+        name: str,
+        credential: shapes.PasskeyAttestation,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.PasskeyResponse:
+        """Add a passkey, to log in with beside the password.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("add_passkey", (), {"name": name, "credential": credential}, options)
+
+    def start_passkey(self, **options: Unpack[SyncCallOptions]) -> shapes.PasskeyCreation:
+        """Options to make a passkey with.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `fresh_login_required`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("start_passkey", (), None, options)
+
+    def rename_passkey(self, id: str, *, name: str, **options: Unpack[SyncCallOptions]) -> shapes.PasskeyResponse:
+        """Rename a passkey.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("rename_passkey", (id,), {"name": name}, options)
+
+    def remove_passkey(self, id: str, **options: Unpack[SyncCallOptions]) -> None:
+        """Remove a passkey, which logs in no more.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("remove_passkey", (id,), None, options)
+
     def list_keys(
         self,
         *,
         limit: int = OMITTED,
         cursor: str = OMITTED,
+        brought: Literal["true", "false"] = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.KeyList:
         """The keys of the account, the newest first.
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
         """
-        return self._call("list_keys", (), {"limit": limit, "cursor": cursor}, options)
+        return self._call("list_keys", (), {"limit": limit, "cursor": cursor, "brought": brought}, options)
 
     def issue_key(
         self,
@@ -1115,13 +1535,14 @@ class Methods:
         label: str,
         scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]] = OMITTED,
         threshold_floor: float = OMITTED,
+        expires_at: str = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.NewKeyResponse:
         """Issue a key.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("issue_key", (), {"label": label, "scopes": scopes, "threshold_floor": threshold_floor}, options)
+        return self._call("issue_key", (), {"label": label, "scopes": scopes, "threshold_floor": threshold_floor, "expires_at": expires_at}, options)
 
     def read_key(self, key_id: str, **options: Unpack[SyncCallOptions]) -> shapes.KeyResponse:
         """One key.
@@ -1136,6 +1557,199 @@ class Methods:
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
         return self._call("revoke_key", (key_id,), None, options)
+
+    def list_own_grants(self, **options: Unpack[SyncCallOptions]) -> shapes.GrantList:
+        """The programs that have logged in to the account by OAuth, the latest used first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_own_grants", (), None, options)
+
+    def narrow_own_grant(
+        self,
+        id: str,
+        *,
+        scopes: Sequence[Literal["read", "predict", "write", "forget", "decide", "record"]],
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.GrantResponse:
+        """Leave a program fewer scopes.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("narrow_own_grant", (id,), {"scopes": scopes}, options)
+
+    def revoke_own_grant(self, id: str, **options: Unpack[SyncCallOptions]) -> None:
+        """End what a program may do.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("revoke_own_grant", (id,), None, options)
+
+    def list_apps(self, **options: Unpack[SyncCallOptions]) -> shapes.AppList:
+        """The apps of the account, the newest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_apps", (), None, options)
+
+    def create_app(
+        self,
+        *,
+        name: str,
+        redirect_uris: Sequence[str] = OMITTED,
+        native: bool = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.NewAppResponse:
+        """Make an app.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("create_app", (), {"name": name, "redirect_uris": redirect_uris, "native": native}, options)
+
+    def read_app(self, app_id: str, **options: Unpack[SyncCallOptions]) -> shapes.AppDetail:
+        """An app: its keys, what it used, why it was refused, and how many people are connected.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("read_app", (app_id,), None, options)
+
+    def change_app(
+        self,
+        app_id: str,
+        *,
+        name: str = OMITTED,
+        redirect_uris: Sequence[str] = OMITTED,
+        native: bool = OMITTED,
+        min_confidence: float = OMITTED,
+        supersede: bool = OMITTED,
+        on_disconnect: Literal["continue", "cancel"] = OMITTED,
+        switched_off: Sequence[Literal["predictions", "connections", "complete_draft", "next_prompt"]] = OMITTED,
+        monthly_cap_cents: int = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.AppResponse:
+        """Change an app; each ingress follows within a second.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("change_app", (app_id,), {"name": name, "redirect_uris": redirect_uris, "native": native, "min_confidence": min_confidence, "supersede": supersede, "on_disconnect": on_disconnect, "switched_off": switched_off, "monthly_cap_cents": monthly_cap_cents}, options)
+
+    def delete_app(self, app_id: str, **options: Unpack[SyncCallOptions]) -> None:
+        """End an app for good: its keys are refused within two seconds.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("delete_app", (app_id,), None, options)
+
+    def rotate_app_key(
+        self,
+        app_id: str,
+        *,
+        grace_s: int,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.NewAppKeyResponse:
+        """Issue a new key for an app, and end its older ones after `grace_s`.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("rotate_app_key", (app_id,), {"grace_s": grace_s}, options)
+
+    def read_changes(self, **options: Unpack[SyncCallOptions]) -> shapes.ChangesResponse:
+        """What has changed of the account.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("read_changes", (), None, options)
+
+    def list_webhooks(self, *, app_id: str = OMITTED, **options: Unpack[SyncCallOptions]) -> shapes.WebhookList:
+        """The webhooks of the account and of its apps, the newest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_webhooks", (), {"app_id": app_id}, options)
+
+    def create_webhook(
+        self,
+        *,
+        url: str,
+        events: Sequence[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]],
+        app_id: str = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.NewWebhookResponse:
+        """Have events sent to an address.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("create_webhook", (), {"url": url, "events": events, "app_id": app_id}, options)
+
+    def read_webhook(self, webhook_id: str, **options: Unpack[SyncCallOptions]) -> shapes.WebhookResponse:
+        """One webhook.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("read_webhook", (webhook_id,), None, options)
+
+    def change_webhook(
+        self,
+        webhook_id: str,
+        *,
+        url: str = OMITTED,
+        events: Sequence[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]] = OMITTED,
+        active: bool = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.WebhookResponse:
+        """Change a webhook, pause it, or begin anew after it was disabled.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("change_webhook", (webhook_id,), {"url": url, "events": events, "active": active}, options)
+
+    def remove_webhook(self, webhook_id: str, **options: Unpack[SyncCallOptions]) -> None:
+        """Delete a webhook with its deliveries.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("remove_webhook", (webhook_id,), None, options)
+
+    def rotate_webhook_secret(
+        self,
+        webhook_id: str,
+        *,
+        grace_s: int,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.WebhookSecretResponse:
+        """Make a new secret; for `grace_s` the present one signs as well.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("rotate_webhook_secret", (webhook_id,), {"grace_s": grace_s}, options)
+
+    def list_webhook_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        limit: int = OMITTED,
+        cursor: str = OMITTED,
+        state: Literal["pending", "delivered", "failed"] = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.DeliveryList:
+        """What was sent to a webhook, and is to be, in the last seven days, the latest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_webhook_deliveries", (webhook_id,), {"limit": limit, "cursor": cursor, "state": state}, options)
+
+    def replay_webhook_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        delivery_ids: Sequence[str] = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.ReplayResponse:
+        """Send deliveries again: those named, or the latest that failed, a thousand at most.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("replay_webhook_deliveries", (webhook_id,), {"delivery_ids": delivery_ids}, options)
 
     def list_own_connections(self, **options: Unpack[SyncCallOptions]) -> shapes.ConnectionList:
         """The connections to the account, the newest first.
@@ -1343,13 +1957,14 @@ class Methods:
         q: str = OMITTED,
         revision_of: str = OMITTED,
         superseded_by: str = OMITTED,
+        pinned: Literal["true", "false"] = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.FactPage:
         """The facts, the latest first.
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "revision_of": revision_of, "superseded_by": superseded_by}, options)
+        return self._call("list_facts", (), {"limit": limit, "cursor": cursor, "since": since, "until": until, "tag": tag, "project": project, "q": q, "revision_of": revision_of, "superseded_by": superseded_by, "pinned": pinned}, options)
 
     @overload
     def add_facts(self, body: shapes.FactRequest, **options: Unpack[SyncCallOptions]) -> shapes.FactResponse: ...
@@ -1426,6 +2041,20 @@ class Methods:
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
         return self._call("delete_profile", (), None, options)
+
+    def forget_memory(
+        self,
+        *,
+        tier: Literal["raw", "episodes", "facts"],
+        ids: Sequence[str],
+        purge_event: bool = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.ForgetReceipt:
+        """Forget up to 100 rows of a tier, with one receipt.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("forget_memory", (), {"tier": tier, "ids": ids, "purge_event": purge_event}, options)
 
     def assemble_context(
         self,
@@ -1579,13 +2208,14 @@ class Methods:
         model: str = OMITTED,
         recency_minutes: int = OMITTED,
         session_id: Union[str, None] = OMITTED,
+        trial: bool = OMITTED,
         **options: Unpack[SyncCallOptions]
     ) -> shapes.ReplyResponse:
         """Predict what the person would reply to an agent.
 
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `quota_exceeded`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`.
         """
-        return self._call("predict_reply", (), {"agent": agent, "agent_input": agent_input, "k": k, "threshold": threshold, "model": model, "recency_minutes": recency_minutes, "session_id": session_id}, options)
+        return self._call("predict_reply", (), {"agent": agent, "agent_input": agent_input, "k": k, "threshold": threshold, "model": model, "recency_minutes": recency_minutes, "session_id": session_id, "trial": trial}, options)
 
     def predict_replies(
         self,
@@ -1669,6 +2299,8 @@ class Methods:
         self,
         *,
         status: Literal["pending", "auto", "escalated", "accepted", "edited", "rejected"] = OMITTED,
+        trial: Literal["true", "false"] = OMITTED,
+        fact_id: str = OMITTED,
         agent: str = OMITTED,
         session_id: str = OMITTED,
         since: str = OMITTED,
@@ -1681,7 +2313,7 @@ class Methods:
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
-        return self._call("list_replies", (), {"status": status, "agent": agent, "session_id": session_id, "since": since, "until": until, "limit": limit, "offset": offset}, options)
+        return self._call("list_replies", (), {"status": status, "trial": trial, "fact_id": fact_id, "agent": agent, "session_id": session_id, "since": since, "until": until, "limit": limit, "offset": offset}, options)
 
     def read_reply_stats(
         self,
@@ -1708,12 +2340,18 @@ class Methods:
         """
         return self._call("read_reply_calibration", (), {"target": target}, options)
 
-    def read_reply(self, id: str, **options: Unpack[SyncCallOptions]) -> shapes.ReplyDetail:
+    def read_reply(
+        self,
+        id: str,
+        *,
+        evidence: Literal["true", "false"] = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.ReplyDetail:
         """A prediction, with all that is stored of it.
 
         Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `service_unavailable`.
         """
-        return self._call("read_reply", (id,), None, options)
+        return self._call("read_reply", (id,), {"evidence": evidence}, options)
 
     def give_feedback(
         self,
@@ -1728,6 +2366,68 @@ class Methods:
         Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `request_in_flight`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
         """
         return self._call("give_feedback", (id,), {"status": status, "actual_response": actual_response}, options)
+
+    def list_decisions(
+        self,
+        *,
+        limit: int = OMITTED,
+        cursor: str = OMITTED,
+        since: str = OMITTED,
+        until: str = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.DecisionList:
+        """What was decided for the person, the latest first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("list_decisions", (), {"limit": limit, "cursor": cursor, "since": since, "until": until}, options)
+
+    def read_decision_settings(self, **options: Unpack[SyncCallOptions]) -> shapes.DecisionSettings:
+        """What may be decided for the person.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("read_decision_settings", (), None, options)
+
+    def change_decision_settings(
+        self,
+        *,
+        automatic: bool = OMITTED,
+        deny: bool = OMITTED,
+        check_share: float = OMITTED,
+        daily_note: bool = OMITTED,
+        escalation_mail: Literal["off", "on"] = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.DecisionSettings:
+        """Change what may be decided for the person.
+
+        Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `feature_disabled`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("change_decision_settings", (), {"automatic": automatic, "deny": deny, "check_share": check_share, "daily_note": daily_note, "escalation_mail": escalation_mail}, options)
+
+    def object_to_decision(self, id: str, **options: Unpack[SyncCallOptions]) -> shapes.Decision:
+        """Say that one would have decided otherwise.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`.
+        """
+        return self._call("object_to_decision", (id,), None, options)
+
+    def list_accesses(
+        self,
+        *,
+        reader_id: str = OMITTED,
+        tier: Literal["profile", "facts", "episodes", "raw", "recording", "predictions", "export"] = OMITTED,
+        since: str = OMITTED,
+        until: str = OMITTED,
+        limit: int = OMITTED,
+        cursor: str = OMITTED,
+        **options: Unpack[SyncCallOptions]
+    ) -> shapes.AccessList:
+        """What was read of the account, by credential, tier and day, the latest day first.
+
+        Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `service_unavailable`.
+        """
+        return self._call("list_accesses", (), {"reader_id": reader_id, "tier": tier, "since": since, "until": until, "limit": limit, "cursor": cursor}, options)
 
     def read_activity(
         self,

@@ -9,6 +9,22 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+class AccessEntry(TypedDict):
+    day: str
+    reader: Literal["log_in", "key", "grant", "app"]
+    reader_id: str
+    name: str
+    tier: Literal["profile", "facts", "episodes", "raw", "recording", "predictions", "export"]
+    reads: int
+    rows: int
+    last_at: str
+
+
+class AccessList(TypedDict):
+    results: List[AccessEntry]
+    next: Union[str, None]
+
+
 class AccessResponse(TypedDict):
     access: str
 
@@ -42,10 +58,104 @@ class ActivityDay(TypedDict):
     cost_cents: Union[float, None]
 
 
+class ActivityResponseChecks(TypedDict):
+    replies: Checks
+    permissions: Checks
+
+
+class ActivityResponseSuggestions(TypedDict):
+    accepted: int
+    dismissed: int
+    retained: Union[float, None]
+
+
 class ActivityResponse(TypedDict):
     days: List[ActivityDay]
+    checks: ActivityResponseChecks
+    suggestions: ActivityResponseSuggestions
     tokens_today: int
     tokens_quota: Union[int, None]
+
+
+class AppChange(TypedDict):
+    name: NotRequired[str]
+    redirect_uris: NotRequired[List[str]]
+    native: NotRequired[bool]
+    min_confidence: NotRequired[float]
+    supersede: NotRequired[bool]
+    on_disconnect: NotRequired[Literal["continue", "cancel"]]
+    switched_off: NotRequired[List[Literal["predictions", "connections", "complete_draft", "next_prompt"]]]
+    monthly_cap_cents: NotRequired[int]
+
+
+class AppDetailKeys(TypedDict):
+    prefix: str
+    created_at: str
+    expires_at: Union[str, None]
+
+
+class AppDetailDays(TypedDict):
+    date: str
+    prediction_units: int
+
+
+class AppDetailRefused(TypedDict):
+    code: str
+    calls: int
+    last_at: str
+    means: Union[str, None]
+
+
+class AppDetail(TypedDict):
+    app_id: str
+    name: str
+    plan: Literal["sandbox", "paid"]
+    monthly_cap_cents: Union[int, None]
+    active: bool
+    native: bool
+    redirect_uris: List[str]
+    min_confidence: float
+    supersede: bool
+    on_disconnect: Literal["continue", "cancel"]
+    disabled: List[str]
+    switched_off: List[str]
+    created_at: str
+    keys: List[AppDetailKeys]
+    used: UsageResponse
+    days: List[AppDetailDays]
+    refused: List[AppDetailRefused]
+    people: int
+
+
+class AppKeyRequest(TypedDict):
+    grace_s: int
+
+
+class AppList(TypedDict):
+    results: List[AppResponse]
+    may_create: bool
+
+
+class AppRequest(TypedDict):
+    name: str
+    redirect_uris: NotRequired[List[str]]
+    native: NotRequired[bool]
+
+
+class AppResponse(TypedDict):
+    app_id: str
+    name: str
+    plan: Literal["sandbox", "paid"]
+    monthly_cap_cents: Union[int, None]
+    active: bool
+    native: bool
+    redirect_uris: List[str]
+    min_confidence: float
+    supersede: bool
+    on_disconnect: Literal["continue", "cancel"]
+    disabled: List[str]
+    switched_off: List[str]
+    created_at: str
 
 
 class Artifact(TypedDict):
@@ -60,6 +170,7 @@ class BatchRequestPrompts(TypedDict):
     agent: str
     agent_input: str
     session_id: NotRequired[Union[str, None]]
+    trial: NotRequired[bool]
 
 
 class BatchRequest(TypedDict):
@@ -102,8 +213,22 @@ class CancelResponse(TypedDict):
     prediction_units: int
 
 
+class ChangesResponse(TypedDict):
+    changed: List[Literal["memory", "predictions", "connections", "keys", "apps", "webhooks", "account"]]
+
+
+class Checks(TypedDict):
+    asked: int
+    answered: int
+    right: int
+    precision: Union[float, None]
+    precision_low: Union[float, None]
+    precision_high: Union[float, None]
+
+
 class ConnectionChangeScope(TypedDict):
     memory: Literal["all", "facts"]
+    projects: NotRequired[List[str]]
 
 
 class ConnectionChange(TypedDict):
@@ -113,6 +238,7 @@ class ConnectionChange(TypedDict):
 
 class ConnectionDetailScope(TypedDict):
     memory: Literal["all", "facts"]
+    projects: NotRequired[List[str]]
 
 
 class ConnectionDetail(TypedDict):
@@ -164,6 +290,11 @@ class ConnectionStartResponse(TypedDict):
     request_id: str
     expires_at: int
     authorize_url: str
+
+
+class ConsoleAccessResponse(TypedDict):
+    access: str
+    user: UserResponse
 
 
 class ContextMetaWindow(TypedDict):
@@ -260,6 +391,52 @@ class CustomEvent(TypedDict):
     payload: Dict[str, Any]
 
 
+class DecisionEvidence(TypedDict):
+    agreeing: int
+    similar: int
+
+
+class Decision(TypedDict):
+    id: str
+    kind: Literal["reply", "permission"]
+    decided_at: str
+    agent: str
+    session_id: Union[str, None]
+    project: Union[str, None]
+    tool: Union[str, None]
+    action: Union[Literal["run", "write", "delete", "read", "fetch", "call"], None]
+    asked: str
+    answer: str
+    confidence: float
+    threshold: Union[float, None]
+    required: Union[int, None]
+    evidence: DecisionEvidence
+    key_id: Union[str, None]
+    objected_at: Union[str, None]
+
+
+class DecisionList(TypedDict):
+    results: List[Decision]
+    next: Union[str, None]
+    latest_day: int
+
+
+class DecisionSettings(TypedDict):
+    automatic: bool
+    deny: bool
+    check_share: float
+    daily_note: bool
+    escalation_mail: Literal["off", "unconfirmed", "on"]
+
+
+class DecisionSettingsChange(TypedDict):
+    automatic: NotRequired[bool]
+    deny: NotRequired[bool]
+    check_share: NotRequired[float]
+    daily_note: NotRequired[bool]
+    escalation_mail: NotRequired[Literal["off", "on"]]
+
+
 class DeletionReceiptEpisodes(TypedDict):
     deleted: int
     stale: int
@@ -276,6 +453,22 @@ class DeletionReceipt(TypedDict):
     event_deleted: bool
     episodes: DeletionReceiptEpisodes
     facts: DeletionReceiptFacts
+
+
+class DeliveryList(TypedDict):
+    results: List[DeliveryResponse]
+
+
+class DeliveryResponse(TypedDict):
+    id: str
+    event: Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]
+    data: Dict[str, Any]
+    state: Literal["pending", "delivered", "failed"]
+    attempts: int
+    reason: Union[str, None]
+    created_at: str
+    last_attempt_at: Union[str, None]
+    next_attempt_at: Union[str, None]
 
 
 class DraftContext(TypedDict):
@@ -313,12 +506,18 @@ class DraftResponseTiming(TypedDict):
 class DraftResponse(TypedDict):
     status: Literal["suggested", "abstained"]
     completion: str
+    alternatives: List[str]
     confidence: float
     model: str
     sent: NotRequired[List[DraftResponseSent]]
     context: NotRequired[DraftContext]
     usage: DraftResponseUsage
     timing: DraftResponseTiming
+
+
+class EmailChangeRequest(TypedDict):
+    email: str
+    current_password: str
 
 
 class EpisodeChange(TypedDict):
@@ -469,6 +668,48 @@ class FeedbackRequest(TypedDict):
     actual_response: NotRequired[Union[str, None]]
 
 
+class ForgetReceiptEpisodes(TypedDict):
+    deleted: int
+    stale: int
+
+
+class ForgetReceiptFacts(TypedDict):
+    deleted: int
+    stale: int
+    restored: int
+
+
+class ForgetReceipt(TypedDict):
+    forgotten: int
+    events_deleted: int
+    episodes: ForgetReceiptEpisodes
+    facts: ForgetReceiptFacts
+
+
+class ForgetRequest(TypedDict):
+    tier: Literal["raw", "episodes", "facts"]
+    ids: List[str]
+    purge_event: NotRequired[bool]
+
+
+class GrantChange(TypedDict):
+    scopes: List[Literal["read", "predict", "write", "forget", "decide", "record"]]
+
+
+class GrantList(TypedDict):
+    results: List[GrantResponse]
+
+
+class GrantResponse(TypedDict):
+    id: str
+    client_name: str
+    client_url: Union[str, None]
+    scopes: List[Literal["read", "predict", "write", "forget", "decide", "record"]]
+    resource: str
+    created_at: str
+    last_used_at: str
+
+
 class HealthResponse(TypedDict):
     status: Literal["ok"]
 
@@ -507,14 +748,34 @@ class JobResponse(TypedDict):
     finished_at: Union[str, None]
 
 
+class KeyListResultsBrought(TypedDict):
+    messages: int
+    predictions: int
+    permissions: int
+    decisions: int
+
+
+class KeyListResults(TypedDict):
+    id: str
+    label: str
+    scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
+    threshold_floor: NotRequired[float]
+    expires_at: NotRequired[str]
+    prefix: str
+    created_at: str
+    last_used_at: Union[str, None]
+    brought: NotRequired[KeyListResultsBrought]
+
+
 class KeyList(TypedDict):
-    results: List[KeyResponse]
+    results: List[KeyListResults]
 
 
 class KeyRequest(TypedDict):
     label: str
     scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
     threshold_floor: NotRequired[float]
+    expires_at: NotRequired[str]
 
 
 class KeyResponse(TypedDict):
@@ -522,9 +783,23 @@ class KeyResponse(TypedDict):
     label: str
     scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
     threshold_floor: NotRequired[float]
+    expires_at: NotRequired[str]
     prefix: str
     created_at: str
     last_used_at: Union[str, None]
+
+
+class LogInList(TypedDict):
+    results: List[LogInResponse]
+
+
+class LogInResponse(TypedDict):
+    id: str
+    client: Union[str, None]
+    system: Union[str, None]
+    created_at: str
+    last_used_at: str
+    current: bool
 
 
 class LoginRequest(TypedDict):
@@ -590,18 +865,150 @@ class Message(TypedDict):
     origin: NotRequired[Literal["human", "agent", "accepted_prediction", "edited_prediction", "unknown"]]
 
 
+class NewAppKeyResponse(TypedDict):
+    key: str
+
+
+class NewAppResponse(TypedDict):
+    app_id: str
+    name: str
+    plan: Literal["sandbox", "paid"]
+    monthly_cap_cents: Union[int, None]
+    active: bool
+    native: bool
+    redirect_uris: List[str]
+    min_confidence: float
+    supersede: bool
+    on_disconnect: Literal["continue", "cancel"]
+    disabled: List[str]
+    switched_off: List[str]
+    created_at: str
+    key: str
+
+
 class NewKeyResponse(TypedDict):
     id: str
     key: str
     label: str
     scopes: NotRequired[List[Literal["read", "predict", "write", "forget", "decide", "record"]]]
     threshold_floor: NotRequired[float]
+    expires_at: NotRequired[str]
     created_at: str
+
+
+class NewPasskeyRequest(TypedDict):
+    name: str
+    credential: PasskeyAttestation
+
+
+class NewWebhookResponse(TypedDict):
+    id: str
+    app_id: Union[str, None]
+    url: str
+    events: List[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]]
+    disabled: Union[Literal["paused", "gone", "failing"], None]
+    failing_since: Union[str, None]
+    old_secret_until: Union[str, None]
+    created_at: str
+    secret: str
+
+
+class PasskeyAssertionResponse(TypedDict):
+    clientDataJSON: str
+    authenticatorData: str
+    signature: str
+
+
+class PasskeyAssertion(TypedDict):
+    id: str
+    rawId: str
+    type: Literal["public-key"]
+    response: PasskeyAssertionResponse
+
+
+class PasskeyAttestationResponse(TypedDict):
+    clientDataJSON: str
+    attestationObject: str
+    transports: NotRequired[List[str]]
+
+
+class PasskeyAttestation(TypedDict):
+    id: str
+    rawId: str
+    type: Literal["public-key"]
+    response: PasskeyAttestationResponse
+
+
+class PasskeyChange(TypedDict):
+    name: str
+
+
+class PasskeyCreationRp(TypedDict):
+    name: str
+    id: str
+
+
+class PasskeyCreationUser(TypedDict):
+    id: str
+    name: str
+    displayName: str
+
+
+class PasskeyCreationPubKeyCredParams(TypedDict):
+    alg: int
+    type: Literal["public-key"]
+
+
+class PasskeyCreationExcludeCredentials(TypedDict):
+    id: str
+    type: Literal["public-key"]
+    transports: List[str]
+
+
+class PasskeyCreationAuthenticatorSelection(TypedDict):
+    residentKey: Literal["required"]
+    requireResidentKey: Literal[true]
+    userVerification: Literal["required"]
+
+
+class PasskeyCreation(TypedDict):
+    rp: PasskeyCreationRp
+    user: PasskeyCreationUser
+    challenge: str
+    pubKeyCredParams: List[PasskeyCreationPubKeyCredParams]
+    timeout: int
+    attestation: Literal["none"]
+    excludeCredentials: List[PasskeyCreationExcludeCredentials]
+    authenticatorSelection: PasskeyCreationAuthenticatorSelection
+
+
+class PasskeyList(TypedDict):
+    results: List[PasskeyResponse]
+
+
+class PasskeyLogInRequest(TypedDict):
+    credential: PasskeyAssertion
+
+
+class PasskeyRequest(TypedDict):
+    challenge: str
+    rpId: str
+    timeout: int
+    userVerification: Literal["required"]
+
+
+class PasskeyResponse(TypedDict):
+    id: str
+    name: str
+    backed_up: bool
+    created_at: str
+    last_used_at: Union[str, None]
 
 
 class PermissionAnswer(TypedDict):
     id: str
-    decision: Literal["allow", "ask"]
+    decision: Literal["allow", "ask", "deny"]
+    reason: Literal["supported", "unsupported", "never", "check", "off"]
     confidence: float
     allowed: int
     refused: int
@@ -762,6 +1169,14 @@ class RefreshRequest(TypedDict):
     refresh: str
 
 
+class ReplayRequest(TypedDict):
+    delivery_ids: NotRequired[List[str]]
+
+
+class ReplayResponse(TypedDict):
+    replayed: int
+
+
 class ReplyCalibrationBins(TypedDict):
     lo: float
     hi: float
@@ -820,6 +1235,13 @@ class ReplyDetailUsage(TypedDict):
     output_tokens: int
 
 
+class ReplyDetailEvidence(TypedDict):
+    tier: Literal["raw", "episode", "fact"]
+    id: str
+    text: str
+    at: str
+
+
 class ReplyDetail(TypedDict):
     id: str
     predicted_response: str
@@ -833,6 +1255,8 @@ class ReplyDetail(TypedDict):
     latency_ms: int
     usage: ReplyDetailUsage
     agent: str
+    question: str
+    trial: bool
     session_id: Union[str, None]
     created_at: str
     acted_at: Union[str, None]
@@ -843,6 +1267,7 @@ class ReplyDetail(TypedDict):
     error: Union[str, None]
     agent_input: str
     context: Union[ReplyContext, None]
+    evidence: NotRequired[List[ReplyDetailEvidence]]
 
 
 class ReplyList(TypedDict):
@@ -860,6 +1285,7 @@ class ReplyRequest(TypedDict):
     model: NotRequired[str]
     recency_minutes: NotRequired[int]
     session_id: NotRequired[Union[str, None]]
+    trial: NotRequired[bool]
 
 
 class ReplyResponseUsage(TypedDict):
@@ -915,6 +1341,8 @@ class ReplySummary(TypedDict):
     latency_ms: int
     usage: ReplySummaryUsage
     agent: str
+    question: str
+    trial: bool
     session_id: Union[str, None]
     created_at: str
     acted_at: Union[str, None]
@@ -953,8 +1381,18 @@ class SessionEvents(TypedDict):
     next: Union[str, None]
 
 
+class SessionListResults(TypedDict):
+    session_id: str
+    owner: str
+    started_at: str
+    source: str
+    source_detail: Union[str, None]
+    ended_at: Union[str, None]
+    title: Union[str, None]
+
+
 class SessionList(TypedDict):
-    results: List[Session]
+    results: List[SessionListResults]
 
 
 class SignupRequest(TypedDict):
@@ -1024,6 +1462,41 @@ class WaitlistRequest(TypedDict):
 
 class WaitlistResponse(TypedDict):
     status: Literal["added"]
+
+
+class WebhookChange(TypedDict):
+    url: NotRequired[str]
+    events: NotRequired[List[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]]]
+    active: NotRequired[bool]
+
+
+class WebhookList(TypedDict):
+    results: List[WebhookResponse]
+
+
+class WebhookRequest(TypedDict):
+    url: str
+    events: List[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]]
+    app_id: NotRequired[str]
+
+
+class WebhookResponse(TypedDict):
+    id: str
+    app_id: Union[str, None]
+    url: str
+    events: List[Literal["prediction.escalated", "job.finished", "connection.revoked", "cap.reached"]]
+    disabled: Union[Literal["paused", "gone", "failing"], None]
+    failing_since: Union[str, None]
+    old_secret_until: Union[str, None]
+    created_at: str
+
+
+class WebhookSecretRequest(TypedDict):
+    grace_s: int
+
+
+class WebhookSecretResponse(TypedDict):
+    secret: str
 
 
 class PredictionInput(TypedDict):

@@ -53,6 +53,12 @@ export const assembleMemoryContext = endpoint('user', {
         raw: raw.map(presentRaw),
         meta,
       },
+      read: {
+        profile: profile === null ? 0 : 1,
+        facts: facts.length,
+        episodes: episodes.length,
+        raw: raw.length,
+      },
     };
   },
 );

@@ -56,10 +56,12 @@ export const readMemoryEpisode = endpoint('user', {
   response: EpisodeResponse,
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: presentEpisode(await readEpisode(em(), user.id, params.id)),
+  read: { episodes: 1 },
 }));
 
 export const changeMemoryEpisode = endpoint('user', {
   operationId: 'changeEpisode',
+  changes: 'memory',
   showsStored: true,
   tag: 'Memory',
   summary: 'Change the given properties of an episode',

@@ -34,8 +34,9 @@ export const listMemoryFacts = endpoint('user', {
   response: FactPage,
 }).handle(async (input, { em, takeSearchTurn }: Parts) => {
   const { revision_of: revisionOf, superseded_by: supersededBy } = input.query;
+  const pinned = input.query.pinned && input.query.pinned === 'true';
   const read = (options: ListOptions) =>
-    listFacts(em(), input.user.id, { ...options, revisionOf, supersededBy });
+    listFacts(em(), input.user.id, { ...options, revisionOf, supersededBy, pinned });
   return answerPage('facts', input, takeSearchTurn, read, presentFact);
 });
 
@@ -58,10 +59,12 @@ export const readMemoryFact = endpoint('user', {
   response: FactDetail,
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: presentFactDetail(await readFactDetail(em(), user.id, params.id)),
+  read: { facts: 1 },
 }));
 
 export const changeMemoryFact = endpoint('user', {
   operationId: 'changeFact',
+  changes: 'memory',
   showsStored: true,
   tag: 'Memory',
   summary: 'Change the given properties of a fact',

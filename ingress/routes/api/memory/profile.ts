@@ -15,10 +15,12 @@ export const readMemoryProfile = endpoint('user', {
   response: ProfileResponse,
 }).handle(async ({ user }, { em }: Parts) => ({
   body: presentProfile(await readProfile(em(), user.id)),
+  read: { profile: 1 },
 }));
 
 export const writeMemoryProfile = endpoint('user', {
   operationId: 'writeProfile',
+  changes: 'memory',
   showsStored: true,
   tag: 'Memory',
   summary: 'Replace the given parts of the profile',
@@ -38,6 +40,7 @@ export const writeMemoryProfile = endpoint('user', {
 
 export const deleteMemoryProfile = endpoint('user', {
   operationId: 'deleteProfile',
+  changes: 'memory',
   tag: 'Memory',
   summary: 'Delete the profile',
   inTurn: 'memory',

@@ -60,6 +60,7 @@ export const readRawMemory = endpoint('user', {
   response: RawMemoryResponse,
 }).handle(async ({ user, params }, { em }: Parts) => ({
   body: presentRaw(await em().findOneOrFail(RawMemory, { id: params.id, account: user.id })),
+  read: { raw: 1 },
 }));
 
 export const deleteRawMemory = endpoint('user', {

@@ -4,6 +4,7 @@ import { query } from '../../statement.ts';
 
 const FAILURES_MAX = 1000;
 const LISTED_ERASURES_MAX = 12;
+const DELIVERIES_MAX = 1000;
 
 /** Failures of the last hour with the same kind, code and source. */
 export interface FailureGroup {
@@ -22,6 +23,8 @@ export interface RecentOverview {
   failures: FailureGroup[];
   /** Accounts that are being erased, the longest-running erasure first. */
   erasing: { id: string; forS: number }[];
+  /** Deliveries to webhooks that are to be sent, and that failed in the last 24 hours; up to a thousand are counted. */
+  deliveries: { pending: number; failed: number };
   /** Tokens of models used today (UTC) for all accounts together. */
   tokensToday: number;
 }
@@ -45,6 +48,12 @@ const READ_RECENT_OVERVIEW = {
          -- An erasure began with the last change of the account: erasing_at is a lease.
          from (select id, extract(epoch from now() - updated_at)::int as "forS" from accounts
                 where erasing_at is not null order by updated_at limit ${LISTED_ERASURES_MAX}) e) as erasing,
+      (select json_build_object(
+                'pending', (select count(*) from (
+                   select from deliveries where next_attempt_at is not null limit ${DELIVERIES_MAX}) p),
+                'failed', (select count(*) from (
+                   select from deliveries where state = 'failed' and last_attempt_at > now() - interval '24 hours'
+                    limit ${DELIVERIES_MAX}) f))) as deliveries,
       coalesce((select tokens from token_usage
                  where account_id = all_accounts() and day = utc_day()), 0)::float8 as "tokensToday"`,
 };

@@ -19,6 +19,12 @@ export interface ShownProcess {
   id: string;
   kind: string;
   version: string;
+  /** Where it runs, and the port that it listens on. Null for a process of an earlier version. */
+  host: string | null;
+  pid: number | null;
+  port: number | null;
+  /** Seconds by which its clock is ahead of the database's. */
+  clockAheadS: number;
   /** Seconds to the end of its lease; negative after the end. */
   leaseS: number;
   /** Seconds for which its heartbeats have been unbroken. */
@@ -60,11 +66,13 @@ const READ_LIVE_OVERVIEW = {
                  from counted c left join apps a on a.id = c.party
                 order by c.running + c.queued desc, c.party limit ${LISTED_PARTIES_MAX}) p) as parties,
       (select coalesce(json_agg(p), '[]')
-         from (select a.id, a.kind, a.settings ->> 'version' as version, coalesce(a.pools, '{}') as pools,
+         from (select a.id, a.kind, a.settings ->> 'version' as version,
+                      a.settings ->> 'host' as host, (a.settings ->> 'pid')::int as pid, (a.settings ->> 'port')::int as port,
+                      coalesce((a.settings ->> 'clock_ahead_s')::int, 0) as "clockAheadS", coalesce(a.pools, '{}') as pools,
                       extract(epoch from a.alive_until - now())::float8 as "leaseS",
                       extract(epoch from now() - a.since)::int as "steadyS",
                       (select count(*) from live l where l.worker = a.id) as holds
-                 from processes a where a.alive_until > now() - interval '5 minutes'
+                 from processes a where a.alive_until > now() - interval '5 minutes' and a.settings is not null
                 order by a.alive_until <= now(), a.kind, a.id limit 100) p) as processes`,
 };
 

@@ -1,4 +1,5 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import { LOOPBACK_PORT, withoutLoopbackPort } from '../../../domain/resource.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId } from '../../../ids.ts';
 import type { ConsentScope } from '../../../schemas/connections.ts';
@@ -19,7 +20,8 @@ export interface NewAttempt {
 const PENDING_MAX = 10_000;
 
 /**
- * Throws `invalid_redirect_uri` unless the app has registered exactly this redirect URI, and `rate_limited` while
+ * Throws `invalid_redirect_uri` unless the app has registered exactly this redirect URI (a native app: but for the port
+ * of a loopback address), and `rate_limited` while
  * `PENDING_MAX` of its attempts are undecided.
  */
 export async function startAttempt(
@@ -29,7 +31,9 @@ export async function startAttempt(
   const { appId, userId, redirectUri, state, codeChallenge, ttlS } = attempt;
   const [outcome] = await em.execute<{ id: string | null; expiresAt: number; retryAfterS: number }[]>(
     `with app as (
-       select id from apps where id = ? and ? = any (redirect_uris)
+       select id from apps
+        where id = ? and (? = any (redirect_uris)
+           or native and ? in (select regexp_replace(uri, ?, '\\1') from unnest(redirect_uris) uri))
      ), pending as (
        select count(*) as attempts, min(t.expires_at) as first_end from (
          select expires_at from connection_attempts
@@ -43,7 +47,19 @@ export async function startAttempt(
      select s.id, extract(epoch from s.expires_at)::float8 as "expiresAt",
             extract(epoch from p.first_end - now())::float8 as "retryAfterS"
        from app cross join pending p left join started s on true`,
-    [appId, redirectUri, appId, newId(), userId, redirectUri, state, codeChallenge, ttlS],
+    [
+      appId,
+      redirectUri,
+      withoutLoopbackPort(redirectUri),
+      LOOPBACK_PORT,
+      appId,
+      newId(),
+      userId,
+      redirectUri,
+      state,
+      codeChallenge,
+      ttlS,
+    ],
   );
   if (outcome === undefined) throw new AppError('invalid_redirect_uri');
   const { id, expiresAt, retryAfterS } = outcome;
@@ -76,7 +92,7 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
   return found;
 }
 
-/** What the person allows: of memory, and for how many days; null: until it is revoked. */
+/** What the person allows: of memory, in names of projects, and for how many days; null: until it is revoked. */
 export interface Consent extends ConsentScope {
   days: number | null;
 }
@@ -89,7 +105,7 @@ export async function approveAttempt(
   em: EntityManager,
   id: string,
   accountId: string,
-  { memory, days }: Consent = { memory: 'all', days: null },
+  { memory, projects, days }: Consent = { memory: 'all', days: null },
 ): Promise<string | undefined> {
   const { token, hash } = newToken();
   const approvedRows = await em.execute<object[]>(
@@ -98,10 +114,10 @@ export async function approveAttempt(
      )
      update connection_attempts t
         set status = 'approved', account_id = a.id, code_hash = ?, code_expires_at = now() + make_interval(secs => ?),
-            memory = ?, ends_at = now() + make_interval(days => ?)
+            memory = ?, projects = nullif(array[?]::text[], '{}'), ends_at = now() + make_interval(days => ?)
        from approver a where t.id = ? and t.status = 'pending' and t.expires_at > now()
      returning t.id`,
-    [accountId, hash, CODE_TTL_S, memory, days, id],
+    [accountId, hash, CODE_TTL_S, memory, projects ?? [], days, id],
   );
   return approvedRows.length === 1 ? token : undefined;
 }

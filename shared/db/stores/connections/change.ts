@@ -1,8 +1,9 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { Faults } from '../../../domain/faults.ts';
 import { parseTimestamp } from '../../../domain/moment.ts';
+import { projectOf } from '../../../domain/project.ts';
 import { AppError } from '../../../errors/app-error.ts';
-import type { ConnectionChange } from '../../../schemas/connections.ts';
+import type { ConnectionChange, ConsentScope } from '../../../schemas/connections.ts';
 import { Connection } from '../../entities/connection.ts';
 
 /** Selects connections that are neither revoked nor ended. */
@@ -13,7 +14,7 @@ export const inForce = () => ({
 
 /**
  * Changes what an app may use, and until when, from its next prediction on. Throws `not_found`, `connection_revoked`, or
- * a `ValidationError` for an end that is no time or not in the future.
+ * a `ValidationError` for an end that is no time or not in the future, or for a name of no project.
  */
 export async function changeConnection(
   em: EntityManager,
@@ -22,13 +23,28 @@ export async function changeConnection(
   { scope, ends_at }: ConnectionChange,
 ): Promise<void> {
   const where = { id, account: accountId };
-  const change = { ...scope, ...(ends_at !== undefined && { endsAt: parseEnd(ends_at) }) };
+  const change = {
+    ...(scope && { memory: scope.memory, projects: projectsIn(scope) }),
+    ...(ends_at !== undefined && { endsAt: parseEnd(ends_at) }),
+  };
   const isChanged =
     Object.keys(change).length === 0 ||
     (await em.nativeUpdate(Connection, { ...where, ...inForce() }, change)) > 0;
   if (isChanged) return;
   await em.findOneOrFail(Connection, where);
   throw new AppError('connection_revoked');
+}
+
+function projectsIn({ projects }: ConsentScope): string[] | null {
+  if (projects === undefined) return null;
+  const faults = new Faults();
+  const names = projects.flatMap((place, index) => {
+    const name = projectOf(place);
+    if (name === null) faults.add(['scope', 'projects', index], 'Input should name a project');
+    return name ?? [];
+  });
+  faults.throwIfAny();
+  return [...new Set(names)];
 }
 
 function parseEnd(timestamp: string | null): Date | null {

@@ -16,6 +16,7 @@ export interface ExchangeResult {
   answer: string;
   /** Ids of the predictions that the exchange ended. */
   ended: string[];
+  accountId: string | undefined;
 }
 
 /**
@@ -38,7 +39,7 @@ export async function exchange(
     if (!matches(attempt, request)) return countMismatch(tx, attempt.id);
     if (attempt.answer == null) return firstExchange(tx, attempt, windowS);
     if (!(await isGranted(tx, attempt))) throw new AppError('connection_revoked');
-    return { answer: attempt.answer, ended: [] };
+    return { answer: attempt.answer, ended: [], accountId: undefined };
   });
   // Throws outside the transaction, so that the count of mismatches is committed.
   if (result === undefined) throw new AppError('invalid_grant');
@@ -96,13 +97,13 @@ async function firstExchange(
   attempt: ConnectionAttempt,
   windowS: number,
 ): Promise<ExchangeResult> {
-  const { app, userId, account, memory, endsAt = null } = attempt;
+  const { app, userId, account, memory, projects = null, endsAt = null } = attempt;
   if (account == null) throw new Error('an approved attempt has an account');
   // An account that was disabled or erased since its approval counts as not having approved.
   if (!(await lockActiveAccount(tx, account.id))) throw new AppError('access_denied');
   const grant = await makeGrant(
     tx,
-    { appId: app.id, userId, accountId: account.id, memory, endsAt },
+    { appId: app.id, userId, accountId: account.id, memory, projects, endsAt },
     windowS,
   );
   const answer: ConnectionExchangeResponse = {
@@ -115,7 +116,7 @@ async function firstExchange(
   const { connectionId: connection, grantRevision } = grant;
   const exchanged = { status: 'exchanged', connection, grantRevision, answer: text } as const;
   await tx.nativeUpdate(ConnectionAttempt, { id: attempt.id }, exchanged);
-  return { answer: text, ended: grant.ended };
+  return { answer: text, ended: grant.ended, accountId: account.id };
 }
 
 /**
@@ -131,7 +132,7 @@ async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean
   return lockedAccounts.length > 0;
 }
 
-interface Granted extends Pick<Connection, 'memory' | 'endsAt'> {
+interface Granted extends Pick<Connection, 'memory' | 'projects' | 'endsAt'> {
   appId: string;
   userId: string;
   accountId: string;
@@ -151,7 +152,7 @@ interface Grant {
  */
 async function makeGrant(
   tx: EntityManager,
-  { appId, userId, accountId, memory, endsAt }: Granted,
+  { appId, userId, accountId, memory, projects, endsAt }: Granted,
   windowS: number,
 ): Promise<Grant> {
   // Creates a row to lock, so that two concurrent first grants of a user are serialized.
@@ -179,11 +180,11 @@ async function makeGrant(
   const [granted] = await tx.execute<{ grantRevision: number; profileRevision: string }[]>(
     `update connections c
         set account_id = a.id, status = 'connected', grant_revision = c.grant_revision + 1, granted_at = now(),
-            revoked_at = null, memory = ?, ends_at = ?,
+            revoked_at = null, memory = ?, projects = nullif(array[?]::text[], '{}'), ends_at = ?,
             account_grant = case when c.account_id = a.id then c.account_grant else c.grant_revision + 1 end
        from accounts a where a.id = ? and c.id = ?
      returning c.grant_revision as "grantRevision", profile_revision(a.id, a.memory_revision) as "profileRevision"`,
-    [memory, endsAt, accountId, before.id],
+    [memory, projects ?? [], endsAt, accountId, before.id],
   );
   if (granted === undefined) throw new Error('an attempt outlived its account');
   const endedIds = isSameAccount ? [] : await endPredictionsOf(tx, [before.id], windowS);

@@ -30,7 +30,7 @@ export async function readConnection(
   id: string,
 ): Promise<ConnectionDetail> {
   const where = { id, account: accountId };
-  const { app, status, createdAt, grantRevision, memory, endsAt } = await em.findOneOrFail(
+  const { app, status, createdAt, grantRevision, memory, projects, endsAt } = await em.findOneOrFail(
     Connection,
     where,
     {
@@ -52,7 +52,7 @@ export async function readConnection(
     app_name: app.name,
     status,
     created_at: createdAt.toISOString(),
-    scope: { memory },
+    scope: { memory, ...(projects && { projects }) },
     ends_at: endsAt?.toISOString() ?? null,
     predictions,
     suggested,

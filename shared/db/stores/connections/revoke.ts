@@ -1,13 +1,15 @@
-import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
+import { type EntityManager, type Loaded, LockMode, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import { Connection, ConnectionAttempt, EndingConnection } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
+import { announce } from '../webhooks/announce.ts';
 import { completeWithin, type WorkRef } from '../work/complete.ts';
 
 /** `ended` are ids of predictions. The caller must wake the processes that wait for them or run them. */
 export interface RevokeResult {
   ended: string[];
+  accountId: string | undefined;
 }
 
 /** Selects a connection: of an app and its user, of an account, or any. */
@@ -31,7 +33,7 @@ export function revokeConnection(
   return transaction(em, async (tx) => {
     const found = await tx.findOneOrFail(Connection, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (userId !== undefined && found.userId !== userId) throw new AppError('access_denied');
-    return { ended: await revoke(tx, [found.id], windowS) };
+    return { ended: await revoke(tx, [found.id], windowS), accountId: found.account?.id };
   });
 }
 
@@ -57,12 +59,26 @@ export async function revokeConnectionsOf(
 }
 
 async function revoke(tx: EntityManager, connectionIds: string[], windowS: number): Promise<string[]> {
-  await tx.nativeUpdate(
-    Connection,
-    { id: { $in: connectionIds }, status: 'connected' },
-    { status: 'revoked', revokedAt: raw('now()') },
-  );
+  const connected = { id: { $in: connectionIds }, status: 'connected' } as const;
+  await announceRevoked(tx, await tx.find(Connection, connected, { fields: ['app', 'account'] }));
+  await tx.nativeUpdate(Connection, connected, { status: 'revoked', revokedAt: raw('now()') });
   return endPredictionsOf(tx, connectionIds, windowS);
+}
+
+/** The webhooks of each connection's account and app hear that it was revoked. */
+export function announceRevoked(
+  tx: EntityManager,
+  connections: readonly Loaded<Connection, never, 'app' | 'account'>[],
+): Promise<void> {
+  return announce(
+    tx,
+    connections.map(({ id, app, account }) => ({
+      account: account?.id ?? null,
+      app: app.id,
+      event: 'connection.revoked',
+      data: { connection_id: id, app_id: app.id },
+    })),
+  );
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { Connection, ErasingGrant } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
-import { endWorkUnder } from '../connections/revoke.ts';
+import { announceRevoked, endWorkUnder } from '../connections/revoke.ts';
 import { completeWithin, type WorkRef } from '../work/complete.ts';
 import { eraseRows } from './rows.ts';
 
@@ -61,6 +61,8 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
     await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
+    const connected = { account: accountId, status: 'connected' } as const;
+    await announceRevoked(tx, await tx.find(Connection, connected, { fields: ['app', 'account'] }));
     // Admissions lock the connections too, so work admitted under these grants was admitted before `ended_at`.
     await tx.execute(
       `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)

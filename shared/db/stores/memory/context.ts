@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { bundleOf, type ContextBundle } from '../../../domain/context-bundle.ts';
-import type { ContextCandidates, ContextQuery } from '../../../domain/context-rows.ts';
+import type { ContextCandidates, ContextQuery, FactRow, RawRow } from '../../../domain/context-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
-import type { ConsentScope } from '../../../schemas/connections.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
+import type { Connection } from '../../entities/connection.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../statement.ts';
 
@@ -25,11 +25,12 @@ export interface ContextReadLimits {
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>;
 }
 
-const OFFER = `
-  memory_context_v1(
-    a.id, ?, ?, nullif(array[?]::text[], '{}'), nullif(array[?]::text[], '{}'), ?, ?, ?, ?, ?) as offer`;
+/** `projects` is SQL for those that are asked for if the question names none. */
+const offerOf = (projects: string) => `
+  memory_context_v1(a.id, ?, ?, nullif(array[?]::text[], '{}'), coalesce(nullif(array[?]::text[], '{}'), ${projects}),
+                    ?, ?, ?, ?, ?) as offer`;
 
-const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
+const OFFER_OF_ACCOUNT = `select ${offerOf('null')} from accounts a where a.id = ?::uuid`;
 
 /**
  * Reads the rows of memory for a question, as one snapshot, with at most as many of each tier as the query asks for. If
@@ -59,15 +60,17 @@ export async function assembleContext(
 }
 
 const OFFER_OF_CONNECTION = `
-  select c.grant_revision as "grantRevision", c.memory,
+  select a.id as "accountId", c.grant_revision as "grantRevision", c.memory, c.projects,
          coalesce(profile_revision(a.id, a.memory_revision), 'none') as "profileRevision",
-         ${OFFER}
+         ${offerOf('c.projects')}
     from connections c left join accounts a on a.id = c.account_id
    where c.id = ?::uuid and c.status = 'connected' and (c.ends_at is null or c.ends_at > now())`;
 
 export interface ConnectedContext {
   /** Null if the account was erased or the connection revoked. */
   bundle: ContextBundle | null;
+  /** Null if the account was erased or the connection revoked. */
+  accountId: string | null;
   profileRevision: string;
   grantRevision: number;
 }
@@ -85,22 +88,32 @@ export async function assembleConnectedContext(
     room: TIER_BYTES.usual,
     id: connectionId,
   });
-  if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
-  const { offer, memory, ...revisions } = row;
+  if (row === undefined) return { bundle: null, accountId: null, profileRevision: 'none', grantRevision: 0 };
+  const { offer, memory, projects, ...revisions } = row;
   if (offer === null) return { bundle: null, ...revisions };
-  const shared = withoutPrivateRows(parseTimes(offer));
+  const shared = sharedRows(parseTimes(offer), projects);
   const allowed =
     memory === 'facts' ? { ...shared, episodes: WITHOUT_ROWS.episodes, raw: WITHOUT_ROWS.raw } : shared;
   return { bundle: await bundleOf(allowed, query), ...revisions };
 }
 
-type ConnectedRow = Omit<ConnectedContext, 'bundle'> & ConsentScope & { offer: StoredCandidates | null };
+type ConnectedRow = Omit<ConnectedContext, 'bundle'> &
+  Pick<Connection, 'memory'> & { projects: string[] | null; offer: StoredCandidates | null };
 
-function withoutPrivateRows({ facts, episodes, raw, ...rest }: ContextCandidates): ContextCandidates {
-  const isShared = ({ tags }: { tags: readonly string[] }) => !tags.includes(PRIVATE_TAG);
+/** Leaves out private rows and, if only some projects are allowed, what was said in others or in no known one. */
+function sharedRows(
+  { facts, episodes, raw, ...rest }: ContextCandidates,
+  projects: readonly string[] | null,
+): ContextCandidates {
+  const isAllowed = (project: string | null) => projects === null || projects.includes(project ?? '');
+  const isShared = ({ tags, project }: Pick<RawRow, 'tags' | 'project'>) =>
+    !tags.includes(PRIVATE_TAG) && isAllowed(project);
+  // A fact of no single project is about the person.
+  const isSharedFact = (fact: FactRow) =>
+    isShared({ ...fact, project: fact.project ?? projects?.[0] ?? null });
   return {
     ...rest,
-    facts: { ...facts, rows: facts.rows.filter(isShared) },
+    facts: { ...facts, rows: facts.rows.filter(isSharedFact) },
     episodes: { ...episodes, rows: episodes.rows.filter(isShared) },
     raw: { ...raw, rows: raw.rows.filter(isShared) },
   };

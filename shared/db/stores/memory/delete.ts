@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import type { ForgetReceipt } from '../../../schemas/forgetting.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { AccountUsage } from '../../entities/account.ts';
 import { Episode, MemoryLink, MemoryTombstone, RawMemory } from '../../entities/memory.ts';
@@ -34,10 +35,7 @@ export async function eraseRaw(
 ): Promise<DeletionReceipt> {
   const affectedRows = await readRowAndDerived(tx, accountId, id);
   const row = await tx.findOneOrFail(RawMemory, { id, account: accountId });
-  await tx.nativeDelete(RawMemory, { id });
-  await addErasures(tx, accountId, 'raw', [id]);
-  await forgetWords(tx, accountId, row);
-  const eventDeleted = await preventReimport(tx, accountId, row.eventId ?? null, purgeEvent);
+  const eventsDeleted = await removeRaw(tx, accountId, [row], purgeEvent);
   const deletedTexts = { texts: [row.content], timeUp: comparisonTimeUp() };
   const counts = await forgetDerived(tx, accountId, {
     tier: 'raw',
@@ -46,7 +44,36 @@ export async function eraseRaw(
     saidAt: row.occurredAt,
   });
   await redactDerived(tx, accountId, affectedRows, deletedTexts);
-  return { id, event_deleted: eventDeleted, ...counts };
+  return { id, event_deleted: eventsDeleted > 0, ...counts };
+}
+
+/** Deletes raw rows from which nothing was derived, as `eraseRaw` does. Returns how many of their events it deleted. */
+export async function eraseUnusedRaw(
+  tx: EntityManager,
+  accountId: string,
+  rows: readonly RawMemory[],
+  { purgeEvent }: { purgeEvent: boolean },
+): Promise<number> {
+  const eventsDeleted = await removeRaw(tx, accountId, rows, purgeEvent);
+  const texts = rows.map(({ content }) => content);
+  const ids = rows.map(({ id }) => id);
+  await redactPredictions(tx, accountId, ids, { texts, timeUp: comparisonTimeUp() });
+  return eventsDeleted;
+}
+
+/** Returns how many events were deleted. */
+async function removeRaw(
+  tx: EntityManager,
+  accountId: string,
+  rows: readonly RawMemory[],
+  purgeEvents: boolean,
+): Promise<number> {
+  const ids = rows.map(({ id }) => id);
+  await tx.nativeDelete(RawMemory, { id: { $in: ids } });
+  await addErasures(tx, accountId, 'raw', ids);
+  await forgetWords(tx, accountId, rows);
+  const eventIds = rows.flatMap(({ eventId }) => eventId ?? []);
+  return preventReimport(tx, accountId, eventIds, purgeEvents);
 }
 
 /** Deletes an episode; its raw rows stay. Throws `not_found`. */
@@ -101,61 +128,75 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
 
 /** Deletes a fact in a transaction of `changeMemory`. */
 export async function eraseFact(tx: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
-  await forgetQuotes(tx, accountId, id);
+  const { forgotten, ...counts } = await eraseFacts(tx, accountId, [id]);
+  if (forgotten === 0) throw new AppError('not_found');
+  return { id, event_deleted: false, episodes: counts.episodes, facts: counts.facts };
+}
+
+/** Deletes facts in a transaction of `changeMemory`. Leaves out those that are not there. */
+export async function eraseFacts(
+  tx: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ForgetReceipt> {
+  await forgetQuotes(tx, accountId, ids);
   const wordings = await tx.execute<{ id: string }[]>(
-    `select id from facts where account_id = ? and id = ?
+    `select id from facts where account_id = ? and id = any (array[?]::uuid[])
      union all
-     select id from facts where account_id = ? and superseded_by = ? and revision_of = superseded_by`,
-    [accountId, id, accountId, id],
+     select id from facts
+      where account_id = ? and superseded_by = any (array[?]::uuid[]) and revision_of = superseded_by`,
+    [accountId, ids, accountId, ids],
   );
   const wordingTexts = await readMemoryTexts(
     tx,
     accountId,
     wordings.map((row) => row.id),
   );
-  await forgetStatements(tx, accountId, [id]);
-  const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
-  if (deleted.length === 0) throw new AppError('not_found');
+  await forgetStatements(tx, accountId, ids);
+  const { deleted, restored } = await deleteFacts(tx, accountId, ids);
   const texts = wordingTexts?.map(({ text }) => text);
-  await redactPredictions(tx, accountId, [id], { texts, timeUp: comparisonTimeUp() });
-  const episodes = { deleted: 0, stale: 0 };
-  return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
+  if (deleted.length > 0) await redactPredictions(tx, accountId, ids, { texts, timeUp: comparisonTimeUp() });
+  const none = { deleted: 0, stale: 0 };
+  return { forgotten: deleted.length, events_deleted: 0, episodes: none, facts: { ...none, restored } };
 }
 
-/** Marks a fact's quotes as forgotten. Deleting the quoted raw row also deletes the mark. */
-async function forgetQuotes(tx: EntityManager, accountId: string, id: string): Promise<void> {
-  const quotes = { account: accountId, fromId: id, relation: DERIVED_FROM, quote: { $ne: null } };
+/** Marks the quotes of facts as forgotten. Deleting the quoted raw row also deletes the mark. */
+async function forgetQuotes(tx: EntityManager, accountId: string, ids: readonly string[]): Promise<void> {
+  const quotes = {
+    account: accountId,
+    fromId: { $in: [...ids] },
+    relation: DERIVED_FROM,
+    quote: { $ne: null },
+  };
   await tx.nativeUpdate(MemoryLink, quotes, { relation: FORGOTTEN });
 }
 
-/** Keeps a sync from making the event's raw row again. Returns whether the event was deleted. */
+/** Keeps a sync from making the raw rows of events again. Returns how many of the events were deleted. */
 async function preventReimport(
   tx: EntityManager,
   accountId: string,
-  eventId: string | null,
+  eventIds: readonly string[],
   purge: boolean,
-): Promise<boolean> {
-  if (eventId === null) return false;
-  const eventHash = raw('event_hash(?, ?)', [accountId, eventId]);
-  await tx
-    .createQueryBuilder(MemoryTombstone)
-    .insert({ account: accountId, eventHash })
-    .onConflict()
-    .ignore()
-    .execute('run');
-  await addErasures(tx, accountId, purge ? 'event' : 'tombstone', [
-    hash('sha256', `${accountId}:${eventId}`),
-  ]);
-  if (!purge) return false;
-  const [deleted] = await tx.execute<{ bytes: number }[]>(
-    `delete from recording_events where account_id = ? and id = ? returning octet_length(body) as bytes`,
-    [accountId, eventId],
+): Promise<number> {
+  if (eventIds.length === 0) return 0;
+  const tombstones = eventIds.map((id) => ({
+    account: accountId,
+    eventHash: raw('event_hash(?, ?)', [accountId, id]),
+  }));
+  await tx.createQueryBuilder(MemoryTombstone).insert(tombstones).onConflict().ignore().execute('run');
+  const hashes = eventIds.map((id) => hash('sha256', `${accountId}:${id}`));
+  await addErasures(tx, accountId, purge ? 'event' : 'tombstone', hashes);
+  if (!purge) return 0;
+  const deleted = await tx.execute<{ bytes: number }[]>(
+    `delete from recording_events where account_id = ? and id = any (array[?]::text[])
+     returning octet_length(body) as bytes`,
+    [accountId, eventIds],
   );
-  if (deleted === undefined) return false;
+  const bytes = deleted.reduce((all, one) => all + one.bytes, 0);
   await tx.nativeUpdate(
     AccountUsage,
     { account: accountId },
-    { events: raw('events - 1'), bytes: raw('bytes - ?', [deleted.bytes]) },
+    { events: raw('events - ?', [deleted.length]), bytes: raw('bytes - ?', [bytes]) },
   );
-  return true;
+  return deleted.length;
 }

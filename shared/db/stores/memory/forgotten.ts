@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgottenForms, formsSaidIn, lookedUpForms, wordingForms } from '../../../domain/facts/forgotten.ts';
 import { type CheckedQuote, isEvidence, type Statement } from '../../../domain/facts/statement.ts';
+import { Erasure } from '../../entities/erasure.ts';
 import type { RawMemory } from '../../entities/memory.ts';
 import { addErasures } from '../erasures.ts';
 
@@ -50,14 +51,34 @@ const READ_FACTS = `
           select * from facts
            where account_id = ? and superseded_by = any (array[?]::uuid[]) and revision_of = superseded_by) f`;
 
-/** Forgets what the person says in a raw row. */
-export async function forgetWords(
+/** Forgets what the person says in raw rows. */
+export function forgetWords(
   tx: EntityManager,
   accountId: string,
-  row: Pick<RawMemory, 'content' | 'role' | 'origin'>,
+  rows: readonly Pick<RawMemory, 'content' | 'role' | 'origin'>[],
 ): Promise<void> {
-  const { content, origin, role = null } = row;
-  if (isEvidence({ role, origin })) await forget(tx, accountId, formsSaidIn(content));
+  const evidence = rows.filter(({ role = null, origin }) => isEvidence({ role, origin }));
+  return forget(
+    tx,
+    accountId,
+    evidence.flatMap(({ content }) => formsSaidIn(content)),
+  );
+}
+
+/** Returns the ids of facts that were recorded before the person forgot what they state. */
+export async function forgottenFacts(
+  tx: EntityManager,
+  accountId: string,
+  facts: readonly { id: string; text: string; slot: string | null; at: Date }[],
+): Promise<Set<string>> {
+  const subjectsOf = new Map(facts.map((fact) => [fact, hashesOf(accountId, lookedUpForms(fact))]));
+  const subject = { $in: [...subjectsOf.values()].flat() };
+  const entries = await tx.find(Erasure, { accountId, what: 'statement', subject });
+  const erasedAt = new Map(entries.map((entry) => [entry.subject, entry.erasedAt]));
+  const isForgotten = (fact: { at: Date }, one: string) => (erasedAt.get(one) ?? 0) >= fact.at;
+  return new Set(
+    facts.filter((fact) => subjectsOf.get(fact)?.some((one) => isForgotten(fact, one))).map(({ id }) => id),
+  );
 }
 
 /** Returns the quotes of rows that were said before the person forgot the statement, or the quoted words. */

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 import type { TIERS } from '../../../schemas/memory.ts';
 import { type Fact, MemoryLink } from '../../entities/memory.ts';
@@ -18,30 +18,37 @@ export interface RowWithSources<Row extends { id: string }> {
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
 export type SourceTier = keyof typeof SOURCE_TABLES;
 
-interface LinkRange {
+export interface LinkRange {
   after?: Pick<MemoryLink, 'fromId' | 'toId'>;
   limit?: number;
 }
 
 /** Reads the links of these rows to their sources, ordered by row and source. */
-export async function linksOf(
+export function linksOf(
   em: EntityManager,
   accountId: string,
   ids: string[],
-  { after, limit }: LinkRange = {},
+  range: LinkRange = {},
 ): Promise<MemoryLink[]> {
-  const afterCondition = after && [
-    { fromId: { $gt: after.fromId } },
-    { fromId: after.fromId, toId: { $gt: after.toId } },
-  ];
+  return findLinks(em, { account: accountId, fromId: { $in: ids }, relation: DERIVED_FROM }, range);
+}
+
+/** Reads what remains of the facts that the person deleted. */
+export function forgottenLinks(
+  em: EntityManager,
+  accountId: string,
+  range: LinkRange,
+): Promise<MemoryLink[]> {
+  return findLinks(em, { account: accountId, relation: FORGOTTEN }, range);
+}
+
+function findLinks(em: EntityManager, where: FilterQuery<MemoryLink>, { after, limit }: LinkRange) {
+  const afterCondition = after && {
+    $or: [{ fromId: { $gt: after.fromId } }, { fromId: after.fromId, toId: { $gt: after.toId } }],
+  };
   return em.find(
     MemoryLink,
-    {
-      account: accountId,
-      fromId: { $in: ids },
-      relation: DERIVED_FROM,
-      ...(afterCondition && { $or: afterCondition }),
-    },
+    { $and: [where, afterCondition ?? {}] },
     { orderBy: { fromId: 'asc', toId: 'asc' }, ...(limit !== undefined && { limit }) },
   );
 }

@@ -63,6 +63,12 @@ const EPISODE_IS_OF_SESSION = `exists (
    where l.account_id = r.account_id and l.from_id = r.id
      and s.account_id = r.account_id and s.session_id = ?)`;
 
+interface FactFilter {
+  revisionOf?: string | undefined;
+  supersededBy?: string | undefined;
+  pinned?: boolean | undefined;
+}
+
 /**
  * Lists the present wordings of facts, newest first. With `supersededBy`, lists only the facts that this fact
  * superseded; with `revisionOf`, lists the former wordings of this fact instead.
@@ -70,18 +76,15 @@ const EPISODE_IS_OF_SESSION = `exists (
 export function listFacts(
   em: EntityManager,
   accountId: string,
-  {
-    revisionOf,
-    supersededBy,
-    ...options
-  }: ListOptions & { revisionOf?: string | undefined; supersededBy?: string | undefined },
+  { revisionOf, supersededBy, pinned, ...options }: ListOptions & FactFilter,
 ): Promise<Page<RowWithSources<Fact>>> {
   const wording =
     revisionOf === undefined
       ? condition('r.revision_of is null')
       : condition('r.superseded_by = ? and r.revision_of = r.superseded_by', revisionOf);
   const ofSuccessor = supersededBy === undefined ? [] : [condition('r.superseded_by = ?', supersededBy)];
-  return findPage<Fact>(em, FACT_TIER, accountId, options, [wording, ...ofSuccessor]);
+  const ofPin = pinned === undefined ? [] : [condition('r.pinned = ?', pinned)];
+  return findPage<Fact>(em, FACT_TIER, accountId, options, [wording, ...ofSuccessor, ...ofPin]);
 }
 
 interface ListedTier<Row> extends SearchedTier {
@@ -100,6 +103,7 @@ const RAW_TIER: ListedTier<RawMemory> = {
   said: {
     at: 'r.occurred_at',
     from: `case when r.role = 'human' and r.origin = 'human' then 'person' else 'others' end`,
+    slot: 'null',
   },
   sources: `'[]'::json`,
 };
@@ -110,7 +114,7 @@ const EPISODE_TIER: ListedTier<Episode> = {
   text: `r.title || ' ' || r.summary`,
   words: `r.title || ' ' || r.summary`,
   about: 'episodes_about_v1',
-  said: { at: 'r.ended_at', from: `'others'` },
+  said: { at: 'r.ended_at', from: `'others'`, slot: 'null' },
   sources: sourceIdsSql('raw'),
 };
 const FACT_TIER: ListedTier<Fact> = {
@@ -120,7 +124,7 @@ const FACT_TIER: ListedTier<Fact> = {
   text: 'r.text',
   words: 'r.text',
   about: 'facts_about_v1',
-  said: { at: 'coalesce(r.valid_from, r.recorded_at)', from: `'fact'` },
+  said: { at: 'coalesce(r.valid_from, r.recorded_at)', from: `'fact'`, slot: 'r.slot' },
   sources: sourceIdsSql('episode'),
 };
 

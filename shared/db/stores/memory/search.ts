@@ -14,8 +14,8 @@ export interface SearchedTier {
   words: string;
   /** Function that finds the rows about a question: see `sql/tiers-about.sql`. */
   about: string;
-  /** Expressions for when a row was said and by whom: see `Answer`. */
-  said: { at: string; from: string };
+  /** Expressions for when a row was said, by whom, and what it settles: see `Answer`. */
+  said: { at: string; from: string; slot: string };
 }
 
 /** A piece of SQL with its parameters: a condition on the row `r`, or a query of rows. */
@@ -149,7 +149,8 @@ async function rowsAbout(
                      order by r.${tier.time} desc limit context_count_max()) as ids
      )
      select a.id, a.relevance, left(${tier.text}, ${ANSWER_LENGTH_MAX}) as text,
-            (extract(epoch from ${tier.said.at}) * 1000)::float8 as "saidMs", ${tier.said.from} as "from"
+            (extract(epoch from ${tier.said.at}) * 1000)::float8 as "saidMs", ${tier.said.from} as "from",
+            ${tier.said.slot} as slot
        from chosen c
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),

@@ -26,6 +26,29 @@ export async function findEvent(
   return row && toEvent(row);
 }
 
+/** What is known of an event beside its body. */
+export interface EventMark {
+  eventId: string;
+  /** The person deleted its row in memory. */
+  forgotten: boolean;
+  /** Nobody vouched for it. */
+  reported: boolean;
+}
+
+/** Returns the marks of those events that have one. */
+export function marksOf(em: EntityManager, accountId: string, ids: readonly string[]): Promise<EventMark[]> {
+  return em.execute<EventMark[]>(
+    `select * from (
+       select e.id as "eventId", e.reported,
+              exists (select from memory_tombstones t
+                       where t.account_id = e.account_id and t.event_hash = event_hash(e.account_id, e.id)) as forgotten
+         from recording_events e
+        where e.account_id = ? and e.id in (select json_array_elements_text(?))) m
+      where m.reported or m.forgotten`,
+    [accountId, JSON.stringify(ids)],
+  );
+}
+
 /** Returns bodies by the ids of their events, without those erased meanwhile. */
 export async function readBodies(
   em: EntityManager,
@@ -45,6 +68,24 @@ export function latestSessions(
   limit: number,
 ): Promise<RecordingSession[]> {
   return em.find(RecordingSession, { accountId }, { orderBy: { lastArrival: 'desc' }, limit });
+}
+
+const TITLE_CHARS = 120;
+
+/** Returns the first words of the person in each session, by the session's id. */
+export async function readTitles(
+  em: EntityManager,
+  accountId: string,
+  sessionIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await em.execute<{ id: string; title: string }[]>(
+    `select s.id, left(m.content, ${TITLE_CHARS}) as title
+       from json_array_elements_text(?) s (id), lateral (
+         select content from raw_memories where account_id = ? and session_id = s.id and role = 'human'
+          order by occurred_at, id limit 1) m`,
+    [JSON.stringify(sessionIds), accountId],
+  );
+  return new Map(rows.map(({ id, title }) => [id, title]));
 }
 
 interface OfSession {

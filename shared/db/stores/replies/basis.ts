@@ -70,14 +70,12 @@ export async function readPromptReplies(
 ): Promise<PromptReply[]> {
   const rows = await em.execute<RecordedReply[]>(READ_PROMPT_REPLIES, [accountId, PROMPT_REPLIES_MAX]);
   const said = saidIn(project, withoutRecordedTwice(rows));
-  return said.map(({ sessionId, source, at, project: _, ...pair }) => pair);
+  return said.map(({ sessionId, source, project: _, ...pair }) => pair);
 }
 
-/** `at` is in milliseconds. */
 type RecordedReply = PromptReply & {
   sessionId: string | null;
   source: string;
-  at: number;
   project: string | null;
 };
 
@@ -149,7 +147,9 @@ export async function readDecisions(
 ): Promise<readonly PersonDecision[]> {
   const decisions = await em.execute<(PersonDecision & { project: string | null })[]>(
     `select id, project, right(agent_input, ${PROMPT_END_CHARS}) as prompt, status = 'rejected' as "isRejected",
-            case when status = 'rejected' then response else actual_response end as reply
+            case when status = 'rejected' then response else actual_response end as reply,
+            extract(epoch from feedback_at)::float8 * 1000 as at,
+            case when not label and (acted_at is not null or blind) then response end as "objectsTo"
        from (
          select * from replies
           where account_id = ? and label is not null order by feedback_at desc, id desc limit ?) r

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BatchReport, ReplyReport } from '../../../domain/replies/work.ts';
 import type { JobReport } from '../../../domain/work.ts';
+import { jobRows, withJobKeys } from '../jobs.ts';
 import { findLiveIds } from '../work/claim.ts';
 import type { KindRows } from '../work/rows.ts';
 import { replyRows } from './outcome.ts';
@@ -13,7 +14,8 @@ const CANCELLED = { state: 'cancelled', code: 'prediction_cancelled' } as const;
  * with what is done. However it ends, predictions that are left end with it.
  */
 export const batchRows: KindRows<JobReport<BatchReport>> = {
-  async ending(tx, batch) {
+  async ending(tx, ending) {
+    const batch = await withJobKeys(tx, ending);
     const overdue = batch.filter(({ guard }) => guard === 'overdue');
     const begun = new Map((await readBegun(tx, idsOf(overdue))).map((one) => [one.id, one]));
     return batch.map(({ code, ...one }) => {
@@ -23,6 +25,7 @@ export const batchRows: KindRows<JobReport<BatchReport>> = {
   },
 
   async ended(tx, ended) {
+    await jobRows.ended(tx, ended);
     const ends = new Map(ended.map(({ id, state }) => [id, state === 'succeeded' ? TIMED_OUT : CANCELLED]));
     const party = ended[0]?.party ?? '';
     const parts = await tx.execute<{ id: string; batch: string }[]>(

@@ -7,10 +7,11 @@ import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts'
 import { type ListedReply, Reply, ReplyCalibrator } from '../../entities/reply.ts';
 import { transaction } from '../../statement.ts';
 
+/** Characters of the question that a list has. */
+export const QUESTION_CHARS = 300;
 const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
 /** Columns by which the size of a listed prediction is measured; its other columns are small. */
-const LARGE_COLUMNS =
-  'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
+const LARGE_COLUMNS = `r.id, r.agent, left(r.agent_input, ${QUESTION_CHARS}), r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response`;
 
 export interface ReplyListOptions {
   status?: string | undefined;
@@ -18,6 +19,8 @@ export interface ReplyListOptions {
   sessionId?: string | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
+  trial?: boolean | undefined;
+  factId?: string | undefined;
   limit: number;
   offset: number;
 }
@@ -70,7 +73,7 @@ export async function listReplies(
   accountId: string,
   options: ReplyListOptions,
   { inTurn, reserve }: PageReadLimits,
-): Promise<{ total: number; rows: ListedReply[] }> {
+): Promise<{ total: number; rows: (ListedReply & { question: string })[] }> {
   const { total, size, ids } = await inTurn(() => measurePage(em, accountId, options));
   await reserve(size);
   const rows = await em.find(
@@ -78,7 +81,13 @@ export async function listReplies(
     { accountId, id: { $in: ids } },
     { orderBy: { createdAt: 'desc', id: 'desc' }, exclude: EXCLUDED_FIELDS },
   );
-  return { total, rows };
+  const questions = await em.execute<{ id: string; question: string }[]>(
+    `select id, left(agent_input, ${QUESTION_CHARS}) as question from replies
+      where account_id = ? and id = any (?::uuid[])`,
+    [accountId, `{${ids.join()}}`],
+  );
+  const byId = new Map(questions.map(({ id, question }) => [id, question]));
+  return { total, rows: rows.map((row) => ({ ...row, question: byId.get(row.id) ?? '' })) };
 }
 
 interface MeasuredPage {
@@ -106,7 +115,7 @@ async function measurePage(
 
 function conditionsOf(
   accountId: string,
-  { status, agent, sessionId, since, until }: Omit<ReplyListOptions, 'limit' | 'offset'>,
+  { status, agent, sessionId, since, until, trial, factId }: Omit<ReplyListOptions, 'limit' | 'offset'>,
 ): { sql: string; values: unknown[] } {
   const conditions: [string, unknown][] = [
     ['r.account_id = ?', accountId],
@@ -115,6 +124,8 @@ function conditionsOf(
     ['r.session_id = ?', sessionId],
     ['r.created_at >= ?', since],
     ['r.created_at < ?', until],
+    ['r.trial = ?', trial],
+    ['r.context @> ?::jsonb', factId && JSON.stringify({ fact_ids: [factId] })],
   ];
   const setConditions = conditions.filter(([, value]) => value !== undefined);
   return {
@@ -152,8 +163,9 @@ export function recordFeedback(
     const reply = found && (await tx.findOne(Reply, { id, accountId }));
     if (!reply) throw new AppError('not_found');
     if (reply.status === 'pending' && reply.error == null) throw new AppError('request_in_flight');
-    const { actualResponse, label } = feedbackOf(reply, feedback);
     const isDecided = reply.feedbackAt != null && !reply.feedbackReported;
+    const isHidden = reply.blind && !isDecided;
+    const { actualResponse, label } = feedbackOf({ ...reply, isHidden }, feedback);
     const isSame = reply.status === feedback.status && reply.actualResponse === actualResponse;
     const givesWay = !vouches || replyId !== undefined;
     if (isDecided ? givesWay || isSame : !vouches && isSame) return reply;
@@ -184,6 +196,9 @@ export interface Period {
   until: Date | undefined;
 }
 
+/** A trial is no use of Forecue, and where nothing was suggested, the person rejected nothing. */
+export const IS_COUNTED = `not trial and not (status = 'rejected' and candidates = '[]')`;
+
 type ReplyCounts = Record<(typeof REPLY_STATES)[number], number>;
 
 export async function countReplies(
@@ -193,7 +208,7 @@ export async function countReplies(
 ): Promise<ReplyCounts> {
   const rows = await em.execute<{ status: string; count: number }[]>(
     `select status, count(*)::int as count from replies
-      where account_id = ? and created_at >= coalesce(?::timestamptz, '-infinity')
+      where account_id = ? and ${IS_COUNTED} and created_at >= coalesce(?::timestamptz, '-infinity')
         and created_at < coalesce(?::timestamptz, 'infinity') group by status`,
     [accountId, period.since ?? null, period.until ?? null],
   );

@@ -27,8 +27,8 @@ export interface WorkRef {
   month: string | null;
 }
 
-/** `parent` is the work that it is a part of, set by `KindRows.ending`. */
-export type Completion = WorkRef & CompletionGuard & End & { parent?: string };
+/** `parent` is the work that it is a part of, and `key` that of a job, both set by `KindRows.ending`. */
+export type Completion = WorkRef & CompletionGuard & End & { parent?: string; key?: string };
 
 const COMPLETE = {
   name: 'complete_v1',

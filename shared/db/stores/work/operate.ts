@@ -94,10 +94,13 @@ export async function pausePools(pool: Pool, names: readonly string[]): Promise<
 const READ_HEARTBEATS = {
   name: 'worker_beats_v1',
   text: `select id, (extract(epoch from alive_until) * 1000)::float8 as beat from processes
-          where is_alive(alive_until) and pools ?| $1::text[]`,
+          where is_alive(alive_until) and pools ?| $1::text[] and not settings @> '{"resting": true}'`,
 };
 
-/** Reads the living workers of these pools, each with a number that grows with each heartbeat. */
+/**
+ * Reads the living workers of these pools, each with a number that grows with each heartbeat. Leaves out those at rest,
+ * which have a heartbeat before they claim.
+ */
 export async function readHeartbeats(
   database: Pool,
   poolNames: readonly string[],

@@ -6,7 +6,7 @@ import type { Completion, WorkRef } from './complete.ts';
 /** Work that has just been admitted, as a new attempt if it has failed before. */
 export type AdmittedWork = Pick<Admission, 'id' | 'party' | 'input' | 'facts'> & { attempt: number };
 
-export type EndedWork<Report = unknown> = WorkRef & End<Report> & Pick<Completion, 'parent'>;
+export type EndedWork<Report = unknown> = WorkRef & End<Report> & Pick<Completion, 'parent' | 'key'>;
 
 /**
  * Writes a kind's own rows, and ends other work along, in the transactions that admit and end its work: once for each

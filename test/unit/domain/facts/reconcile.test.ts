@@ -142,6 +142,8 @@ describe('reconciling', () => {
     const changes: [change: string, old: string, slot?: string][] = [
       ['I have moved from npm to pnpm.', 'I always use npm.'],
       ['I have moved from Kiel to Hamburg.', 'I live in Kiel.'],
+      ['We replaced RabbitMQ with NATS.', 'We use RabbitMQ as our message queue.', 'own.message_queue'],
+      ['Production is on Node 22 since the upgrade.', 'We run Node 18 in production.'],
       ['Actually, I no longer use Vim, I use Helix now.', 'My editor is Vim.', 'tool.editor'],
       ['We now use Zig instead of Rust', 'We have switched from Go to Rust'],
       ['I always use npm.', 'I have moved from npm to pnpm.'],

@@ -48,6 +48,14 @@ describe('candidates', () => {
     );
   });
 
+  it('reply candidates that say the same in other words are one', () => {
+    const same = [proposal('Yes', 'likely'), proposal('y'), proposal('👍'), proposal('No', 'guess')];
+    assert.deepEqual(
+      candidatesOf(same, 'guess', 3).map(({ response }) => response),
+      ['Yes', 'No'],
+    );
+  });
+
   it('the probabilities of reply candidates are scaled down if they sum to more than 1', () => {
     const candidates = candidatesOf([proposal('Yes', 'almost_certain'), proposal('No', 'likely')], 'even', 2);
     const total = candidates.reduce((sum, { raw }) => sum + raw, 0);
@@ -78,6 +86,7 @@ describe('vote', () => {
     id: newId(),
     promptId: newId(),
     on: '',
+    at: 0,
     prompt,
     reply,
   });

@@ -32,6 +32,7 @@ const repliesTo = (reply: string, count: number) =>
     id: String(n),
     promptId: `prompt ${n}`,
     on: '',
+    at: n,
     prompt: PROMPT,
     reply,
   }));

@@ -5,12 +5,20 @@ import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
 const RUN_TESTS = 'Shall I run the tests for the parser?';
 const repliesTo = (reply: string, ...prompts: string[]) =>
-  prompts.map((prompt, place) => ({ id: `reply ${place}`, promptId: `${prompt} ${place}`, prompt, reply }));
+  prompts.map((prompt, place) => ({
+    id: `reply ${place}`,
+    promptId: `${prompt} ${place}`,
+    prompt,
+    reply,
+    at: place,
+  }));
 const decisionOn = (reply: string, prompt: string, isRejected = false): PersonDecision => ({
   id: 'prediction',
   prompt,
   reply,
   isRejected,
+  at: 0,
+  objectsTo: null,
 });
 const times = <One>(count: number, one: One): One[] => Array.from({ length: count }, () => one);
 

@@ -1,0 +1,9 @@
+import { Composer } from './composer';
+
+export default function Page() {
+  return (
+    <main>
+      <Composer />
+    </main>
+  );
+}

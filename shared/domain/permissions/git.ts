@@ -1,0 +1,53 @@
+import { Call } from './call.ts';
+import type { Reading } from './called.ts';
+import { GIT_READS_UNLESS, HARMLESS_GIT, REWRITES } from './programs.ts';
+import { FETCHES, subcommandOf } from './subcommands.ts';
+
+/** Lists what there is, or goes to another branch, which git refuses where something would be lost. */
+const BRANCHES =
+  /^(branch( (-[avr]+|--list|--all|--show-current))*|remote( -v)?|stash list|tag( -l| --list)?|switch( -c)? [\w-][\w./-]*|checkout -b [\w-][\w./-]*)$/;
+
+export class GitCall extends Call {
+  git(): Reading {
+    const [option, ...words] = this.words;
+    if (HARMLESS_GIT.test(option?.text ?? ''))
+      return new GitCall({ ...this.called, words }, this.where).git();
+    const [first = '', second = ''] = this.texts;
+    if (this.texts.includes('push') && this.texts.some((text) => REWRITES.test(text)))
+      return this.same('never');
+    // Settings say what git runs.
+    const isSetting = first === 'config' && !/^(--get.*|--list|-l|get|list)$/.test(second);
+    if (isSetting || /^(-c|--config-env|--exec-path|credential|filter-branch|filter-repo)/.test(first))
+      return this.same('never');
+    const folder = this.inFolder;
+    // A repository elsewhere may have settings of a stranger's.
+    if (folder === undefined) return this.other();
+    if (first === 'add') {
+      const { level } = this.reads(['git', 'add'], this.words.slice(1)).part;
+      const isPlain = this.texts
+        .slice(1)
+        .every((text) => !text.startsWith('-') || /^(-A|-u|--all|--)$/.test(text));
+      return isPlain && level === 'ordinary'
+        ? this.ordinary(['git', 'add', ...folder])
+        : this.same(level === 'never' ? level : 'strict');
+    }
+    if (first === 'commit')
+      return this.#isPlainCommit() ? this.ordinary(['git', 'commit', ...folder]) : this.same('strict');
+    const rest = this.texts.slice(1);
+    if (first === 'fetch' && rest.every((text) => FETCHES.test(text)))
+      return this.ordinary(['git', 'fetch', ...folder]);
+    if (BRANCHES.test(this.texts.join(' '))) return this.ordinary(['git', first, ...folder]);
+    if (subcommandOf('git', this.texts) === undefined) return this.other();
+    return this.reads(['git', first, ...folder], this.words.slice(1), GIT_READS_UNLESS);
+  }
+
+  /** The message does not matter; what a substitution in it runs is read apart. */
+  #isPlainCommit(): boolean {
+    const words = this.words.slice(1);
+    return words.every(({ text, isKnown }, at) => {
+      const isMessage = /^(-a?m|--message)$/.test(words[at - 1]?.text ?? '');
+      if (isMessage) return isKnown || text.startsWith('"$(cat <<');
+      return isKnown && /^(-a|-q|-v|-a?m|--all|--quiet|--message|--message=.*)$/s.test(text);
+    });
+  }
+}

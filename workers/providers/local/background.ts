@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
+import { lowerCaseInPlace } from '../../../shared/text/phrases.ts';
+import { wordsOf } from '../../../shared/text/words.ts';
+import type { ContinuationEvidence } from './evidence.ts';
+
+/**
+ * What many people write: word sequences of one to three words, by language. `npm run bench quality background` makes
+ * the files, and docs/providers.md says of what.
+ */
+export class Background {
+  readonly language: string;
+  readonly #followers: ReadonlyMap<string, readonly Follower[]>;
+  readonly #words: ReadonlySet<string>;
+
+  constructor(language: string, list: string) {
+    this.language = language;
+    this.#followers = new Map(list.trimEnd().split('\n').map(parseLine));
+    this.#words = new Set(this.#followers.get('')?.map(({ word }) => word));
+  }
+
+  has(word: string): boolean {
+    return this.#words.has(word);
+  }
+
+  /** Returns the words that follow a context of up to two words, `^` being the beginning of a line. */
+  after(context: readonly string[]): readonly Follower[] {
+    return this.#followers.get(context.join(' ')) ?? [];
+  }
+}
+
+interface Follower {
+  /** In lower case, for comparison. */
+  word: string;
+  written: string;
+  count: number;
+}
+
+function parseLine(line: string): [string, Follower[]] {
+  const [context = '', ...followers] = line.split('|');
+  return [
+    context,
+    followers.map((follower) => {
+      const written = follower.slice(0, follower.lastIndexOf(' '));
+      return {
+        word: lowerCaseInPlace(written),
+        written,
+        count: Number(follower.slice(written.length + 1)),
+      };
+    }),
+  ];
+}
+
+const FOLDER = new URL('./background/', import.meta.url);
+const BACKGROUNDS = readdirSync(FOLDER).map(
+  (file) => new Background(file.slice(0, 2), readFileSync(new URL(file, FOLDER), 'utf8')),
+);
+
+/** Length of the texts that tell the language, in UTF-16 units. */
+const LANGUAGE_CHARS = 400;
+/** Words for which a stated language counts. */
+const STATED_WORDS = 2;
+/** Share of the words that a list must know. */
+const KNOWN_SHARE_MIN = 0.5;
+
+/** Returns the lists of the language that a person writes; several if the words do not tell. */
+export function backgroundsFor({ draftHead, draft, messages, language }: PredictionTask): Background[] {
+  const last = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const whole = (draftHead + draft).slice(-LANGUAGE_CHARS).replace(/[^\s]+$/, '');
+  const words = wordsOf(whole);
+  if (words.length < 3) words.push(...wordsOf(last.slice(-LANGUAGE_CHARS)));
+  return listsOf(words, language);
+}
+
+/** Returns the language of the end of a text, if the lists tell one. */
+export const languageOf = (text: string): string | undefined =>
+  listsOf(wordsOf(text.slice(-LANGUAGE_CHARS)))[0]?.language;
+
+function listsOf(words: readonly string[], stated = ''): Background[] {
+  const scores = BACKGROUNDS.map((list) => {
+    const bonus = stated.slice(0, 2).toLowerCase() === list.language ? STATED_WORDS : 0;
+    return words.filter((word) => list.has(word)).length + bonus;
+  });
+  const best = Math.max(...scores);
+  if (best < KNOWN_SHARE_MIN * words.length) return [];
+  return BACKGROUNDS.filter((_, place) => scores[place] === best);
+}
+
+/** The end of a line: its whole words in lower case, and the word that is begun, if any. */
+export interface LineEnd {
+  /** As `DraftEnd.run`. */
+  words: readonly string[] | null;
+  begun: string;
+  /** True if a space must come before the next word. */
+  needsSpace: boolean;
+}
+
+const CONTEXT_WORDS = 2;
+/** Total weight of what a list says after one context: less than that of a few texts of the person. */
+const WEIGHT_MAX = 0.5;
+export const SOURCE = 'background';
+
+/** Returns the words that many people write next. */
+export function backgroundPlaces(
+  backgrounds: readonly Background[],
+  { words, begun, needsSpace }: LineEnd,
+): ContinuationEvidence[] {
+  const places: ContinuationEvidence[] = [];
+  if (words === null) return places;
+  for (let depth = begun === '' ? 1 : 0; depth <= Math.min(CONTEXT_WORDS, words.length); depth += 1) {
+    const context = words.slice(words.length - depth);
+    const found = backgrounds.flatMap((list) => followersOf(list, context, begun, needsSpace));
+    const total = found.reduce((sum, { count }) => sum + count, 0);
+    if (total === 0) break;
+    const scale = Math.min(1, WEIGHT_MAX / total);
+    for (const { following, count } of found)
+      places.push({
+        following,
+        isCut: false,
+        minWords: depth,
+        maxWords: depth,
+        weight: scale * count,
+        source: SOURCE,
+        remembered: null,
+      });
+  }
+  return places;
+}
+
+function followersOf(list: Background, context: readonly string[], begun: string, needsSpace: boolean) {
+  const space = needsSpace ? ' ' : '';
+  if (begun === '')
+    return list.after(context).map(({ written, count }) => ({ following: space + written, count }));
+  const completed = list
+    .after(context)
+    .filter(({ word }) => word.startsWith(begun))
+    .flatMap(({ word, written, count }) => {
+      if (word.length > begun.length) return [{ following: written.slice(begun.length), count }];
+      const next = context.length < CONTEXT_WORDS ? list.after([...context, begun]) : [];
+      const known = next.reduce((sum, follower) => sum + follower.count, 0);
+      return [
+        ...next.map((follower) => ({ following: ` ${follower.written}`, count: follower.count })),
+        { following: '', count: Math.max(0, count - known) },
+      ];
+    });
+  return completed;
+}
