@@ -129,12 +129,10 @@ describe('backup', () => {
     );
     const stores = { DATABASE_URL: elsewhere.url, DATABASE_DIRECT_URL: elsewhere.url };
     const [web] = await Promise.all([system.startWeb(stores), system.startWorker(stores)]);
-    const [again, fresh] = await Promise.all([
-      app.predict(body, { at: web }),
-      app.predict(predictionBody(), { at: web }),
-    ]);
+    const again = await app.predict(body, { at: web });
     assert.deepEqual([again.status, again.text], [200, first.text]);
-    assert.equal(fresh.status, 200);
+    // Until a worker has it, work that ran during the backup counts as long waiting, which refuses new work.
+    await until(async () => (await app.predict(predictionBody(), { at: web })).status === 200);
     await web.stop();
     await system.workers.at(-1)?.stop();
   });
