@@ -116,7 +116,10 @@ export async function loadSample(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
 }
 
-/** Follows a link of the navigation. The page "Bring sessions" has none: other pages lead to it. */
+/**
+ * Follows a link of the navigation, and resolves once the former page is gone. The page "Bring sessions" has no link: other
+ * pages lead to it.
+ */
 export async function goTo(page: Page, name: string): Promise<void> {
   if (name === 'Bring sessions') await page.evaluate(`location.hash = '#/start'`);
   else
@@ -125,6 +128,7 @@ export async function goTo(page: Page, name: string): Promise<void> {
       // The inbox has the number of waiting predictions in its name.
       .getByRole('link', { name: new RegExp(`^${name}( \\d+ waiting)?$`) })
       .click();
+  await until(async () => (await page.title()) === `${name} – Forecue`);
 }
 
 /** Presses the first button of this name. */
