@@ -9,7 +9,8 @@ export interface AskedPermission {
   target: string;
 }
 
-const PATCHED_PATH = /^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/gm;
+/** Codex allows spaces before a header, and ends a line at `\n` alone. */
+const PATCHED_PATH = /(?:^|\n)[\s\u0085]*\*\*\* (Add File|Update File|Delete File|Move to): ([^\n]+)/g;
 
 /**
  * Returns undefined for a tool without effects on the world, or a call too long to compare. Only what the call does

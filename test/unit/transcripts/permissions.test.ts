@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { permissionOf } from '../../../shared/transcripts/permission.ts';
 import { claudePermission, codexPermission, codexSession } from '../../support/permissions.ts';
 import { NOW, readTranscript } from '../../support/read-transcript.ts';
 
@@ -83,5 +84,23 @@ describe('permissions in transcripts', () => {
         outcome: 'allowed',
       },
     );
+  });
+
+  it('a patch of Codex names each of its files, also where spaces precede the header', () => {
+    const lines = [
+      '*** Begin Patch',
+      '*** Add File: src/a.ts',
+      '+a',
+      '  *** Add File: /srv/b',
+      '+b',
+      '*** End Patch',
+    ];
+    assert.deepEqual(permissionOf('apply_patch', { command: lines.join('\n') }), {
+      tool: 'apply_patch',
+      action: 'write',
+      target: 'src/a.ts\n/srv/b',
+    });
+    const odd = permissionOf('apply_patch', { command: '*** Add File: a\r/../../b\n+b' });
+    assert.equal(odd?.target, 'a\r/../../b');
   });
 });
