@@ -19,7 +19,7 @@ import {
   SAFE_SCRIPT,
   SEARCHES,
 } from './programs.ts';
-import { ELSEWHERE, subcommandOf } from './subcommands.ts';
+import { ELSEWHERE, SERVER, subcommandOf } from './subcommands.ts';
 import type { Word } from './words.ts';
 
 /** A call, and how dangerous it is by what its program does. */
@@ -58,9 +58,11 @@ export class Call {
     return kind === 'inside' ? [path].filter((folder) => folder !== '.') : undefined;
   }
 
-  protected ordinary(words: readonly string[]): Reading {
+  /** `isExact`: what follows may rest on its words, so that only the same words are the very same. */
+  protected ordinary(words: readonly string[], isExact = false): Reading {
     const variables = this.called.variables.filter((variable) => !QUIET_VARIABLES.test(variable));
-    return { part: partOf('ordinary', [...variables, ...words]) };
+    const said = [...(isExact ? [this.#folder ?? '?', ...this.texts] : []), ...this.called.input];
+    return { part: partOf('ordinary', [...variables, ...words], [...variables, ...words, ...said]) };
   }
 
   harmless(): Reading {
@@ -93,9 +95,9 @@ export class Call {
   runsInput(): boolean {
     if (!this.called.isFed) return false;
     if (INPUT_RUNNERS.has(this.name)) return true;
-    if (!INTERPRETERS.has(this.name)) return false;
+    if (!INTERPRETERS.has(this.name.replace(/(?<=\d)\.\d+$/, ''))) return false;
     const [first = '', second = ''] = this.texts;
-    if (/^-[ce]$/.test(first)) return RUNS_TEXT.test(second);
+    if (/^-[a-zA-Z]*[ceEp]$|^--(eval|print)$/.test(first)) return RUNS_TEXT.test(second);
     const file = this.texts.find((text) => !text.startsWith('-'));
     const isModule = first === '-m' && second === 'json.tool';
     return !isModule && (file === undefined || this.texts.includes('-') || file.startsWith('/dev/'));
@@ -129,15 +131,15 @@ export class Call {
     const level = this.areKnown ? highest(places.map(levelOfWriting)) : 'never';
     if (level !== 'ordinary' || paths.some((text) => text.startsWith('-')))
       return this.same(highest([level, 'strict']));
-    return this.ordinary([this.name, ...new Set(places.map(folderOf))]);
+    return this.ordinary([this.name, ...new Set(places.map(folderOf))], true);
   }
 
   /** `name` is what the reading is called; `unless` are options with which it does more. */
   reads(name: readonly string[], words: readonly Word[], unless?: RegExp): Reading {
     const named = words
       .map(({ text }) => text)
-      .filter((text) => !text.startsWith('-') || text.includes('='))
-      .map((text) => text.replace(/^-[^=]*=|^[^/ ]*:(?!\/)/, ''));
+      .filter((text) => !text.startsWith('-') || VALUE.test(text))
+      .map((text) => text.replace(VALUE, '').replace(/^[^/ ]*:(?!\/)/, ''));
     const [pattern, ...rest] = named;
     const isPattern = pattern !== undefined && PATTERN_FIRST.includes(this.name) && /[^\w./~-]/.test(pattern);
     const folder = this.inFolder === undefined ? ['.'] : [];
@@ -148,13 +150,9 @@ export class Call {
     // A repository limits what git reads.
     if (!this.areKnown && this.name !== 'git') return this.same('never');
     if (isMore && (outside.length > 0 || this.texts.includes('-delete'))) return this.same('never');
-    if (
-      isMore ||
-      !this.areKnown ||
-      level !== 'ordinary' ||
-      (outside.length > 0 && SEARCHES.includes(this.name))
-    )
-      return { ...this.same(highest([level, 'strict'])), hidden: isMore ? hiddenIn(this.called) : [] };
+    if (isMore && level !== 'never') return this.other();
+    if (!this.areKnown || level !== 'ordinary' || (outside.length > 0 && SEARCHES.includes(this.name)))
+      return this.same(highest([level, 'strict']));
     return this.ordinary([...name, ...outside]);
   }
 
@@ -202,9 +200,10 @@ export class Call {
       case undefined:
         return undefined;
       case 'read':
-        return this.reads(name, this.words.slice(count));
       case 'remote':
-        return this.#isSecret() ? this.other() : this.reads(name, this.words.slice(count), ELSEWHERE);
+        if (kind === 'remote' && this.#isSecret()) return this.other();
+        if (this.name === 'kubectl' && this.texts.some((text) => SERVER.test(text))) return this.other();
+        return this.reads(name, this.words.slice(count), ELSEWHERE);
       case 'script':
         return SAFE_SCRIPT.test(script) && !isRisky(script.replaceAll(/[:._-]/g, ' '))
           ? this.runs([this.name, script], count + 1)
@@ -230,6 +229,8 @@ export class Call {
   }
 }
 
+/** What is before the value of an option. */
+const VALUE = /^-[^=]*=|^-[a-zA-Z]+(?=[/~.])/;
 /** Calls of a language that run a text, or another program. */
 const RUNS_TEXT =
-  /\b(exec|eval|compile|system|popen|subprocess|spawn\w*|child_process|__import__|import\s*\(|Function)\b/;
+  /\b(exec|eval|compile|pickle|marshal|vm|system|popen|subprocess|spawn\w*|child_process|__import__|import\s*\(|Function)\b/;

@@ -10,7 +10,8 @@ export function partOfPath(verb: 'read' | 'write' | 'delete', place: Place): Par
 }
 
 /** Where machines of clouds say their credentials. */
-const METADATA = /^(169\.254\.\d+\.\d+|100\.100\.100\.200|\[fd00:ec2::254\]|metadata(\.google\.internal)?)$/;
+const METADATA =
+  /^(169\.254\.\d+\.\d+|\[::ffff:a9fe:[\da-f]+\]|100\.100\.100\.200|168\.63\.129\.16|192\.0\.0\.192|\[fd00:ec2::254\]|\[fd20:ce::254\]|instance-data|metadata(\.goog|\.google\.internal)?)\.?$/;
 
 /** Fetching is alike from one host. A query may carry data out. Programs do not agree on what `\\` is in an address. */
 export function partOfUrl(written: string): Part {

@@ -3,7 +3,8 @@ import type { Word } from './words.ts';
 
 /** Programs that say something, or wait. `test` and `printf` evaluate the name of a variable. */
 const TEXT_PROGRAMS = ['echo', 'printf', 'true', 'false', 'test', '[', 'sleep', ':'];
-const SECRET_NAME = /token|secret|passw|credential|api_?key|private/i;
+const SECRET_NAME =
+  /token|secret|pass(w|p|\b)|credential|api_?key|[a-z]_(key|pat|pwd|dsn)\b|private|database_url/i;
 
 export const saysText = (name: string) => TEXT_PROGRAMS.includes(name);
 
@@ -42,7 +43,11 @@ export function isFilter({ program: { text: name }, words, isFed }: Called): boo
   return others.length === 1 && others[0]?.startsWith('-') === false;
 }
 
-/** `set` with options that end a script at a fault. */
+/** `set` with options that end a script at a fault. Without any it says all variables. */
 export function isStricter({ program, words }: Called): boolean {
-  return program.text === 'set' && words.every(({ text }) => /^([-+][euxo]+|pipefail)$/.test(text));
+  return (
+    program.text === 'set' &&
+    words.length > 0 &&
+    words.every(({ text }) => /^([-+][euxo]+|pipefail)$/.test(text))
+  );
 }

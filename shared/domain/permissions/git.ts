@@ -1,11 +1,13 @@
 import { Call } from './call.ts';
 import type { Reading } from './called.ts';
+import { highest, type Level } from './permission.ts';
+import { levelOfReading, placeOf } from './places.ts';
 import { GIT_READS_UNLESS, HARMLESS_GIT, REWRITES } from './programs.ts';
 import { FETCHES, subcommandOf } from './subcommands.ts';
 
 /** Lists what there is, or goes to another branch, which git refuses where something would be lost. */
 const BRANCHES =
-  /^(branch( (-[avr]+|--list|--all|--show-current))*|remote( -v)?|stash list|tag( -l| --list)?|switch( -c)? [\w-][\w./-]*|checkout -b [\w-][\w./-]*)$/;
+  /^(branch( (-[avr]+|--list|--all|--show-current))*|remote( -v)?|(stash|worktree) list( --porcelain)?|reflog( (show|-[\w=-]+))*|tag( -l| --list)?|switch( -c)? (-|\w[\w./-]*)|checkout -b \w[\w./-]*)$/;
 
 export class GitCall extends Call {
   git(): Reading {
@@ -32,13 +34,23 @@ export class GitCall extends Call {
         : this.same(level === 'never' ? level : 'strict');
     }
     if (first === 'commit')
-      return this.#isPlainCommit() ? this.ordinary(['git', 'commit', ...folder]) : this.same('strict');
+      return this.#isPlainCommit()
+        ? this.ordinary(['git', 'commit', ...folder])
+        : this.same(this.#levelOfCommit());
     const rest = this.texts.slice(1);
     if (first === 'fetch' && rest.every((text) => FETCHES.test(text)))
-      return this.ordinary(['git', 'fetch', ...folder]);
-    if (BRANCHES.test(this.texts.join(' '))) return this.ordinary(['git', first, ...folder]);
+      return this.ordinary(['git', 'fetch', ...folder], true);
+    if (BRANCHES.test(this.texts.join(' '))) return this.ordinary(['git', first, ...folder], true);
     if (subcommandOf('git', this.texts) === undefined) return this.other();
     return this.reads(['git', first, ...folder], this.words.slice(1), GIT_READS_UNLESS);
+  }
+
+  /** It may read files: the message, and a template. */
+  #levelOfCommit(): Level {
+    const files = this.texts
+      .slice(1)
+      .map((text) => placeOf(text.replace(/^--[^=]*=|^-[Ft]/, ''), this.where));
+    return highest([...files.map(levelOfReading), 'strict']);
   }
 
   /** The message does not matter; what a substitution in it runs is read apart. */

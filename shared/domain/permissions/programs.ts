@@ -7,18 +7,20 @@ export const READERS: Readonly<Record<string, RegExp | undefined>> = {
   ...Object.fromEntries(
     [
       ...words(
-        'ls cat head tail wc grep egrep fgrep cut tr nl tac pwd which stat du df diff cmp jq whoami id uptime free lsof uname basename dirname realpath readlink column rev sha256sum md5sum',
+        'ls cat head tail wc grep egrep fgrep cut tr nl tac pwd which type stat du df diff cmp whoami id uptime free lsof uname basename dirname realpath readlink column rev sha256sum md5sum',
       ),
     ].map((name) => [name, undefined]),
   ),
   find: /^-(exec|ok|delete|fprint|fls)/,
   rg: /^--(pre|hostname-bin|search-zip)|^-[a-zA-Z]*z/,
   sort: /^-[a-zA-Z]*[oT]|^--(o|c|t|files)/,
-  tree: /^-[a-zA-Z]*o|^--fromfile/,
+  tree: /^-[a-zA-Z]*[oR]|^--fromfile/,
   // Environments of processes.
   ps: /^[a-zA-Z]*e|^-[a-zA-Z]*E/,
-  date: /^-[a-zA-Z]*s|^--s|^\d/,
-  file: /^-[a-zA-Z]*[Cm]|^--(compile|magic)/,
+  date: /^-[a-zA-Z]*[sf]|^--[sf]|^\d/,
+  file: /^-[a-zA-Z]*[Cmf]|^--(compile|magic|files)/,
+  // Its program may read the environment.
+  jq: /^-[a-zA-Z]*f|^--from|(^|[^\w."-])env\b|\$ENV/,
 };
 
 /** Checks, builds and tests of the project itself. */
@@ -42,11 +44,12 @@ export const GIT_READS_UNLESS = /^(--ou|--ext|--textconv|--no-index|--open|-O|--
 
 /** Options that change only how much is tested or printed; those of `VALUED` take the next word. */
 const IRRELEVANT =
-  /^(--?(watch(All)?|verbose|silent|quiet|coverage|cov|bail|run|ci|color|no-color|colors|progress|no-progress|if-present|passWithNoTests|runInBand|race|short|count|failfast|maxfail|only|last-failed|lf|ff|sv?|tb|noEmit|pretty|parallel|workspaces?|all|all-targets|all-features|release|locked|offline|nocapture|test-threads|max-warnings|timeout|retries|shard|lib|bins|tests|doc|no-fail-fast|no-build|no-restore|fail-fast|info|stacktrace|Dtest)|-[vqxswti]+|-j\d*|-n\d*)(=[\w,.:#*-]*)?$/;
+  /^(--?(watch(All)?|verbose|silent|quiet|coverage|cov|bail|run|ci|color|no-color|colors|progress|no-progress|if-present|passWithNoTests|runInBand|race|short|count|failfast|maxfail|only|last-failed|lf|ff|sv?|tb|pretty|parallel|workspaces?|all|all-targets|all-features|release|locked|offline|nocapture|test-threads|max-warnings|timeout|retries|shard|lib|bins|tests|doc|no-fail-fast|no-build|no-restore|fail-fast|info|stacktrace|Dtest)|-[vqxswti]+|-j\d*|-n\d*)(=[\w,.:#*-]*)?$/;
 const VALUED =
   /^(-t|--tests|-k|-g|-m|--grep|--testNamePattern|--filter|--run|-run|--reporter|--workspace|-j|-n|-F)$/;
+const VALUE = /^([\w ,.:@][\w ,.:@-]*)?$/;
 /** Options that change what is done, but nothing outside the project. */
-const NOTED = /^(-a|--fix|--write|--update|-u|--check|--list|--format|--build|-b|--diff|-l)$/;
+const NOTED = /^(-a|--fix|--write|--update|-u|--check|--list|--format|--build|-b|--diff|-l|--noEmit)$/;
 
 /**
  * Returns the words that say what a runner does; undefined if one may change it in an unknown way, or has a place
@@ -58,10 +61,11 @@ export function relevantWords(
   areTargets = false,
 ): string[] | undefined {
   const kept: string[] = [];
+  const valued = areTargets ? /^--tests$/ : VALUED;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
     if (word === '--' || IRRELEVANT.test(word)) continue;
-    if (VALUED.test(word) && /^[\w ,.:@-]*$/.test(args[at + 1] ?? '')) at += 1;
+    if (valued.test(word) && VALUE.test(args[at + 1] ?? '')) at += 1;
     else if (NOTED.test(word)) kept.push(word);
     else if (word.startsWith('-') || !isInside(word) || (areTargets && !/^[\w-]+$/.test(word)))
       return undefined;
@@ -72,23 +76,25 @@ export function relevantWords(
 
 /** Programs that act as another user, on credentials, on disks or on the machine, or on what later words mean. */
 export const NEVER = words(
-  'sudo doas su pkexec runas passwd chpasswd visudo useradd usermod userdel groupadd adduser deluser ssh-keygen ssh-add ssh-copy-id gpg gpg2 pass security secret-tool keyctl mkfs dd fdisk parted wipefs mount umount shutdown reboot halt poweroff init telinit crontab at launchctl iptables nft ufw setcap eval shred srm dropdb dropuser trap alias hash enable bind complete iex invoke-expression',
+  'sudo sudoedit doas su pkexec run0 runuser runas chroot nsenter unshare systemd-run machinectl passwd chpasswd visudo useradd usermod userdel groupadd adduser deluser ssh-keygen ssh-add ssh-copy-id gpg gpg2 pass security secret-tool keyctl mkfs mke2fs mkswap dd fdisk sfdisk sgdisk gdisk parted wipefs blkdiscard cryptsetup diskutil hdparm lvremove vgremove pvremove mount umount insmod rmmod modprobe sysctl kexec nvram csrutil spctl shutdown reboot halt poweroff init telinit crontab at launchctl iptables ip6tables nft ufw pfctl firewall-cmd setenforce chsh gpasswd groupmod groupdel setcap eval shred srm dropdb dropuser trap alias hash enable bind complete iex invoke-expression',
 );
 /** Words of any program, or of a tool's name, with which it pays, or changes access or credentials. */
 export const NEVER_WORDS = words(
-  'login logout adduser addmember auth token tokens credential credentials credential.helper secret secrets iam passwd password owner unpublish destroy terminate pay payment payments payout charge refund purchase checkout-session transfer',
+  'login logout adduser addmember auth token tokens credential credentials credential.helper secret secrets iam passwd password owner unpublish destroy terminate pay payment payments payout payouts charge charges refund refunds purchase purchases buy withdraw checkout-session transfer transfers grant revoke collaborator collaborators reboot poweroff',
 );
 
-export const SHELLS = words('sh bash zsh dash ksh fish source .');
+export const SHELLS = words('sh bash zsh dash ash ksh fish source .');
 /** Shells of another language. */
-export const FOREIGN_SHELLS = words('pwsh powershell powershell.exe pwsh.exe cmd cmd.exe wsl wsl.exe');
+export const FOREIGN_SHELLS = words(
+  'csh tcsh nu xonsh elvish pwsh powershell powershell.exe pwsh.exe cmd cmd.exe wsl wsl.exe',
+);
 /** Programs that run what they read, if they are given no file. */
 export const INTERPRETERS = words(
-  'python python2 python3 node deno bun perl ruby php lua tclsh rscript julia',
+  'python python2 python3 ipython pypy pypy3 node nodejs tsx ts-node deno bun perl ruby irb php lua tclsh rscript julia elixir groovy scala swift guile jshell',
 );
 /** Programs that run what they read, whatever they are given. */
 export const INPUT_RUNNERS = words(
-  'psql mysql mariadb sqlite3 ssh docker podman kubectl parallel osascript redis-cli mongosh',
+  'psql mysql mariadb sqlite3 sqlplus duckdb cqlsh ssh docker podman kubectl make gmake parallel osascript redis-cli mongosh',
 );
 /** Variables that change how much is said, not what is run. */
 export const QUIET_VARIABLES =

@@ -1,8 +1,8 @@
-import { partsOfCommand } from './command.ts';
+import type { Called } from './called.ts';
+import { partsOfCalled, partsOfCommand } from './command.ts';
 import { partOfPath, partOfUrl } from './files.ts';
 import { highest, type Part, type Permission, partOf, type Shape } from './permission.ts';
 import { placeOf } from './places.ts';
-import { NEVER_WORDS } from './programs.ts';
 
 /** Marks of direction, zero-width and control characters hide what a text says. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -29,13 +29,29 @@ function partsOf({ tool, action, target, cwd, project }: Permission): Part[] {
       return target.split('\n').map((path) => partOfPath(action, placeOf(path, where)));
     case 'fetch':
       return [partOfUrl(target)];
-    case 'call': {
-      // What a tool of another program does is not known: its input must be the same.
-      const isNever = tool
-        .toLowerCase()
-        .split(/[^a-z]+/)
-        .some((word) => NEVER_WORDS.has(word));
-      return [partOf(isNever ? 'never' : 'strict', [tool], [tool, target])];
-    }
+    case 'call':
+      return partsOfCalled(calledTool(tool, target), where);
+  }
+}
+
+/** What a tool of another program does is not known: its input must be the same, and says what may be hidden in it. */
+function calledTool(tool: string, target: string): Called {
+  const names = tool.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').split(/[^A-Za-z]+/);
+  const wordOf = (text: string) => ({ text, isKnown: true, isPlain: true });
+  const words = [names.join(' '), ...stringsIn(target)].map(wordOf);
+  return { program: wordOf(tool), words, variables: [], input: [target], isFed: false };
+}
+
+function stringsIn(target: string): string[] {
+  const found: string[] = [];
+  const collect = (_: string, value: unknown) => {
+    if (typeof value === 'string') found.push(value);
+    return value;
+  };
+  try {
+    JSON.parse(target, collect);
+    return found;
+  } catch {
+    return [target];
   }
 }

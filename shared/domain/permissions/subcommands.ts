@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   'gh release': all('view list', 'remote'),
   systemctl: all('status is-active', 'read'),
   git: all(
-    'status diff log show blame rev-parse rev-list ls-files ls-tree merge-base cat-file describe shortlog reflog',
+    'status diff log show blame rev-parse rev-list ls-files ls-tree merge-base cat-file describe shortlog grep diff-tree name-rev cherry check-ignore for-each-ref range-diff',
     'read',
   ),
 };
@@ -65,8 +65,10 @@ export function subcommandOf(
   return undefined;
 }
 
-/** Options that say which machine, or as whom. */
+/** Words that say which machine, as whom, with which program or settings, or that read the environment. */
 export const ELSEWHERE =
-  /^--(context|kubeconfig|server|cluster|host|token|as|profile|kube-.*|registry|repo)(=|$)|^-R/;
+  /^--?(context|kubeconfig|server|cluster|host|token|as|profile|kube-.*|regis.*|repo|insecure.*|toolexec|exec|config|python|log|(extra-)?index.*|proxy|cert|userconfig|globalconfig)(=|$)|^-[RH]|:\/\/|(^|[^\w."-])env\b(?!=)|\$ENV/;
+/** `kubectl -s` names a server, elsewhere it says less or counts. */
+export const SERVER = /^-s/;
 /** Options with which git fetches what is not there yet, and nothing else. */
-export const FETCHES = /^(-[pqv]+|--(all|prune|tags|quiet)|origin|upstream|[\w-][\w./-]*)$/;
+export const FETCHES = /^(-[pqv]+|--(all|prune|tags|quiet)|\w[\w./-]*)$/;

@@ -1,4 +1,4 @@
-import type { Word as ParsedWord, WordPart } from 'unbash';
+import type { HereDoc, HereString, Word as ParsedWord, WordPart } from 'unbash';
 
 /** A word without its quotes; as written, where its value is only known when it runs. */
 export interface Word {
@@ -11,7 +11,7 @@ export interface Word {
 const PLAIN_VALUE = /^\$(?:[?#]|PWD|HOME|\{(?:PWD|HOME|PIPESTATUS\[[\d@]\])\})$/;
 const KNOWN_PARTS = ['Literal', 'Glob', 'SingleQuoted', 'AnsiCQuoted'];
 
-export function wordOf({ value, text, parts }: ParsedWord): Word {
+export function wordOf({ value, text, parts }: Pick<ParsedWord, 'value' | 'text' | 'parts'>): Word {
   const isEvery = (part: WordPart, is: (part: WordPart) => boolean): boolean =>
     is(part) || (part.type === 'DoubleQuoted' && part.parts.every((inner) => isEvery(inner, is)));
   const isKnownPart = (part: WordPart) => KNOWN_PARTS.includes(part.type);
@@ -19,4 +19,15 @@ export function wordOf({ value, text, parts }: ParsedWord): Word {
   const isKnown = parts?.every((part) => isEvery(part, isKnownPart)) ?? true;
   const isPlain = isKnown || parts?.every((part) => isEvery(part, isPlainPart)) === true;
   return { text: isKnown ? value : text, isKnown, isPlain };
+}
+
+/** What `<<` or `<<<` gives to a program. */
+export function wordGiven(redirect: HereDoc | HereString): Word {
+  if (redirect.type === 'HereDoc') {
+    const { text, parts } = redirect.body;
+    return wordOf({ value: text, text, parts });
+  }
+  return redirect.target === undefined
+    ? { text: '', isKnown: false, isPlain: false }
+    : wordOf(redirect.target);
 }

@@ -170,6 +170,7 @@ describe('permission', () => {
       'a|'.repeat(4000),
       '{a,'.repeat(2600),
       '<<a '.repeat(2000),
+      `ssh a ${'rm -x '.repeat(1300)}`,
     ]) {
       const start = performance.now();
       assert.notEqual(shapeOf(run(hostile)).level, 'ordinary');
