@@ -7,8 +7,10 @@ import { highest, type Level, partOf } from './permission.ts';
 import { folderOf, levelOfDeleting, levelOfReading, levelOfWriting, placeOf, type Where } from './places.ts';
 import {
   CURL_READS,
+  CURL_VALUED,
   FETCHES_AND_RUNS,
   INPUT_RUNNERS,
+  INSTALLED,
   INTERPRETERS,
   PATTERN_FIRST,
   QUIET,
@@ -18,6 +20,7 @@ import {
   relevantWords,
   SAFE_SCRIPT,
   SEARCHES,
+  WORKSPACE,
 } from './programs.ts';
 import { ELSEWHERE, SERVER, subcommandOf } from './subcommands.ts';
 import type { Word } from './words.ts';
@@ -156,25 +159,18 @@ export class Call {
     return this.ordinary([...name, ...outside]);
   }
 
-  /** A check of the project itself, maybe by what runs it. */
+  /** A check of the project itself, maybe by what runs it. One that may be fetched is strict, but its variants are alike. */
   runner(): Reading | undefined {
+    const all = [this.name, ...this.texts];
+    const isFetched = FETCHES_AND_RUNS.includes(this.name) && !RUN_THROUGH.test(`${all.join(' ')} `);
     const through =
-      RUN_THROUGH.exec(`${[this.name, ...this.texts].join(' ')} `)?.[0]
+      RUN_THROUGH.exec(`${all.join(' ')} `)?.[0]
         .trim()
-        .split(' ') ?? [];
-    const [program = '', option = '', module = ''] = [this.name, ...this.texts].slice(through.length);
-    const isModule = /^python3?$/.test(program) && option === '-m' && RUNNERS.has(module);
-    if (FETCHES_AND_RUNS.includes(program) && RUNNERS.has(option)) return this.#runsFetched();
-    if (!isModule && !RUNNERS.has(program)) return undefined;
-    const name = [...through, program, ...(isModule ? [option, module] : [])];
-    return this.runs(name, name.length - 1);
-  }
-
-  /** A check that may be fetched is strict, but its variants are alike. */
-  #runsFetched(): Reading {
-    const { part, ...rest } = this.runs([this.name, this.texts[0] ?? ''], 1);
-    const isAlike = part.level === 'ordinary';
-    return { ...rest, part: isAlike ? { ...part, level: 'strict' } : part };
+        .split(' ').length ?? Number(isFetched);
+    const count = wordsOfCheck(all.slice(through), through > 0);
+    if (count === undefined) return undefined;
+    const { part, ...rest } = this.runs(all.slice(0, through + count), through + count - 1);
+    return { ...rest, part: isFetched && part.level === 'ordinary' ? { ...part, level: 'strict' } : part };
   }
 
   /** `areTargets`: each further word is something more to do. */
@@ -184,15 +180,19 @@ export class Call {
       return place.kind === 'inside' && !word.includes('://') && levelOfReading(place) === 'ordinary';
     };
     if (!this.areKnown) return this.same('never');
-    const kept = relevantWords(this.texts.slice(skipped), isInside, areTargets);
+    const kept = relevantWords(name, this.texts.slice(skipped), isInside, areTargets);
     if (kept === undefined || this.#folder === undefined || this.called.input.length > 0)
       return this.same('strict');
     return this.ordinary([this.#folder, ...name, ...kept]);
   }
 
   bySubcommand(): Reading | undefined {
-    const [option, ...words] = this.words;
-    if (QUIET.test(option?.text ?? '')) return new Call({ ...this.called, words }, this.where).bySubcommand();
+    const [option = '', value = ''] = this.texts;
+    const skipped = QUIET.test(option) ? 1 : 2 * Number(WORKSPACE.test(`${this.name} ${option} ${value}`));
+    if (skipped > 0) {
+      const rest = new Call({ ...this.called, words: this.words.slice(skipped) }, this.where).bySubcommand();
+      return rest?.part.level === 'ordinary' ? rest : undefined;
+    }
     const { kind, count = 0 } = subcommandOf(this.name, this.texts) ?? {};
     const name = [this.name, ...this.texts.slice(0, count).map((text) => (text === 't' ? 'test' : text))];
     const script = this.texts[count] ?? '';
@@ -218,7 +218,10 @@ export class Call {
   }
 
   curl(): Reading {
-    const addresses = this.texts.filter((text) => !CURL_READS.test(text));
+    const isValued = (at: number) => CURL_VALUED.test(`${this.texts[at]} ${this.texts[at + 1]}`);
+    const addresses = this.texts.filter(
+      (text, at) => !CURL_READS.test(text) && !isValued(at) && !isValued(at - 1),
+    );
     const [address = ''] = addresses;
     return addresses.length === 1 && this.areKnown ? { part: partOfUrl(address) } : this.other();
   }
@@ -227,6 +230,15 @@ export class Call {
     const hidden = hiddenIn(this.called);
     return { ...this.same(levelOfWords(this.name, this.called, this.where)), hidden };
   }
+}
+
+/** Returns how many words say which check of the project this is, if it is one. `isWithin`: another program runs it. */
+function wordsOfCheck([written = '', ...words]: readonly string[], isWithin: boolean): number | undefined {
+  const program = written.replace(INSTALLED, '');
+  if (RUNNERS.has(program)) return 1;
+  if (/^python3?$/.test(program) && words[0] === '-m' && RUNNERS.has(words[1] ?? '')) return 3;
+  const { kind, count = 0 } = (isWithin ? subcommandOf(program, words) : undefined) ?? {};
+  return kind === 'run' ? count + 1 : undefined;
 }
 
 /** What is before the value of an option. */

@@ -4,7 +4,16 @@ import { isFilter, isStricter, saysText } from './filters.ts';
 import { GitCall } from './git.ts';
 import { plainNameOf } from './hidden.ts';
 import type { Where } from './places.ts';
-import { DELETERS, FOREIGN_SHELLS, NEVER, READERS, SHELLS, WRAPPERS, WRITERS } from './programs.ts';
+import {
+  DELETERS,
+  FOREIGN_SHELLS,
+  NEVER,
+  READERS,
+  SED_PRINTS,
+  SHELLS,
+  WRAPPERS,
+  WRITERS,
+} from './programs.ts';
 
 const SYSTEM_FOLDER = /^\/(usr\/(local\/)?)?s?bin\//;
 
@@ -24,6 +33,8 @@ function readingOf(called: Called, where: Where): Reading {
   if (!called.program.isKnown || NEVER.has(name) || name.startsWith('mkfs.')) return call.same('never');
   if (SHELLS.has(name)) return call.shell();
   if (FOREIGN_SHELLS.has(name)) return call.foreignShell();
+  if (name === 'command' && /^-[vV]$/.test(words[0]?.text ?? ''))
+    return call.reads(['which'], words.slice(1));
   if (Object.hasOwn(WRAPPERS, name)) return call.wrapper(WRAPPERS[name]);
   if (call.runsInput()) return call.same('never');
   if (isFilter(called) || isStricter(called)) return call.harmless();
@@ -31,7 +42,7 @@ function readingOf(called: Called, where: Where): Reading {
   if (DELETERS.includes(name)) return call.deletes();
   if (Object.hasOwn(WRITERS, name)) return call.writes(WRITERS[name] ?? /^$/);
   if (Object.hasOwn(READERS, name)) return call.reads([name], words, READERS[name]);
-  if (name === 'sed' && words[0]?.text === '-n' && /^\d+(,(\d+|\$))?p$/.test(words[1]?.text ?? ''))
+  if (name === 'sed' && words[0]?.text === '-n' && SED_PRINTS.test(words[1]?.text ?? ''))
     return call.reads([name], words.slice(2));
   if (name === 'curl') return call.curl();
   if (name === 'git') return new GitCall(called, where).git();

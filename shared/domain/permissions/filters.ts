@@ -1,8 +1,8 @@
 import type { Called } from './called.ts';
 import type { Word } from './words.ts';
 
-/** Programs that say something, or wait. `test` and `printf` evaluate the name of a variable. */
-const TEXT_PROGRAMS = ['echo', 'printf', 'true', 'false', 'test', '[', 'sleep', ':'];
+/** Programs that say something, wait or end. `test` and `printf` evaluate the name of a variable. */
+const TEXT_PROGRAMS = ['echo', 'printf', 'true', 'false', 'test', '[', 'sleep', ':', 'exit', 'wait'];
 const SECRET_NAME =
   /token|secret|pass(w|p|\b)|credential|api_?key|[a-z]_(key|pat|pwd|dsn)\b|private|database_url/i;
 

@@ -7,7 +7,7 @@ import { FETCHES, subcommandOf } from './subcommands.ts';
 
 /** Lists what there is, or goes to another branch, which git refuses where something would be lost. */
 const BRANCHES =
-  /^(branch( (-[avr]+|--list|--all|--show-current))*|remote( -v)?|(stash|worktree) list( --porcelain)?|reflog( (show|-[\w=-]+))*|tag( -l| --list)?|switch( -c)? (-|\w[\w./-]*)|checkout -b \w[\w./-]*)$/;
+  /^(branch( (-[avr]+|--list|--all|--show-current))*|remote( -v)?|(stash|worktree) list( --porcelain)?|stash show( -p| --stat)*( stash@\{\d+\})?|reflog( (show|-[\w=-]+))*|tag( -l| --list)?|switch( -c)? (-|\w[\w./-]*)|checkout -b \w[\w./-]*)$/;
 
 export class GitCall extends Call {
   git(): Reading {

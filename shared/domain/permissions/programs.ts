@@ -25,17 +25,21 @@ export const READERS: Readonly<Record<string, RegExp | undefined>> = {
 
 /** Checks, builds and tests of the project itself. */
 export const RUNNERS = words(
-  'pytest jest vitest mocha ava tap tsc eslint prettier oxlint mypy pyright black isort flake8 pylint phpunit rspec rubocop shellcheck stylelint knip',
+  'pytest jest vitest mocha ava tap tsc eslint prettier oxlint mypy pyright black isort flake8 pylint unittest py_compile phpunit rspec rubocop shellcheck stylelint knip',
 );
 /** What runs a program of the project without fetching one. */
 export const RUN_THROUGH =
   /^(uv run|poetry run|pipenv run|pdm run|hatch run|bundle exec|pnpm exec|yarn exec|npx --no(-install)?) /;
+/** Folders of programs that the project has installed. */
+export const INSTALLED = /^(\.\/)?(node_modules\/\.bin|\.?venv\/bin|vendor\/bin)\/(?=[\w.-]+$)/;
 /** What fetches a program that the project lacks, and runs it. */
 export const FETCHES_AND_RUNS = ['npx', 'bunx', 'uvx'];
 
 export const HARMLESS_GIT = /^(--no-pager|-P|--no-optional-locks)$/;
 /** Options before a subcommand that change nothing about it. */
 export const QUIET = /^(-j\d*|-[skqB]|--silent|--quiet)$/;
+/** Says for which package of the project a subcommand is. */
+export const WORKSPACE = /^(pnpm (--filter|-F)|npm (--workspace|-w)) @?\w[\w/-]*$/;
 /** Names of scripts that test or build, and touch nothing that others share. */
 export const SAFE_SCRIPT =
   /^(tests?|lint|build|check|typecheck|types?|format|fmt|compile|unit|e2e|spec|coverage|docs|bench|dev|watch)([:._-](?!prod|live|stag|db|migrat|seed|reset|clean|push|upload|deploy|publish|release)\w+)*$/i;
@@ -44,9 +48,22 @@ export const GIT_READS_UNLESS = /^(--ou|--ext|--textconv|--no-index|--open|-O|--
 
 /** Options that change only how much is tested or printed; those of `VALUED` take the next word. */
 const IRRELEVANT =
-  /^(--?(watch(All)?|verbose|silent|quiet|coverage|cov|bail|run|ci|color|no-color|colors|progress|no-progress|if-present|passWithNoTests|runInBand|race|short|count|failfast|maxfail|only|last-failed|lf|ff|sv?|tb|pretty|parallel|workspaces?|all|all-targets|all-features|release|locked|offline|nocapture|test-threads|max-warnings|timeout|retries|shard|lib|bins|tests|doc|no-fail-fast|no-build|no-restore|fail-fast|info|stacktrace|Dtest)|-[vqxswti]+|-j\d*|-n\d*)(=[\w,.:#*-]*)?$/;
+  /^(--?(watch(All)?|verbose|silent|quiet|coverage|cov|bail|run|ci|color|no-color|colors|progress|no-progress|if-present|passWithNoTests|runInBand|race|short|count|failfast|maxfail|only|last-failed|lf|ff|sv?|tb|pretty|parallel|workspaces?|all|all-targets|all-features|release|locked|offline|nocapture|test-threads|max-warnings|timeout|retries|shard|lib|bins|tests|doc|no-fail-fast|no-build|no-restore|no-daemon|fail-fast|info|stacktrace|Dtest)|-[vqxswti]+|-j\d*|-n\d*)(=[\w,.:#*-]*)?$/;
 const VALUED =
   /^(-t|--tests|-k|-g|-m|--grep|--testNamePattern|--filter|--run|-run|--reporter|--workspace|-j|-n|-F)$/;
+/** Options of one program that change only this. What follows is a word like any other. */
+const OWN: Readonly<Record<string, RegExp>> = {
+  cargo: /^(-p|--package)$/,
+  tsc: /^(-p|--project)$/,
+  go: /^-(bench|benchmem|benchtime|cover|tags)(=[\w.,]+)?$/,
+  jest: /^--testPathPatterns?(=[\w.-]+)?$/,
+  playwright: /^--(project|grep|workers|headed)(=[\w.-]+)?$/,
+  pytest: /^(-r[a-zA-Z]+|--(durations|no-header|no-cov|collect-only|strict-markers)(=\d+)?)$/,
+  mypy: /^--(strict|ignore-missing-imports|show-error-codes)$/,
+  eslint: /^--(ext|cache)$/,
+  ruff: /^--(select|ignore|statistics)(=[\w,]+)?$/,
+  dotnet: /^(--filter|--configuration|-c|--nologo)$/,
+};
 const VALUE = /^([\w ,.:@][\w ,.:@-]*)?$/;
 /** Options that change what is done, but nothing outside the project. */
 const NOTED = /^(-a|--fix|--write|--update|-u|--check|--list|--format|--build|-b|--diff|-l|--noEmit)$/;
@@ -56,16 +73,18 @@ const NOTED = /^(-a|--fix|--write|--update|-u|--check|--list|--format|--build|-b
  * outside the project. `areTargets`: each word is something more to do.
  */
 export function relevantWords(
+  name: readonly string[],
   args: readonly string[],
   isInside: (word: string) => boolean,
   areTargets = false,
 ): string[] | undefined {
   const kept: string[] = [];
+  const own = name.map((word) => (Object.hasOwn(OWN, word) ? OWN[word] : undefined)).find(Boolean);
   const valued = areTargets ? /^--tests$/ : VALUED;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
-    if (word === '--' || IRRELEVANT.test(word)) continue;
     if (valued.test(word) && VALUE.test(args[at + 1] ?? '')) at += 1;
+    else if (word === '--' || IRRELEVANT.test(word) || own?.test(word)) continue;
     else if (NOTED.test(word)) kept.push(word);
     else if (word.startsWith('-') || !isInside(word) || (areTargets && !/^[\w-]+$/.test(word)))
       return undefined;
@@ -116,12 +135,13 @@ export const WRITERS: Readonly<Record<string, RegExp>> = {
 /** Programs that run the rest of their words. */
 export const WRAPPERS: Readonly<Record<string, RegExp | undefined>> = {
   ...Object.fromEntries(
-    [...words('nohup command env nice exec builtin setsid busybox caffeinate ionice')].map((name) => [
+    [...words('nohup command env exec builtin setsid busybox caffeinate ionice')].map((name) => [
       name,
       undefined,
     ]),
   ),
-  timeout: /^\d+[smh]?$/,
+  timeout: /^(-[kv]|--(foreground|preserve-status)|\d+[smh]?)$/,
+  nice: /^(-n|-?\d+)$/,
   time: /^-[pv]$/,
   stdbuf: /^-/,
   xargs: /^-/,
@@ -131,3 +151,8 @@ export const WRAPPERS: Readonly<Record<string, RegExp | undefined>> = {
 export const REWRITES = /^(-[a-zA-Z]*[fd][a-zA-Z]*|--(forc|m|de|pru).*|[+:].+)$/;
 export const CURL_READS =
   /^(-[sSfLvIi]+|--(silent|show-error|fail|location|head|include|compressed|verbose))$/;
+export const CURL_VALUED =
+  /^((-m|--max-time|--connect-timeout|--retry) \d+|-o \/dev\/null|-w (%\{(http_code|time_total|content_type)\}|\\n|\s)+|-H (accept|content-type): [\w/+*.-]+)$/i;
+/** Lines that `sed -n` prints. */
+const LINES = String.raw`(\d+|\$|\/[^\/\\\n]+\/)(,(\d+|\$|\+\d+|\/[^\/\\\n]+\/))?p`;
+export const SED_PRINTS = new RegExp(`^${LINES}(;${LINES})*$`);

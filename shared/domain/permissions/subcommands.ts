@@ -29,6 +29,8 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   biome: all('check lint format ci', 'run'),
   'golangci-lint': all('run', 'run'),
   node: all('--test', 'run'),
+  deno: all('test lint', 'run'),
+  ...same('swift mix playwright', all('test', 'run')),
   ...same('pip pip3', all('list show freeze', 'read')),
   docker: all('ps images logs', 'remote'),
   'docker compose': all('ps images logs', 'remote'),
@@ -62,7 +64,8 @@ export function subcommandOf(
     const kind = kinds !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
     if (kind !== undefined) return { kind, count };
   }
-  return undefined;
+  // These run scripts by their name, too.
+  return /^(yarn|pnpm)$/.test(name) && /^\w+:/.test(first) ? { kind: 'script', count: 0 } : undefined;
 }
 
 /** Words that say which machine, as whom, with which program or settings, or that read the environment. */
