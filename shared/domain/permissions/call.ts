@@ -10,19 +10,17 @@ import {
   CURL_VALUED,
   FETCHES_AND_RUNS,
   INPUT_RUNNERS,
-  INSTALLED,
   INTERPRETERS,
   PATTERN_FIRST,
   QUIET,
   QUIET_VARIABLES,
   RUN_THROUGH,
-  RUNNERS,
   relevantWords,
   SAFE_SCRIPT,
   SEARCHES,
   WORKSPACE,
 } from './programs.ts';
-import { ELSEWHERE, SERVER, subcommandOf } from './subcommands.ts';
+import { ELSEWHERE, SERVER, subcommandOf, wordsOfCheck } from './subcommands.ts';
 import type { Word } from './words.ts';
 
 /** A call, and how dangerous it is by what its program does. */
@@ -131,7 +129,10 @@ export class Call {
   writes(options: RegExp): Reading {
     const paths = this.texts.filter((text) => !options.test(text));
     const places = paths.map((text) => placeOf(text, this.where));
-    const level = this.areKnown ? highest(places.map(levelOfWriting)) : 'never';
+    const isPattern = this.words.some((word) => word.isPattern);
+    const level = this.areKnown
+      ? highest([...places.map(levelOfWriting), isPattern ? 'strict' : 'ordinary'])
+      : 'never';
     if (level !== 'ordinary' || paths.some((text) => text.startsWith('-')))
       return this.same(highest([level, 'strict']));
     return this.ordinary([this.name, ...new Set(places.map(folderOf))], true);
@@ -177,7 +178,7 @@ export class Call {
   runs(name: readonly string[], skipped: number, areTargets = false): Reading {
     const isInside = (word: string) => {
       const place = placeOf(word, this.where);
-      return place.kind === 'inside' && !word.includes('://') && levelOfReading(place) === 'ordinary';
+      return place.kind === 'inside' && !SCHEME.test(word) && levelOfReading(place) === 'ordinary';
     };
     if (!this.areKnown) return this.same('never');
     const kept = relevantWords(name, this.texts.slice(skipped), isInside, areTargets);
@@ -232,15 +233,8 @@ export class Call {
   }
 }
 
-/** Returns how many words say which check of the project this is, if it is one. `isWithin`: another program runs it. */
-function wordsOfCheck([written = '', ...words]: readonly string[], isWithin: boolean): number | undefined {
-  const program = written.replace(INSTALLED, '');
-  if (RUNNERS.has(program)) return 1;
-  if (/^python3?$/.test(program) && words[0] === '-m' && RUNNERS.has(words[1] ?? '')) return 3;
-  const { kind, count = 0 } = (isWithin ? subcommandOf(program, words) : undefined) ?? {};
-  return kind === 'run' ? count + 1 : undefined;
-}
-
+/** Begins an address. In names of tests `::` is no such thing. */
+const SCHEME = /^[\w+-]+:(?!:)|:\/\//;
 /** What is before the value of an option. */
 const VALUE = /^-[^=]*=|^-[a-zA-Z]+(?=[/~.])/;
 /** Calls of a language that run a text, or another program. */

@@ -43,7 +43,7 @@ function readingOf(called: Called, where: Where): Reading {
   if (Object.hasOwn(WRITERS, name)) return call.writes(WRITERS[name] ?? /^$/);
   if (Object.hasOwn(READERS, name)) return call.reads([name], words, READERS[name]);
   if (name === 'sed' && words[0]?.text === '-n' && SED_PRINTS.test(words[1]?.text ?? ''))
-    return call.reads([name], words.slice(2));
+    return call.reads([name], words.slice(2), /^-/);
   if (name === 'curl') return call.curl();
   if (name === 'git') return new GitCall(called, where).git();
   return call.runner() ?? call.bySubcommand() ?? call.other();

@@ -18,7 +18,7 @@ export function placeOf(word: string, { project, cwd }: Where): Place {
   const path = /^[~/]/.test(word) ? word : cwd === undefined ? undefined : `${cwd}/${word}`;
   if (path?.startsWith('~')) return { kind: 'outside', path: posix.normalize(path).replace(/\/$/, '') };
   // What a pattern matches may lead out of the folder in which it looks.
-  if (path === undefined || /[*?[{].*\.\./.test(path)) return { kind: 'unknown', path: word };
+  if (path === undefined || /[*?[{].*(?<!\.)\.\.(?!\.)/.test(path)) return { kind: 'unknown', path: word };
   const absolute = posix.normalize(path).replace(/(?<=.)\/$/, '');
   const relative = posix.relative(project, absolute);
   const isInside = project !== '/' && relative !== '..' && !relative.startsWith('../');
@@ -41,8 +41,8 @@ const RUN_LATER =
   /(^|\/)(\.github|\.gitlab-ci\.yml|\.circleci|\.travis\.yml|\.drone\.yml|\.woodpecker|\.buildkite|[^/]*pipelines?\.ya?ml|\.husky|lefthook[^/]*|\.vscode|\.idea|\.zed|\.devcontainer|\.envrc|\.git(attributes|modules)|\.pre-commit-config\.yaml|\.yarnrc(\.yml)?|\.pnpmfile\.c?js|\.cursorrules|\.(clinerules|windsurf|roo|kiro|junie|amazonq|continue|opencode|aider)[^/]*|opencode\.jsonc?|(package(-lock)?|composer|nx|turbo|lerna|vercel)\.json|deno\.jsonc?|bunfig\.toml|netlify\.toml|fly\.toml|\.?mise[^/]*\.toml|\.tool-versions|pnpm-(lock|workspace)\.yaml|(yarn|poetry|uv|pipfile|composer|gemfile)\.lock|bun\.lockb?|(gnu)?makefile|[^/]*\.mk|justfile|taskfile\.ya?ml|rakefile|gemfile|pipfile|procfile(\.[^/]*)?|vagrantfile|podfile|(gulp|grunt)file(\.[^/]*)?|cmakelists\.txt|jenkinsfile|dockerfile(\.[^/]*)?|[^/]*\.dockerfile|(docker-)?compose(\.[^/]*)?\.ya?ml|(flake|shell|default)\.nix|pyproject\.toml|setup\.(py|cfg)|requirements[^/]*\.txt|(site|user)customize\.py|[^/]*\.pth|cargo\.(toml|lock)|build\.rs|build\.sbt|build\.bazel|\.bazelrc|mix\.exs|package\.swift|go\.(mod|sum)|pom\.xml|\.mvn|(build|settings|init)\.gradle(\.kts)?|gradle\.properties|gradlew|mvnw|conftest\.py|tox\.ini|noxfile\.py|[^/]*\.config\.[cm]?[jt]s|\.(eslint|prettier|stylelint|babel|mocha|swc|nyc|lintstaged|commitlint)rc[^/]*|(agents|claude|gemini)(\.[^/]*)?\.md)(\/|$)/i;
 /** The whole of a disk, or of a home. */
 const WHOLE = /^(\/|~[^/]*|\/(var|opt|srv)|\/(home|root|users)(\/[^/]+)?)$/i;
-/** A pattern that may match files whose names begin with a dot. */
-const HIDDEN_PATTERN = /(^|\/)(?=[^/]*[*?[{])[.[{]/;
+/** A pattern that may match files whose names begin with a dot. In brackets alone is a name of Next.js, or one letter. */
+const HIDDEN_PATTERN = /(^|\/)(?!\[\[?[^\]/]+\]\]?(\/|$))(?=[^/]*[*?[{])[.[{]/;
 export const SINKS = /^\/dev\/(null|stdout|stderr|tty)$/;
 
 export function levelOfReading({ kind, path }: Place): Level {

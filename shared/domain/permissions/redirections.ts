@@ -16,7 +16,7 @@ export const exactly = (part: Part, texts: readonly string[]): Part => ({
   exact: JSON.stringify([part.exact, ...texts]),
 });
 
-export function partOfFile(verb: 'read' | 'write', { text, isKnown }: Word, where: Where): Part {
-  if (!isKnown) return partOf('never', ['redirection', text]);
+export function partOfFile(verb: 'read' | 'write', { text, isKnown, isPattern }: Word, where: Where): Part {
+  if (!isKnown || isPattern === true) return partOf('never', ['redirection', text]);
   return partOfPath(verb, placeOf(text, where));
 }

@@ -9,9 +9,19 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** Returns what a permission means, so that it can be compared with others. */
 export function shapeOf(permission: Permission): Shape {
-  const parts = partsOf(permission);
+  const parts = withFetched(partsOf(permission));
   const exact = JSON.stringify([permission.project, ...parts.map((part) => part.exact)]);
   return { level: parts.length === 0 ? 'never' : highest(parts.map(({ level }) => level)), parts, exact };
+}
+
+/** What is fetched and written in one command may be run later. */
+function withFetched(parts: readonly Part[]): Part[] {
+  const isFetched = parts.some(({ meaning }) => meaning.startsWith('["fetch"'));
+  return parts.map((part) =>
+    isFetched && /^\["(write|tee)"/.test(part.meaning)
+      ? { ...part, level: highest([part.level, 'strict']) }
+      : part,
+  );
 }
 
 function partsOf({ tool, action, target, cwd, project }: Permission): Part[] {

@@ -1,3 +1,5 @@
+import { INSTALLED, RUNNERS } from './programs.ts';
+
 /**
  * First words of programs, by what they then do. `targets`: each further word is something more to do. `remote`: reads
  * what another machine says.
@@ -68,9 +70,21 @@ export function subcommandOf(
   return /^(yarn|pnpm)$/.test(name) && /^\w+:/.test(first) ? { kind: 'script', count: 0 } : undefined;
 }
 
+/** Returns how many words say which check of the project this is, if it is one. `isWithin`: another program runs it. */
+export function wordsOfCheck(
+  [written = '', ...words]: readonly string[],
+  isWithin: boolean,
+): number | undefined {
+  const program = written.replace(INSTALLED, '');
+  if (RUNNERS.has(program)) return 1;
+  if (/^python3?$/.test(program) && words[0] === '-m' && RUNNERS.has(words[1] ?? '')) return 3;
+  const { kind, count = 0 } = (isWithin ? subcommandOf(program, words) : undefined) ?? {};
+  return kind === 'run' ? count + 1 : undefined;
+}
+
 /** Words that say which machine, as whom, with which program or settings, or that read the environment. */
 export const ELSEWHERE =
-  /^--?(context|kubeconfig|server|cluster|host|token|as|profile|kube-.*|regis.*|repo|insecure.*|toolexec|exec|config|python|log|(extra-)?index.*|proxy|cert|userconfig|globalconfig)(=|$)|^-[RH]|:\/\/|(^|[^\w."-])env\b(?!=)|\$ENV/;
+  /^--?(context|kubeconfig|server|cluster|host(name)?|token|user|as(-\w+)?|profile|kube-.*|regis.*|repo|insecure.*|trusted-host|tls-.*|client-.*|cert.*|toolexec|exec|config|kuberc|python|log.*|mod|modfile|overlay|vettool|compiler|\w+flags|(extra-)?index.*|proxy|userconfig|globalconfig)(=|$)|^-[RHMZ]|:\/\/|(^|[^\w."-])env\b(?!=)|\$ENV/;
 /** `kubectl -s` names a server, elsewhere it says less or counts. */
 export const SERVER = /^-s/;
 /** Options with which git fetches what is not there yet, and nothing else. */

