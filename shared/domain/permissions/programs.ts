@@ -20,7 +20,7 @@ export const READERS: Readonly<Record<string, RegExp | undefined>> = {
   date: /^-[a-zA-Z]*[sf]|^--[sf]|^\d/,
   file: /^-[a-zA-Z]*[Cmf]|^--(compile|magic|files)/,
   // Its program may read the environment.
-  jq: /^-[a-zA-Z]*f|^--from|(^|[^\w."-])env\b|\$ENV/,
+  jq: /^-[a-zA-Z]*f|^--from|(^|[^\w."-])env\b|\$ENV|\b(import|include)\b/,
 };
 
 /** Checks, builds and tests of the project itself. */
@@ -44,11 +44,11 @@ export const WORKSPACE = /^(pnpm (--filter|-F)|npm (--workspace|-w)) @?\w[\w/-]*
 export const SAFE_SCRIPT =
   /^(tests?|lint|build|check|typecheck|types?|format|fmt|compile|unit|e2e|spec|coverage|docs|bench|dev|watch)([:._-](?!prod|live|stag|db|migrat|seed|reset|clean|push|upload|deploy|publish|release)\w+)*$/i;
 /** Options with which git's reading commands write a file, run a program, or read outside the repository. */
-export const GIT_READS_UNLESS = /^(--ou|--ext|--textconv|--no-index|--open|-O|--exec)/;
+export const GIT_READS_UNLESS = /^(--ou|--ext|--textconv|--no-index|--op|-[a-zA-Z]*O|--exec)/;
 
 /** Options that change only how much is tested or printed; those of `VALUED` take the next word. */
 const IRRELEVANT =
-  /^(--?(watch(All)?|verbose|silent|quiet|coverage|cov|bail|run|ci|color|no-color|colors|progress|no-progress|if-present|passWithNoTests|runInBand|race|short|count|failfast|maxfail|only|last-failed|lf|ff|sv?|tb|pretty|parallel|workspaces?|all|all-targets|all-features|release|locked|offline|nocapture|test-threads|max-warnings|timeout|retries|shard|lib|bins|tests|doc|no-fail-fast|no-build|no-restore|no-daemon|fail-fast|info|stacktrace|Dtest)|-[vqxswti]+|-j\d*|-n\d*)(=[\w,.:#*-]*)?$/;
+  /^(--?(watch(All)?|verbose|silent|quiet|coverage|cov|bail|run|ci|color|no-color|colors|progress|no-progress|if-present|passWithNoTests|runInBand|race|short|count|failfast|maxfail|only|last-failed|lf|ff|sv?|tb|pretty|parallel|workspaces?|all|all-targets|all-features|release|locked|offline|nocapture|test-threads|max-warnings|timeout|retries|shard|lib|bins|tests|doc|no-fail-fast|no-build|no-restore|no-daemon|fail-fast|info|stacktrace|Dtest)|-[vqxsti]+|-j\d*|-n\d*)(=[\w,.:#*-]*)?$/;
 const VALUED =
   /^(-t|--tests|-k|-g|-m|--grep|--testNamePattern|--filter|--run|-run|--reporter|--workspace|-j|-n|-F)$/;
 /** Options of one program that change only this. What follows is a word like any other. */
@@ -66,7 +66,7 @@ const OWN: Readonly<Record<string, RegExp>> = {
 };
 const VALUE = /^([\w ,.:@][\w ,.:@-]*)?$/;
 /** Options that change what is done, but nothing outside the project. */
-const NOTED = /^(-a|--fix|--write|--update|-u|--check|--list|--format|--build|-b|--diff|-l|--noEmit)$/;
+const NOTED = /^(-a|--fix|--write|--update|-u|--check|--list|--format|--build|-b|--diff|-l|-w|--noEmit)$/;
 
 /**
  * Returns the words that say what a runner does; undefined if one may change it in an unknown way, or has a place
@@ -129,7 +129,7 @@ export const DELETERS = ['rm', 'rmdir', 'unlink', 'rimraf'];
 export const WRITERS: Readonly<Record<string, RegExp>> = {
   mkdir: /^-[pv]+$/,
   touch: /^-c$/,
-  cp: /^-[rRpafvun]+$/,
+  cp: /^-[pfvun]+$/,
   tee: /^-a$/,
 };
 /** Programs that run the rest of their words. */

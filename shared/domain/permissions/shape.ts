@@ -40,7 +40,7 @@ function partsOf({ tool, action, target, cwd, project }: Permission): Part[] {
     case 'fetch':
       return [partOfUrl(target)];
     case 'call':
-      return partsOfCalled(calledTool(tool, target), where);
+      return partsOfCalled(calledTool(tool, target), { project, cwd: project });
   }
 }
 

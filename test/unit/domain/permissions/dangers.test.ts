@@ -50,9 +50,12 @@ const NOT_ALLOWED: Record<string, string[]> = {
   'kubectl get pods': ['kubectl get pods -s b.example:6443', 'kubectl get pods --user admin'],
   'systemctl status web': ['systemctl status -H me@b.example web'],
   'gh pr view 1 --json title': ['gh pr view 1 --json title -q env', 'gh pr view 1 --jq "env.GH_TOKEN"'],
-  'jq .name a.json': ['jq -n env', "jq -n '$ENV'", 'jq -n -f x.jq'],
+  'jq .name a.json': ['jq -n env', "jq -n '$ENV'", 'jq -n -f x.jq', 'jq -n \'include "x"; y\''],
   date: ['date -f.env', 'date -f/home/me/.ssh/id_rsa'],
   'grep -rn foo src': ['grep -f.env src/a.ts'],
+  'git grep foo': ['git grep -nO./evil foo', 'git grep --ope=./evil foo'],
+  'cp a b': ['cp -r x/. .'],
+  'npx prettier --check .': ['npx prettier --check -w .'],
   'tree src': ['tree -R -L 1 -H . src'],
   'npx tsc --noEmit': ['npx tsc'],
   'make test': ['make test -k deploy'],
@@ -201,7 +204,8 @@ describe('dangers beside what a person allowed', () => {
       ...call('{"title":"a","urgent":1}'),
       isAllowed: true,
     }));
-    const decisionOn = (target: string) => decidePermission(call(target), approvals, false).decision;
+    const decisionOn = (target: string) =>
+      decidePermission({ ...call(target), cwd: `${PROJECT}/sub` }, approvals, false).decision;
     assert.deepEqual(
       ['{"title":"a","urgent":1}', '{"title":"b","urgent":1}', '{"title":"a","urgent":2}'].map(decisionOn),
       ['allow', 'ask', 'ask'],
