@@ -67,8 +67,12 @@ export interface DraftEnd {
   /** The unfinished word as it was typed, or ''. */
   typed: string;
   isAfterSpace: boolean;
-  /** True if the last whole words are in capitals. */
+  /** True if the last whole words are in capitals, or all of the line. */
   isInCapitals: boolean;
+  /** True if a word within a sentence begins with a capital. */
+  hasNames: boolean;
+  /** True if the draft's apostrophes are typographic. */
+  isCurly: boolean;
 }
 
 /** Maximum number of whole words at a draft's end by which its continuations are looked up. */
@@ -89,11 +93,15 @@ export function draftEndOf(draft: string): DraftEnd {
     run: lastRunOf(before),
     typed,
     isAfterSpace: /\s$/.test(before),
-    isInCapitals: CAPITALS_END.test(before),
+    isInCapitals: CAPITALS_END.test(before) || CAPITALS_LINE.test(written),
+    hasNames: /[\p{Ll},] \p{Lu}\p{Ll}/u.test(before),
+    isCurly: /\p{L}’\p{L}/u.test(lines) && !/\p{L}'\p{L}/u.test(lines),
   };
 }
 
 const CAPITALS_END = /(?<![\p{L}\p{N}])\p{Lu}{2,}[^\p{L}\p{N}]+\p{Lu}{2,}[^\p{L}\p{N}]*$/u;
+
+const CAPITALS_LINE = /^\P{Ll}*\p{Lu}\P{L}+\p{Lu}{2,}$/u;
 
 /** Begins the run of words with which a line begins. */
 export const LINE_START = '^';

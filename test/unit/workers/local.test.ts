@@ -201,6 +201,30 @@ describe('built-in predictor: drafts', () => {
     assert.ok(Number(three.together) >= SURE_CONFIDENCE, String(three.together));
   });
 
+  const written: [form: string, draft: string, completion: string, contents?: string[]][] = [
+    ['a name that begins like a common word', 'I met Sa', ''],
+    ['a name that begins like a common word', 'How much does it cost to ship this to Nor', ''],
+    ['a German name that begins like a verb', 'ich wohne in Mü', ''],
+    ['a Spanish name that begins like a common word', 'vivo en Ca', ''],
+    ['a verb that begins like a noun, after a noun', 'Warum schlägt der Test immer wieder fe', ''],
+    ['a day after a capital', 'Könnten wir uns am Mon', 'tag'],
+    ['a typographic apostrophe', 'That’s good, but I don', '’t'],
+    ['a typewriter apostrophe', "That's good, but I don", "'t"],
+    ['a word with a typographic apostrophe', 'N’hés', 'itez'],
+    ['a line in capitals', 'DIE STR', 'ASSE IST', ['Die Straße ist gesperrt']],
+    ['a name with two capitals', 'We ask O’B', 'rien', ['CEO O’Brien is not there']],
+    ['a German clause, which needs a comma', 'Hast du das Spiel gesehen', ''],
+    ['a French order, which needs a hyphen', 'Donne', ''],
+  ];
+  for (const [form, draft, completion, contents = []] of written)
+    it(`the built-in predictor writes ${form} as people do: ${draft}⟨${completion}⟩`, async () => {
+      const guess = await predict(
+        draft,
+        contents.map((content) => messageOf(content)),
+      );
+      assert.equal(guess.confidence < SURE_CONFIDENCE ? '' : guess.completion, completion);
+    });
+
   it('the built-in predictor never completes a secret', async () => {
     const key = 'sk-proj-Ab12Cd34Ef56Gh78Ij90';
     assert.equal(await completionOf('my key is sk-pr', `my key is ${key} ok`), '');

@@ -93,9 +93,13 @@ export interface LineEnd {
   begun: string;
   /** True if a space must come before the next word. */
   needsSpace: boolean;
+  /** How a list must write the begun word, by the case of what was typed of it; null if the case does not tell. */
+  form: RegExp | null;
 }
 
 const CONTEXT_WORDS = 2;
+/** A beginning so long, with a capital, is rather a word of a title than a name; in German, a noun. */
+const TITLE_CHARS = 4;
 /** Total weight of what a list says after one context: less than that of a few texts of the person. */
 const WEIGHT_MAX = 0.5;
 export const SOURCE = 'background';
@@ -103,13 +107,13 @@ export const SOURCE = 'background';
 /** Returns the words that many people write next. */
 export function backgroundPlaces(
   backgrounds: readonly Background[],
-  { words, begun, needsSpace }: LineEnd,
+  { words, begun, needsSpace, form }: LineEnd,
 ): ContinuationEvidence[] {
   const places: ContinuationEvidence[] = [];
   if (words === null) return places;
   for (let depth = begun === '' ? 1 : 0; depth <= Math.min(CONTEXT_WORDS, words.length); depth += 1) {
     const context = words.slice(words.length - depth);
-    const found = backgrounds.flatMap((list) => followersOf(list, context, begun, needsSpace));
+    const found = backgrounds.flatMap((list) => followersOf(list, context, begun, { needsSpace, form }));
     const total = found.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) break;
     const scale = Math.min(1, WEIGHT_MAX / total);
@@ -127,14 +131,22 @@ export function backgroundPlaces(
   return places;
 }
 
-function followersOf(list: Background, context: readonly string[], begun: string, needsSpace: boolean) {
+function followersOf(
+  list: Background,
+  context: readonly string[],
+  begun: string,
+  { needsSpace, form }: Pick<LineEnd, 'needsSpace' | 'form'>,
+) {
   const space = needsSpace ? ' ' : '';
   if (begun === '')
     return list.after(context).map(({ written, count }) => ({ following: space + written, count }));
+  const isStrict = begun.length < TITLE_CHARS || list.language === 'de';
   const completed = list
     .after(context)
     .filter(({ word }) => word.startsWith(begun))
     .flatMap(({ word, written, count }) => {
+      // The word is another one, which the list may not have.
+      if (isStrict && form?.test(written) === false) return [{ following: '', count }];
       if (word.length > begun.length) return [{ following: written.slice(begun.length), count }];
       const next = context.length < CONTEXT_WORDS ? list.after([...context, begun]) : [];
       const known = next.reduce((sum, follower) => sum + follower.count, 0);

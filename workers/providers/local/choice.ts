@@ -111,7 +111,7 @@ function bestOf(
   let most = Number.NEGATIVE_INFINITY;
   for (const { text, basis } of candidates) {
     const confidence = confidenceOf(basis, bias);
-    const shownText = inCaseOf(end, text.replace(OPENING_END, ''));
+    const shownText = inFormOf(end, text.replace(OPENING_END, ''));
     if ([...shownText.trim()].length < VISIBLE_CHARS_MIN) continue;
     const saved = shownText.length - 1;
     const [once, perCharacter] = READING_COST[basis.support === 0 ? 'background' : 'own'];
@@ -127,6 +127,12 @@ function bestOf(
   return best;
 }
 
+/** Writes apostrophes as the draft does, and letters in its case. */
+function inFormOf(end: DraftEnd, text: string): string {
+  return inCaseOf(end, end.isCurly ? text.replaceAll(APOSTROPHE, '’') : text);
+}
+
+const APOSTROPHE = /(?<=^|\p{L})'(?=\p{L})/gu;
 const REST = /^[\p{L}\p{M}'’]+/u;
 
 /** Recases what contradicts the letters typed: `fe⟨ATURE⟩`, `WA⟨nt⟩`, PLEASE SEND THE MON⟨THLY⟩. */
@@ -135,7 +141,7 @@ function inCaseOf({ typed, isInCapitals }: DraftEnd, text: string): string {
   if (isInCapitals && (typed === '' || isUpper(typed))) return text.toUpperCase();
   const rest = typed === '' ? '' : (REST.exec(text)?.[0] ?? '');
   if (isUpper(rest) && typed === typed.toLowerCase()) return rest.toLowerCase() + text.slice(rest.length);
-  const isContrary = typed.length > 1 && isUpper(typed) && rest === rest.toLowerCase();
+  const isContrary = /\p{Lu}{2}/u.test(typed) && isUpper(typed) && rest === rest.toLowerCase();
   return isContrary ? rest.toUpperCase() + text.slice(rest.length) : text;
 }
 

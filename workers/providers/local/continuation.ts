@@ -1,4 +1,4 @@
-import { type DraftEnd, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
+import { type DraftEnd, LINE_START, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
 import { type Background, backgroundPlaces, type LineEnd, SOURCE } from './background.ts';
 import type { ConfidenceBasis } from './confidence.ts';
 import { type ContinuationEvidence, DRAFT_SOURCE } from './evidence.ts';
@@ -11,12 +11,18 @@ const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 /** Yields the likeliest next word (or the one of that rank), then this word with the likeliest word after it, and so on. */
 export function* continuations(
   evidence: readonly ContinuationEvidence[],
-  { begun, tails, run, typed: begunWord, isAfterSpace }: DraftEnd,
+  end: DraftEnd,
   backgrounds: readonly Background[],
   rank = 0,
 ): Generator<{ text: string; basis: ConfidenceBasis }> {
+  const { begun, tails, run } = end;
   const typed = tails[0]?.length ?? 0;
-  let line: LineEnd = { words: run, begun: lowerCaseInPlace(begunWord), needsSpace: !isAfterSpace };
+  let line: LineEnd = {
+    words: run,
+    begun: lowerCaseInPlace(end.typed).replaceAll('’', "'"),
+    needsSpace: !end.isAfterSpace,
+    form: formOfBegun(end),
+  };
   let places = [...evidence, ...backgroundPlaces(backgrounds, line)];
   let text = '';
   let probability = 1;
@@ -45,6 +51,19 @@ export function* continuations(
   }
 }
 
+const NAME = /^\p{Lu}/u;
+const NO_NAME = /^\P{Lu}/u;
+
+/**
+ * A capital after another word of the same sentence begins a name, or a noun in German. Somebody who writes these so
+ * begins no such word with a small letter.
+ */
+function formOfBegun({ run, typed, isInCapitals, hasNames }: DraftEnd): RegExp | null {
+  if (/^\p{Ll}/u.test(typed)) return hasNames ? NO_NAME : null;
+  const isWithin = run?.some((word) => word !== LINE_START);
+  return isWithin && !isInCapitals && /^\p{Lu}(?!\p{Lu})/u.test(typed) ? NAME : null;
+}
+
 /** Words before a continuation that must match if only the draft itself has it and it is no name. */
 const WORDS_IN_DRAFT = 2;
 
@@ -64,7 +83,7 @@ function after({ words, begun }: LineEnd, word: string): LineEnd {
       : /^\s/.test(added)
         ? [...words, ...(begun === '' ? [] : [begun]), added.trim()]
         : [...words, begun + added];
-  return { words: next, begun: '', needsSpace: true };
+  return { words: next, begun: '', needsSpace: true, form: null };
 }
 
 const WORD = /^ ?[\p{L}\p{M}\p{N}_'’]+$/u;
