@@ -30,7 +30,7 @@ export function attachTo(surface: Surface, client: CompleterClient, options: Fie
   const speech = speechAfter(element);
   let isComposing = false;
   let isInserting = false;
-  const completer = createCompleter(client, {
+  const completer = createCompleter(fitting(client, element), {
     ...options,
     onSuggestion(suggestion) {
       draw(suggestion);
@@ -97,4 +97,25 @@ export function attachTo(surface: Surface, client: CompleterClient, options: Fie
     speech.remove();
   };
   return completer;
+}
+
+/** Leaves out the choices that do not fit into a field with a `maxlength`. */
+function fitting(client: CompleterClient, field: Partial<HTMLTextAreaElement>): CompleterClient {
+  return {
+    async predict(request, options) {
+      const prediction = await client.predict(request, options);
+      const { maxLength = -1 } = field;
+      if (maxLength < 0 || prediction.status !== 'suggested') return prediction;
+      const room = maxLength - request.draft.text.length;
+      const fits = (text: string) => text.length <= room;
+      const [completion, ...alternatives] = [
+        prediction.completion,
+        ...(prediction.alternatives ?? []),
+      ].filter(fits);
+      return completion === undefined
+        ? { ...prediction, status: 'abstained' }
+        : { ...prediction, completion, alternatives };
+    },
+    recordPredictionEvent: (event, options) => client.recordPredictionEvent(event, options),
+  };
 }

@@ -61,10 +61,11 @@ class Suggestions {
     });
   }
 
-  update({ view, docChanged, selectionSet, focusChanged }: ViewUpdate): void {
+  update({ view, startState, docChanged, selectionSet, focusChanged }: ViewUpdate): void {
     this.#isUpdating = true;
     const { composing, hasFocus } = view;
-    if (docChanged || selectionSet || focusChanged || composing !== this.#isComposing)
+    const isSwitched = view.state.readOnly !== startState.readOnly;
+    if (docChanged || selectionSet || focusChanged || isSwitched || composing !== this.#isComposing)
       this.completer.update(hasFocus && !composing ? textBefore(view) : null);
     this.#isComposing = composing;
     this.#isUpdating = false;
@@ -81,11 +82,11 @@ class Suggestions {
   }
 }
 
-/** Returns null where nothing should be suggested: within a line, or with a selection. */
+/** Returns null where nothing should be suggested: within a line, with a selection, or where nobody may type. */
 function textBefore({ state }: EditorView): string | null {
   const { empty, head } = state.selection.main;
   const isAtEnd = state.sliceDoc(head, state.doc.lineAt(head).to).trim() === '';
-  return empty && isAtEnd ? state.sliceDoc(0, head) : null;
+  return empty && isAtEnd && !state.readOnly ? state.sliceDoc(0, head) : null;
 }
 
 class Ghost extends WidgetType {

@@ -1,3 +1,5 @@
+import { RIGHT_TO_LEFT } from './words.ts';
+
 /** Reads and changes fields of either sort: those with a `value`, and elements with `contenteditable`. */
 
 export function hasValue(field: HTMLElement): field is HTMLTextAreaElement | HTMLInputElement {
@@ -11,13 +13,26 @@ export function textOf(field: HTMLElement): string {
 
 /** Reports whether the caret is after all of the text, and nothing is selected. */
 export function isAtEnd(field: HTMLElement): boolean {
-  if (hasValue(field)) return !field.readOnly && field.selectionStart === field.value.length;
-  const caret = caretIn(field);
+  if (hasValue(field)) return isOpen(field) && field.selectionStart === field.value.length;
+  const caret = field.isContentEditable ? caretIn(field) : undefined;
   if (caret === undefined) return false;
   const rest = field.ownerDocument.createRange();
   rest.selectNodeContents(field);
   rest.setStart(caret.startContainer, caret.startOffset);
   return rest.toString().trim() === '';
+}
+
+/** Reports whether more can be typed, and is then in sight. Ask again each time: pages change their fields. */
+function isOpen(field: HTMLTextAreaElement | HTMLInputElement): boolean {
+  const { readOnly, type, maxLength, value, scrollWidth, clientWidth } = field;
+  const isFull = maxLength >= 0 && value.length >= maxLength;
+  if (readOnly || type === 'password' || isFull) return false;
+  if (field.tagName === 'INPUT' && scrollWidth > clientWidth + 1) return false;
+  const { direction, textAlign } = getComputedStyle(field);
+  const isRtl = direction === 'rtl';
+  // At the far end there is no room after the caret, unless the text is written the other way.
+  const isFarEnd = textAlign === 'end' || textAlign === (isRtl ? 'left' : 'right');
+  return !isFarEnd || RIGHT_TO_LEFT.test(value) !== isRtl;
 }
 
 /** Returns the collapsed range of the caret; undefined if it is elsewhere, or something is selected. */
@@ -36,9 +51,13 @@ export function isFocused(field: HTMLElement): boolean {
 
 /** Uses `execCommand` if the browser supports it, so that the person can undo the insertion. */
 export function insertInto(field: HTMLElement, text: string): void {
-  if (text === '' || field.ownerDocument.execCommand('insertText', false, text) || !hasValue(field)) return;
+  const insertion = { bubbles: true, inputType: 'insertText', data: text };
+  // A page that refuses what is typed refuses this too, of which `execCommand` asks nobody.
+  const asked = new InputEvent('beforeinput', { ...insertion, cancelable: true, composed: true });
+  if (text === '' || (hasValue(field) && (field.readOnly || !field.dispatchEvent(asked)))) return;
+  if (field.ownerDocument.execCommand('insertText', false, text) || !hasValue(field)) return;
   field.setRangeText(text, field.value.length, field.value.length, 'end');
-  field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
+  field.dispatchEvent(new InputEvent('input', insertion));
 }
 
 function rootOf(field: HTMLElement): Document | ShadowRoot {

@@ -1,7 +1,5 @@
 import type { Completer } from './completer.ts';
-
-/** First letter of a script that is written from right to left: there, the next word is to the left. */
-const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+import { RIGHT_TO_LEFT } from './words.ts';
 
 /**
  * Does what a key means for a suggestion: Tab accepts it, Ctrl+→ or Alt+→ its next word, Escape hides it, Alt+] and
@@ -32,6 +30,7 @@ function actionOf({ key, code, ctrlKey, altKey }: KeyboardEvent, suggestion: str
   if (suggestion === '') return undefined;
   if (isAlt && code === 'BracketRight') return (completer) => completer.next();
   if (isAlt && code === 'BracketLeft') return (completer) => completer.next(-1);
+  // There, the next word is to the left.
   const forward = RIGHT_TO_LEFT.test(suggestion) ? 'ArrowLeft' : 'ArrowRight';
   if (ctrlKey || altKey) return key === forward ? (completer) => completer.acceptWord() : undefined;
   if (key === 'Tab') return (completer) => completer.accept();

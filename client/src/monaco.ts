@@ -21,6 +21,7 @@ interface Widget {
 
 type Range = Record<'startLineNumber' | 'startColumn' | 'endLineNumber' | 'endColumn', number>;
 type Watched =
+  | 'ChangeConfiguration'
   | 'ChangeModelContent'
   | 'ChangeCursorPosition'
   | 'CompositionStart'
@@ -33,6 +34,7 @@ export type MonacoEditor = Record<`onDid${Watched}`, (listener: () => void) => D
   getModel(): { getValueInRange(range: Range): string; getLineMaxColumn(line: number): number } | null;
   getPosition(): Position | null;
   getSelection(): { isEmpty(): boolean } | null;
+  getRawOptions(): { readOnly?: boolean | undefined };
   executeEdits(source: string, edits: { range: Range; text: string; forceMoveMarkers: boolean }[]): boolean;
   pushUndoStop(): boolean;
   applyFontInfo(element: HTMLElement): void;
@@ -74,7 +76,8 @@ function surfaceOf(editor: MonacoEditor, element: HTMLElement, ghost: Ghost): Su
       const { lineNumber: endLineNumber, column: endColumn } = position;
       const text = model.getValueInRange({ startLineNumber: 1, startColumn: 1, endLineNumber, endColumn });
       const isAtEnd = model.getLineMaxColumn(endLineNumber) === endColumn;
-      return { text, isOpen: isAtEnd && (editor.getSelection()?.isEmpty() ?? false) };
+      const { readOnly = false } = editor.getRawOptions();
+      return { text, isOpen: isAtEnd && !readOnly && (editor.getSelection()?.isEmpty() ?? false) };
     },
     insert(text) {
       const { lineNumber: line, column } = editor.getPosition() ?? { lineNumber: 1, column: 1 };
@@ -86,6 +89,7 @@ function surfaceOf(editor: MonacoEditor, element: HTMLElement, ghost: Ghost): Su
     watch(onChange, onComposition) {
       const watched = [
         editor.onDidChangeModelContent(onChange),
+        editor.onDidChangeConfiguration(onChange),
         editor.onDidChangeCursorPosition(onChange),
         editor.onDidCompositionStart(() => onComposition(true)),
         editor.onDidCompositionEnd(() => onComposition(false)),

@@ -84,13 +84,12 @@ export class Overlay {
       this.#mirror.style.display = 'none';
       return;
     }
-    const text = contentOf(this.#field);
-    this.#typed.textContent = hasValue(this.#field) ? text : '';
+    this.#typed.textContent = hasValue(this.#field) ? this.#field.value : '';
     this.#suggestion.textContent = suggestion;
     // A page may have moved the field since.
     if (this.#mirror.previousSibling !== this.#field) this.#field.after(this.#mirror);
     this.#place();
-    this.#follow(text);
+    this.#follow(stateOf(this.#field));
   }
 
   remove(): void {
@@ -99,17 +98,17 @@ export class Overlay {
   }
 
   /** Looks at the field in each frame: no event tells of a text that a script has set, or of a changed layout. */
-  #follow(text: string): void {
+  #follow(state: string): void {
     this.#frame = requestAnimationFrame(() => {
       const field = this.#field;
       if (!field.isConnected) this.#mirror.remove();
       const isInPlace = this.#mirror.parentNode === field.parentNode;
-      if (!field.isConnected || !isInPlace || contentOf(field) !== text) {
+      if (!field.isConnected || !isInPlace || stateOf(field) !== state) {
         this.#hooks.onStale();
         return;
       }
       if (this.#look() !== this.#placedFor) this.#place();
-      this.#follow(text);
+      this.#follow(state);
     });
   }
 
@@ -148,6 +147,14 @@ export class Overlay {
     if (width === 0) return undefined;
     for (const name of [...TEXT_STYLES, ...FIELD_STYLES]) this.#mirror.style[name] = style[name];
     this.#colour(style);
+    // In a centred line the text that is typed would move.
+    const isCentred = style.textAlign === 'center';
+    Object.assign(
+      this.#suggestion.style,
+      isCentred
+        ? { display: 'inline-block', width: '0', whiteSpace: 'pre' }
+        : { display: '', whiteSpace: '' },
+    );
     if (this.#field.tagName === 'INPUT') {
       // A browser centres the line.
       const inner = clientHeight - pixels(style.paddingTop) - pixels(style.paddingBottom);
@@ -175,6 +182,7 @@ export class Overlay {
     const { direction, lineHeight, indent, isAlone, box } = line;
     Object.assign(this.#mirror.style, {
       direction,
+      textAlign: 'start',
       lineHeight: `${lineHeight}px`,
       textIndent: `${indent}px`,
       whiteSpace: isAlone ? 'pre' : 'pre-wrap',
@@ -241,9 +249,11 @@ export class Overlay {
   }
 }
 
-/** Returns a text that changes when that of the field does; cheaper than the text as it is shown. */
-function contentOf(field: HTMLElement): string {
-  return hasValue(field) ? field.value : (field.textContent ?? '');
+/** Returns a text that changes when that of the field does, or what may be typed; cheaper than the text as it is shown. */
+function stateOf(field: HTMLElement): string {
+  return hasValue(field)
+    ? [field.type, field.readOnly, field.value].join()
+    : [field.isContentEditable, field.textContent].join();
 }
 
 function parentOf(element: Element): HTMLElement | undefined {

@@ -30,8 +30,8 @@ export function inlineSuggestions(client: CompleterClient, options: FieldOptions
   });
 }
 
-function readCaret({ state: { selection, doc } }: EditorView): { text: string; isOpen: boolean } {
+function readCaret({ state: { selection, doc }, editable }: EditorView): { text: string; isOpen: boolean } {
   const { $head, empty } = selection;
   const isAtEnd = $head.parent.isTextblock && $head.parentOffset === $head.parent.content.size;
-  return { text: doc.textBetween(0, $head.pos, '\n', ' '), isOpen: empty && isAtEnd };
+  return { text: doc.textBetween(0, $head.pos, '\n', ' '), isOpen: empty && isAtEnd && editable };
 }

@@ -1,3 +1,6 @@
+/** A text whose first letter is of a script that is written from right to left. */
+export const RIGHT_TO_LEFT = /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+
 interface Word {
   text: string;
   /** False for a space and a mark. */

@@ -36,11 +36,13 @@ const FIELDS = {
     globalThis.typed = () => field.textContent;`,
   CodeMirror: `
     import { history, historyKeymap } from '@codemirror/commands';
+    import { EditorState, StateEffect } from '@codemirror/state';
     import { EditorView, keymap } from '@codemirror/view';
     import { inlineSuggestions } from './client/src/codemirror.ts';
     ${FAKE_CLIENT}
     const extensions = [history(), keymap.of(historyKeymap), inlineSuggestions(client, options)];
     const view = new EditorView({ parent: document.body, extensions });
+    globalThis.lock = () => view.dispatch({ effects: StateEffect.appendConfig.of(EditorState.readOnly.of(true)) });
     globalThis.typed = () => view.state.doc.toString();`,
   "React's component": `
     import { StrictMode, useState } from 'react';

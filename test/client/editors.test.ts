@@ -16,13 +16,17 @@ const SOURCES = {
     const plugins = [inlineSuggestions(client, options), history(), keymap({ 'Mod-z': undo }), keymap(baseKeymap)];
     const view = new EditorView(document.body, { state: EditorState.create({ schema, plugins }) });
     view.focus();
+    globalThis.lock = () => view.setProps({ editable: () => false });
     globalThis.typed = () => view.state.doc.textContent;`,
   TipTap: `
     import { Editor } from '@tiptap/core';
     import StarterKit from '@tiptap/starter-kit';
     import { inlineSuggestions } from 'forecue/prosemirror';
-    const editor = new Editor({ element: document.body, extensions: [StarterKit], autofocus: true });
+    const editor = new Editor({ element: document.body, extensions: [StarterKit] });
+    // At once, unlike its option autofocus.
+    editor.view.focus();
     editor.registerPlugin(inlineSuggestions(client, options), (own, others) => [own, ...others]);
+    globalThis.lock = () => editor.setEditable(false);
     globalThis.typed = () => editor.getText();`,
   Lexical: `
     import { $createParagraphNode, $getRoot, createEditor } from 'lexical';
@@ -59,6 +63,7 @@ const SOURCES = {
     const editor = monaco.editor.create(element, { language: 'plaintext', quickSuggestions: false });
     attachToMonaco(editor, client, options);
     editor.focus();
+    globalThis.lock = () => editor.updateOptions({ readOnly: true });
     globalThis.typed = () => editor.getValue();`,
   Vue: `
     import { createApp, h, ref, withDirectives } from 'vue/dist/vue.runtime.esm-bundler.js';

@@ -26,7 +26,10 @@ describeInBrowser('where suggestions are shown', () => {
       bundleForBrowser(`
         import { attachCompleter } from './client/src/textarea.ts';
         const client = {
-          predict: async ({ draft }) => ({ request_id: '1', status: 'suggested', completion: ' GHOST' }),
+          predict: async ({ draft }) => {
+            globalThis.asked = draft.text;
+            return { request_id: '1', status: 'suggested', completion: ' GHOST' };
+          },
           recordPredictionEvent: async () => {},
         };
         globalThis.attach = (field) => attachCompleter(field, client, { userId: 'u', minDelayMs: 5, maxDelayMs: 10 });`),
@@ -136,6 +139,78 @@ describeInBrowser('where suggestions are shown', () => {
     await page.close();
   });
 
+  for (const [name, body] of [
+    ['a centred textarea', TEXTAREA.replace('id', 'style="text-align: center" id')],
+    [
+      'a centred input',
+      '<input id="field" style="width: 400px; padding: 10px; border: 2px solid; font: inherit; text-align: center">',
+    ],
+    [
+      'a centred element',
+      '<div id="field" class="editable" contenteditable style="text-align: center"></div>',
+    ],
+  ] as const)
+    it(`a suggestion in ${name} stands behind what was typed, not over it`, async () => {
+      const page = await open(body);
+      await page.locator('#field').focus();
+      await page.keyboard.type('Hello');
+      await page.waitForFunction("document.querySelector('[data-forecue=ghost]')?.textContent === ' GHOST'");
+      await settle(page);
+      const box = await page.locator('#field').boundingBox();
+      const left = await ghost(page).evaluate((element) => Object(element).getClientRects()[0].x as number);
+      assert.ok(box);
+      const typedWidth = plain.left - 12;
+      assert.ok(Math.abs(left - (box.x + box.width / 2 + typedWidth / 2)) < 2, JSON.stringify({ left, box }));
+      await page.close();
+    });
+
+  for (const [name, change] of [
+    ['is read-only by now', 'field.readOnly = true'],
+    ['refuses what is typed', "field.addEventListener('beforeinput', (event) => event.preventDefault())"],
+    ['shows dots by now', "field.type = 'password'"],
+  ] as const)
+    it(`no suggestion gets into a field that ${name}`, async () => {
+      const page = await open('<input id="field"><button>Next</button>');
+      await type(page);
+      await page.evaluate(`const field = document.getElementById('field'); ${change}`);
+      await settle(page);
+      await page.keyboard.press('Tab');
+      assert.equal(await page.locator('#field').inputValue(), 'Hello');
+      await page.close();
+    });
+
+  it('a field with a `maxlength` shows only what fits into it', async () => {
+    for (const [maxLength, shown] of [
+      [11, ' GHOST'],
+      [10, ''],
+    ] as const) {
+      const page = await open(TEXTAREA.replace('id', `maxlength="${maxLength}" id`));
+      await page.locator('#field').focus();
+      await page.keyboard.type('Hello');
+      await page.waitForFunction("globalThis.asked === 'Hello'");
+      await settle(page);
+      assert.equal((await ghost(page).allTextContents()).join(''), shown);
+      await page.close();
+    }
+  });
+
+  for (const [name, style] of [
+    ['a field of one line whose text is wider than it', 'width: 90px'],
+    ['a field whose text ends at its edge', 'width: 400px; text-align: right'],
+  ] as const)
+    it(`Tab leaves ${name}, since a suggestion would be out of sight`, async () => {
+      const page = await open(`<input id="field" style="${style}; font: inherit"><button>Next</button>`);
+      await page.locator('#field').focus();
+      await page.keyboard.type('Hello and good morning');
+      await page.waitForFunction(
+        "[...document.querySelectorAll('[data-forecue=ghost]')].every((ghost) => ghost.textContent === '')",
+      );
+      await page.keyboard.press('Tab');
+      await page.waitForFunction("document.activeElement.textContent === 'Next'");
+      assert.equal(await page.locator('#field').inputValue(), 'Hello and good morning');
+      await page.close();
+    });
+
   for (const [name, change] of [
     ['the layout of the page changes', "field.style.marginTop = '90px'"],
     [
@@ -177,6 +252,7 @@ describeInBrowser('where suggestions are shown', () => {
     ['hides the field', "field.style.display = 'none'"],
     ['takes the field away', 'field.remove()'],
     ['replaces the field', 'field.replaceWith(field.cloneNode())'],
+    ['makes the field read-only', 'field.readOnly = true'],
     ['draws everything anew', "document.body.innerHTML = '<textarea></textarea>'"],
   ] as const)
     it(`no suggestion is left over when the page ${name}`, async () => {

@@ -34,6 +34,14 @@ export async function waitUntilHidden(page: Page): Promise<void> {
     ghost.textContent === '' || ghost.getClientRects().length === 0)`);
 }
 
+/** Makes the field read-only. An editor that needs more for it has a `lock` of its own. */
+const LOCK = `{
+  const field = document.activeElement;
+  if (globalThis.lock) lock();
+  else if ('value' in field) field.readOnly = true;
+  else field.contentEditable = 'false';
+}`;
+
 /** What every adapter does. `open` opens a page whose one field has the focus and the adapter named `name`. */
 export function testAdapter(name: string, open: () => Promise<Page>): void {
   describe(`in ${name}`, () => {
@@ -49,6 +57,14 @@ export function testAdapter(name: string, open: () => Promise<Page>): void {
     };
     const isTyped = (text: string) =>
       page.waitForFunction((text) => Object(globalThis).typed() === text, text);
+
+    it(`no suggestion gets into ${name} once it is read-only`, async () => {
+      await typeTea();
+      await page.evaluate(LOCK);
+      await waitUntilHidden(page);
+      await page.keyboard.press('Tab');
+      await isTyped('Tea');
+    });
 
     it(`a suggestion in ${name} shrinks as the person types it, and Tab accepts the rest`, async () => {
       await typeTea();
