@@ -86,3 +86,10 @@ function listen(root: Document | ShadowRoot): void {
 }
 
 listen(document);
+// A page that writes its document anew, as editors in frames do, takes all listeners off it.
+const rewriting = new MutationObserver(() => {
+  watched.delete(document);
+  listen(document);
+});
+rewriting.observe(document, { childList: true });
+stop.signal.addEventListener('abort', () => rewriting.disconnect());

@@ -6,7 +6,8 @@ const SECRETS = new RegExp(
     // Passwords and what opens an account instead.
     'pass ?(word|phrase|code|wd)|passwd|pwd|kenn ?wort|pass ?wort|mot de passe|contrase(ñ|n)a|senha|palavra passe',
     'parola d ordine|wachtwoord|has(ł|l)o|l(ö|o)senord|adgangskode|salasana|пароль|密码|密碼|パスワード|暗証|비밀번호|كلمة المرور|סיסמה',
-    '(seed|recovery|secret|mnemonic) (phrase|words)|(private|secret|api|access) ?key|(access|api|auth|secret) ?token',
+    '(seed|recovery|secret|mnemonic) (phrase|words)|(private|secret|api|access|ssh|signing|licen[cs]e) ?key|(access|api|auth|secret|bearer|refresh|session|bot) ?token',
+    '(client|app|shared|signing|webhook) ?secret|pw|(security|secret) (question|answer)|maiden name|sicherheits ?frage|m(ä|a)dchenname|question secr(è|e)te|pregunta secreta',
     // Cards and accounts.
     '(card|cc|carte|karten?|tarjeta|cart(ã|a)o|carta|kaart) ?(num\\w*|nr|no|nummer)|(num(é|e)ro|n(ú|u)mero|nr) (de |da |do |di )?(la )?(carte|tarjeta|cart(ã|a)o|carta)',
     'credit ?card|debit ?card|kredit ?karte|carte bancaire|カード番号|卡号|카드 ?번호|номер карты',

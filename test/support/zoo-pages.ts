@@ -31,6 +31,13 @@ export const WORKING: Record<string, ZooPage> = {
     script: `const field = document.getElementById('field');
       field.addEventListener('keydown', (event) => { if (event.key === 'Enter') { event.preventDefault(); field.innerHTML = ''; } });`,
   },
+  'an editor in a frame that its page writes': {
+    body: '<iframe width="500" height="300"></iframe>',
+    script: `const inner = document.querySelector('iframe').contentDocument;
+      inner.open();
+      inner.write('<!doctype html><body><div id="field" contenteditable style="height: 200px"></div>');
+      inner.close();`,
+  },
   'a chat that replaces its field after each message': {
     body: '<div id="composer"><textarea></textarea></div>',
     script: `const composer = document.getElementById('composer');
@@ -204,6 +211,12 @@ export const SILENT: Record<string, string> = {
   'a code from a mail': inForm('<label for="field">Bestätigungscode</label><input id="field">'),
   'a code from an app': inForm('<input id="field" name="otp_attempt">'),
   'the words that open a wallet': '<textarea id="field" placeholder="Enter your recovery phrase"></textarea>',
+  'the answer to a question of security': inForm('<input id="field" aria-label="Security answer">'),
+  'a German question of security': inForm('<label>Sicherheitsfrage <input id="field"></label>'),
+  'a password whose name is short': inForm('<input id="field" name="pw">'),
+  'the secret of an app': inForm('<input id="field" placeholder="Client secret">'),
+  'a token': inForm('<input id="field" placeholder="Bearer token">'),
+  'a key that opens a server': '<textarea id="field" name="ssh_key"></textarea>',
   'an e-mail address': inForm('<input id="field" type="email">'),
   'a field of one line without suggestions': inForm('<input id="field" autocomplete="off">'),
   'a field with a list of its own': inForm('<input id="field" list="list"><datalist id="list"></datalist>'),
