@@ -46,6 +46,7 @@ export class Conversation {
     this.#session = session;
     this.#source = source;
     this.#now = now;
+    this.#timeOf({ at: session.at });
   }
 
   read(entry: Entry): ImportedEvent[] {

@@ -11,6 +11,8 @@ export interface Session {
   detail?: string | undefined;
   /** Address or name of the repository, if the transcript has it. */
   repository?: string | undefined;
+  /** Time in RFC 3339 of what comes without a time before the first that has one. */
+  at?: string | undefined;
 }
 
 export interface Utterance {

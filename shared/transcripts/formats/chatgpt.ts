@@ -9,7 +9,7 @@ import {
   tryParseObject,
 } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
-import { timeOfSeconds } from './times.ts';
+import { timeIn } from './times.ts';
 import { wordless } from './wordless.ts';
 
 const NAME = 'chatgpt';
@@ -38,7 +38,7 @@ export const chatgpt: Format = {
   title: 'ChatGPT data export (conversations.json)',
   recognises(record) {
     const { mapping, current_node: current } = tryParseObject(record) ?? {};
-    return isObject(mapping) && (typeof current === 'string' || current === null);
+    return isObject(mapping) && (typeof current === 'string' || current === null || current === undefined);
   },
   open: (): Reader => ({ read: (record) => sessionEntriesOf(parseObject(record)) }),
 };
@@ -47,7 +47,12 @@ function sessionEntriesOf(conversation: JsonObject): SessionEntries | undefined 
   const id = stringOf(conversation['conversation_id']) ?? stringOf(conversation['id']);
   if (id === undefined) throw new SyntaxError('a conversation without an id');
   const shown = shownBranch(objectOf(conversation['mapping']), conversation['current_node']);
-  const session = { id: `${NAME}:${id}`, agent: NAME, detail: stringOf(conversation['title']) };
+  const session = {
+    id: `${NAME}:${id}`,
+    agent: NAME,
+    detail: stringOf(conversation['title']),
+    at: timeIn(conversation['create_time']),
+  };
   const hidden = Object.values(objectOf(conversation['mapping'])).filter((node) => !shown.has(node));
   const skipped = hidden
     .filter((node) => ROLES.includes(roleOf(messageOf(node))))
@@ -121,6 +126,6 @@ function textIn(message: JsonObject): string {
   return texts.join('\n').trim();
 }
 
-function idAndTime({ id, create_time: seconds }: JsonObject) {
-  return { id: `${NAME}:${String(id)}`, at: timeOfSeconds(seconds) };
+function idAndTime({ id, create_time: at }: JsonObject) {
+  return { id: `${NAME}:${String(id)}`, at: timeIn(at) };
 }

@@ -1,6 +1,7 @@
 import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
 import { type JsonObject, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
+import { timeIn } from './times.ts';
 import { wordless } from './wordless.ts';
 
 const NAME = 'claude';
@@ -34,8 +35,13 @@ function sessionEntriesOf(conversation: JsonObject): SessionEntries {
   const entries = messages.flatMap((message): Entry[] =>
     shown.has(message) ? entriesOf(message) : [{ kind: 'skipped' }],
   );
-  const id = `${NAME}:${String(conversation['uuid'])}`;
-  return { session: { id, agent: NAME, detail: stringOf(conversation['name']) || undefined }, entries };
+  const session = {
+    id: `${NAME}:${String(conversation['uuid'])}`,
+    agent: NAME,
+    detail: stringOf(conversation['name']) || undefined,
+    at: timeIn(conversation['created_at']),
+  };
+  return { session, entries };
 }
 
 /** Returns the latest message and all before it in its branch. */
@@ -53,7 +59,7 @@ function shownBranch(messages: JsonObject[], leaf: unknown): Set<unknown> {
 
 function entriesOf(message: JsonObject): Entry[] {
   const id = `${NAME}:${String(message['uuid'])}`;
-  const at = stringOf(message['created_at']);
+  const at = timeIn(message['created_at']);
   if (message['sender'] === 'human') {
     const text = stripToolWrappers(partsOf(message).join('\n\n'));
     return [text === '' ? withoutWords(message) : { kind: 'user', id, at, text }];

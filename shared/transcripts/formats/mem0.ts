@@ -14,7 +14,7 @@ export const mem0: Format = {
   title: 'mem0 memories',
   recognises(record) {
     const found = tryParseObject(record) ?? {};
-    const [first = {}] = memoriesIn(found);
+    const first = memoriesIn(found).find(hasText) ?? {};
     const { memory, content, createdAt, id, created_at: at } = first;
     if (createdAt !== undefined) return false;
     if (typeof memory === 'string') return typeof id === 'string' && at !== undefined;
@@ -25,6 +25,8 @@ export const mem0: Format = {
 
 /** Properties of a memory that stands alone in its line. */
 const MARKS = ['user_id', 'agent_id', 'run_id', 'categories'];
+
+const hasText = ({ memory, content }: JsonObject) => typeof (memory ?? content) === 'string';
 
 function memoriesIn(record: JsonObject): JsonObject[] {
   const { results, memories } = record;

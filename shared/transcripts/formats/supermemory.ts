@@ -13,12 +13,10 @@ export const supermemory: Format = {
   name: NAME,
   title: 'Supermemory documents',
   recognises(record) {
-    const [first] = documentsIn(tryParseObject(record) ?? {});
-    return (
-      first !== undefined && 'createdAt' in first && typeof first['id'] === 'string' && textOf(first) !== ''
-    );
+    const first = documentsIn(tryParseObject(record) ?? {}).find((one) => textOf(one) !== '');
+    return first !== undefined && 'createdAt' in first && typeof first['id'] === 'string';
   },
-  open: (): Reader => ({ read: (record) => sessionEntriesOf(documentsIn(parseObject(record))) }),
+  open: (at): Reader => ({ read: (record) => sessionEntriesOf(documentsIn(parseObject(record)), at) }),
 };
 
 function documentsIn(record: JsonObject): JsonObject[] {
@@ -34,11 +32,11 @@ function textOf({ content, memory, summary }: JsonObject): string {
   return (stringOf(content) ?? stringOf(memory) ?? stringOf(summary) ?? '').trim();
 }
 
-function sessionEntriesOf(documents: readonly JsonObject[]): SessionEntries {
+function sessionEntriesOf(documents: readonly JsonObject[], at: string | undefined): SessionEntries {
   const [first = {}] = documents;
   const [tag] = Array.isArray(first['containerTags']) ? first['containerTags'] : [first['spaceContainerTag']];
   return {
-    session: { id: `${NAME}:${stringOf(tag) ?? 'memories'}`, agent: NAME },
+    session: { id: `${NAME}:${stringOf(tag) ?? 'memories'}`, agent: NAME, at },
     entries: byTime(documents, 'createdAt').flatMap(entriesOf),
   };
 }

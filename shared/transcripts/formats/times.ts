@@ -4,14 +4,16 @@ export function timeOfMs(value: unknown): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-export function timeOfSeconds(value: unknown): string | undefined {
-  return typeof value === 'number' ? timeOfMs(Math.round(value * 1000)) : undefined;
-}
+/** A larger number of Unix time counts milliseconds: as seconds it is in the year 5138. */
+const SECONDS_MAX = 1e11;
+const NUMBER = /^\d+(?:\.\d+)?$/;
 
-/** Reads seconds, or a time as programs write it: without a zone it is UTC. */
+/** Reads seconds, milliseconds, or a time as programs write it: without a zone it is UTC. */
 export function timeIn(value: unknown): string | undefined {
-  if (typeof value !== 'string') return timeOfSeconds(value);
+  if (typeof value === 'number') return timeOfMs(value > SECONDS_MAX ? value : Math.round(value * 1000));
+  if (typeof value !== 'string') return undefined;
   const time = value.trim().replace(' ', 'T');
+  if (NUMBER.test(time)) return timeIn(Number(time));
   return /T[\d:.]+$/.test(time) ? `${time}Z` : time;
 }
 

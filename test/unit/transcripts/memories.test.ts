@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readTranscript } from '../../support/read-transcript.ts';
+import { NOW, readTranscript } from '../../support/read-transcript.ts';
 
 /** Returns who said what and when; messages of a session begin with the earliest. */
 function said(text: string): string[] {
@@ -85,5 +85,49 @@ describe('memories of other systems', () => {
     assert.deepEqual(said(JSON.stringify({ memoryEntries, pagination })), [
       `${at} supermemory: Lives in Oslo`,
     ]);
+  });
+
+  it('memories are read beside those without a text, and have times in milliseconds, in text or of the file', () => {
+    const at = '2026-03-01T10:00:00.123Z';
+    const ms = Date.parse(at);
+    const timeless = new Date(NOW).toISOString();
+    const memory = (id: string, words: string | null, created: unknown) => ({
+      id,
+      memory: words,
+      user_id: 'ada',
+      created_at: created,
+    });
+    const seconds = String(Math.floor(ms / 1000));
+    assert.deepEqual(
+      said(
+        JSON.stringify({
+          results: [
+            memory('a', '', ms),
+            memory('b', 'Likes tea', ms),
+            memory('c', 'Has a cat', seconds),
+            memory('d', 'Has a dog', null),
+          ],
+        }),
+      ),
+      [`${timeless} mem0: Has a dog`, '2026-03-01T10:00:00.000Z mem0: Has a cat', `${at} mem0: Likes tea`],
+    );
+    const document = (id: string, content: string | null, createdAt: unknown) => ({
+      id,
+      type: 'text',
+      content,
+      createdAt,
+    });
+    assert.deepEqual(
+      said(
+        JSON.stringify({
+          memories: [
+            document('a', null, at),
+            document('b', 'I like tea', ms),
+            document('c', 'I have a dog', null),
+          ],
+        }),
+      ),
+      [`${timeless} person: I have a dog`, `${at} person: I like tea`],
+    );
   });
 });

@@ -372,6 +372,40 @@ Fixed.
     assert.equal(report.broken, 1);
   });
 
+  it('exports of conversations are read with times in milliseconds, in text, or of the conversation alone', () => {
+    const ms = Date.parse(minute(1));
+    const times = (text: string) =>
+      read(text).events.flatMap(({ type, occurred_at: at = '' }) =>
+        type.startsWith('session.') ? [] : [new Date(at).toISOString()],
+      );
+    const chat = (created: unknown[], more: object) => {
+      const mapping = created.map((create_time, place) => {
+        const content = { content_type: 'text', parts: ['hi'] };
+        const message = { id: `m${place}`, author: { role: 'user' }, create_time, content };
+        return [`m${place}`, { parent: `m${place - 1}`, message }];
+      });
+      return JSON.stringify([{ id: 'a', current_node: 'm2', mapping: Object.fromEntries(mapping), ...more }]);
+    };
+    const three = [minute(1), minute(1), minute(2)];
+    const [at, later] = [ms / 1000, Date.parse(minute(2)) / 1000];
+    assert.deepEqual(times(chat([at, null, later], {})), three);
+    assert.deepEqual(times(chat([ms, ms, later * 1000], {})), three);
+    assert.deepEqual(times(chat([String(at), minute(1), minute(2)], {})), three);
+    assert.deepEqual(times(chat([null, null, later], { create_time: at })), three);
+    assert.deepEqual(times(chat([at, at, later], { current_node: undefined })), three);
+    const claude = (created: unknown[], more: object) => {
+      const chat_messages = created.map((created_at, place) => ({
+        uuid: `m${place}`,
+        sender: 'human',
+        text: 'hi',
+        created_at,
+      }));
+      return JSON.stringify([{ uuid: 'a', name: '', chat_messages, ...more }]);
+    };
+    assert.deepEqual(times(claude([ms, '2026-05-01 10:01:00', minute(2)], {})), three);
+    assert.deepEqual(times(claude([null, undefined, minute(2)], { created_at: minute(1) })), three);
+  });
+
   it('lines of the neutral form may have ids, and a role that is not known is a problem', () => {
     const line = (more: object) => JSON.stringify({ session: 's', text: 'hi', time: minute(1), ...more });
     const { report, events } = read(
