@@ -7,13 +7,13 @@ const phrasesIn = (phrases: string) => new Set(phrases.split('|').map((one) => o
 const ASSENTS = phrasesIn(
   `yes|y|yep|yeah|yup|ok|o k|okay|sure|sure thing|go|go ahead|go on|go for it|proceed|do it|do that|do so|please do|continue|carry on|
   keep going|sounds good|sounds great|looks good|works for me|that works|lgtm|fine|agreed|approved|of course|absolutely|definitely|
-  certainly|right|correct|k|👍|👌|✅|ja|jo|jawohl|klar|gerne|genau|natürlich|unbedingt|einverstanden|in ordnung|nur zu|leg los|mach das|
+  certainly|by all means|alright|all right|right|correct|k|👍|👌|✅|✔|auf jeden fall|ouais|venga|claro que sí|ja|jo|jawohl|klar|gerne|genau|natürlich|unbedingt|einverstanden|in ordnung|nur zu|leg los|mach das|
   mach es|mach weiter|weiter|oui|daccord|bien sûr|volontiers|vas y|allez y|fais le|faites le|cest bon|sí|si|claro|vale|dale|hazlo|
   adelante|de acuerdo|por supuesto|sigue|sim|да|так|давай|tak|ano|igen|kyllä|joo|evet|tamam|ναι|כן|نعم|हाँ|जी|có|vâng|ya|iya|ใช่|是|是的|
   好|好的|可以|同意|行|はい|うん|お願いします|네|예|응`,
 );
 const DENIALS = phrasesIn(
-  `no|n|nope|nah|no need|not now|better not|rather not|skip|skip it|skip that|leave it|dont|do not|dont do it|dont do that|👎|❌|nein|nö|
+  `no|n|nope|nah|no need|not now|not yet|noch nicht|pas encore|todavía no|aún no|better not|rather not|skip|skip it|skip that|leave it|dont|do not|dont do it|dont do that|👎|❌|nein|nö|
   nicht nötig|nicht jetzt|jetzt nicht|lieber nicht|lass es|lass das|non|pas besoin|pas la peine|pas maintenant|laisse tomber|ahora no|
   no hace falta|mejor no|déjalo|não|nao|nie|ne|nee|nej|nei|ei|hayır|hayir|нет|ні|όχι|לא|لا|नहीं|không|tidak|ไม่|不|不要|不用|いいえ|아니요|아니`,
 );
@@ -23,6 +23,21 @@ const COURTESIES = phrasesIn(
   sil vous plaît|por favor|gracias|perfecto|genial|grazie|пожалуйста|спасибо|proszę|谢谢`,
 );
 const PHRASE_WORDS_MAX = 3;
+
+/** Of these phrases, the first say yes and the others no, but the opposite if the question is whether to stop. */
+const GOING_ON = phrasesIn(
+  `go|go on|go ahead|go for it|proceed|continue|carry on|keep going|nur zu|leg los|mach weiter|weiter|vas y|allez y|dale|adelante|
+  sigue|venga`,
+);
+const LEAVING = phrasesIn('skip|skip it|skip that|leave it|lass es|lass das|laisse tomber|déjalo');
+const STOPPING = wordSet(`
+  stop abort cancel halt quit pause wait hold skip leave omit ignore mind
+  stoppen stoppe abbrechen anhalten aufhoren pausieren warten uberspringen weglassen lassen auslassen ignorieren stort dagegen
+  arrete arreter annule annuler attends attendre saute sauter ignore ignorer laisse laisser derange gene
+  paro parar detengo detener cancelo cancelar espero esperar salto saltar omito omitir dejo dejar importa molesta`);
+const ALTERNATIVE = wordSet('or oder ou o');
+/** A sign that takes back the yes beside it. */
+const DOUBTFUL_SIGN = /[👎❌🚫⛔🛑🙅✋🤔❓]/u;
 
 /** Articles and pronouns, which refer to what the question names. Without marks, as `wordsOf` returns words. */
 const PRONOUNS = wordSet(`
@@ -50,9 +65,23 @@ const ENCLITIC = /(?<=\p{L}{4})(?:l[oae]s?|me)$/u;
 
 /** Returns `yes` or `no` for a reply that says nothing else. `words` are normalized. */
 export function verdictOf(words: readonly string[], question: string): 'yes' | 'no' | undefined {
-  if (withoutPhrases(words, ASSENTS)?.length === 0) return 'yes';
-  if (withoutPhrases(words, DENIALS)?.length === 0) return 'no';
-  return echoes(words, question) ? 'yes' : undefined;
+  const asked = wordsOf(question);
+  const assents = phrasesFor(asked, ASSENTS, GOING_ON);
+  if (withoutPhrases(words, assents)?.length === 0) return 'yes';
+  if (withoutPhrases(words, phrasesFor(asked, DENIALS, LEAVING))?.length === 0) return 'no';
+  return echoes(words, question, assents) ? 'yes' : undefined;
+}
+
+/** Returns the phrases that are a verdict on the question. In an alternative, those in its words choose a part of it. */
+function phrasesFor(
+  asked: readonly string[],
+  phrases: ReadonlySet<string>,
+  ambiguous: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const words = new Set(asked);
+  const clear = words.isDisjointFrom(STOPPING) ? phrases : phrases.difference(ambiguous);
+  if (words.isDisjointFrom(ALTERNATIVE)) return clear;
+  return new Set([...clear].filter((phrase) => !phrase.split(' ').every((word) => words.has(word))));
 }
 
 /** Removes `phrases` and courtesies. Returns undefined if the words have none of `phrases`. */
@@ -74,16 +103,17 @@ function withoutPhrases(words: readonly string[], phrases: ReadonlySet<string>):
  * and beyond it only words of the question, pronouns and courtesies. A condition, number or negation makes it a reply
  * of its own.
  */
-function echoes(words: readonly string[], question: string): boolean {
+function echoes(words: readonly string[], question: string, assents: ReadonlySet<string>): boolean {
   const asked = wordsOf(question);
   if (
     asked.length === 0 ||
     asked.some((word) => NEGATION_WORDS.has(word)) ||
-    OPEN_QUESTION.test(asked[0] ?? '')
+    OPEN_QUESTION.test(asked[0] ?? '') ||
+    words.some((word) => DOUBTFUL_SIGN.test(word))
   )
     return false;
-  const assented = withoutPhrases(words, ASSENTS);
-  const rest = wordsOf((assented ?? withoutPhrases(['yes', ...words], ASSENTS) ?? words).join(' '));
+  const assented = withoutPhrases(words, assents);
+  const rest = wordsOf((assented ?? withoutPhrases(['yes', ...words], assents) ?? words).join(' '));
   if (rest.some((word) => LIMITING_WORDS.has(word) || /\p{N}/u.test(word))) return false;
   const verbs = verbsOf(asked, ENGLISH.test(asked.join(' ')));
   const isVerb = (word: string) => verbs.has(word) || verbs.has(stemOf(word));

@@ -14,17 +14,19 @@ const MEANINGFUL_PUNCTUATION = [
 ].join('|');
 const PUNCTUATION = new RegExp(String.raw`(${MEANINGFUL_PUNCTUATION})|\p{P}`, 'gu');
 const APOSTROPHES = new Set("'’");
+const QUESTION_END = /[?？؟][\p{P}\s]*$/u;
 
 /**
  * Unifies compatibility forms, case and white space. Removes apostrophes, and replaces other punctuation by a space
- * unless it is `MEANINGFUL_PUNCTUATION`.
+ * unless it is `MEANINGFUL_PUNCTUATION`. Keeps the question mark of a question.
  */
 function normalizeReply(text: string): string {
-  return normalForm(text, 'NFKC')
+  const normalized = normalForm(text, 'NFKC')
     .toLowerCase()
     .replaceAll(PUNCTUATION, (sign, meaningful?: string) => meaningful ?? (APOSTROPHES.has(sign) ? '' : ' '))
     .replaceAll(/\s+/gu, ' ')
     .trim();
+  return normalized !== '' && QUESTION_END.test(text) ? `${normalized}?` : normalized;
 }
 
 /** Matches a number with its sign, unit and separators. The marks before it are limited to keep matching linear. */
@@ -72,13 +74,14 @@ const WORDS_COMPARED_MAX = 400;
 /**
  * Returns what a reply says in the light of its question: `yes` or `no` for the known ways to say so, among them an echo
  * ("run them" to "Shall I run the tests?"), `option 2` for the ways to choose the second; for any other reply, its
- * normalized words. A long reply stays as it is: it recurs only as a copy, and normalizing hundreds of long replies
+ * normalized words, and so for a question ("ok?"). A long reply stays as it is: it recurs only as a copy, and normalizing hundreds of long replies
  * would hold up the process.
  */
 export function meaningOf(reply: string, question = ''): string {
   const trimmed = reply.trim();
   if (trimmed.length > WORDS_COMPARED_MAX) return trimmed;
   const text = normalizeReply(trimmed.replaceAll(/\p{EMod}|\ufe0f/gu, ''));
+  if (text.endsWith('?')) return text;
   return verdictOf(text.split(' '), question) ?? choiceOf(text, question) ?? text;
 }
 

@@ -125,6 +125,13 @@ describe('meaning of replies', () => {
       ['Which one?', 'the second', 'option 2'],
       ['Shall I?', '👍🏽', 'carry on'],
       ['Shall I?', 'no need', 'not now'],
+      ['Should I skip the slow tests?', 'yes', 'skip them'],
+      ['Should I skip the slow tests?', 'no', "don't"],
+      ['Shall I stop?', 'yes', 'stop'],
+      ['Shall I?', 'no', 'not yet'],
+      ['Soll ich?', 'nein', 'noch nicht'],
+      ['Je continue ?', 'oui', 'ouais'],
+      ['¿Sigo?', 'sí', 'claro que sí'],
     ] as const)
       assert.equal(meaningOf(one, question), meaningOf(other, question), other);
     for (const [question, reply] of [
@@ -136,6 +143,27 @@ describe('meaning of replies', () => {
       ['Shall I not run the tests?', 'run the tests'],
     ] as const)
       assert.notEqual(meaningOf(reply, question), 'yes', reply);
+    for (const asked of ['yes?', 'ok?', 'right?', 'klar ?', 'oui ?', 'go ahead？'])
+      assert.ok(!haveSameMeaning(asked, asked.replace(/ ?[?？]/u, ''), 'Shall I?'), asked);
+    for (const reply of ['yes 👎', 'ok ❌', '👍👎', 'yes, run them 🛑'])
+      assert.notEqual(meaningOf(reply, 'Shall I run the unit tests?'), 'yes', reply);
+    // A verdict by the words alone would be the opposite of what is meant.
+    for (const [question, reply, opposite] of [
+      ['Should I skip the tests?', 'skip it', 'no'],
+      ['Should I leave it?', 'leave it', 'no'],
+      ['Soll ich das weglassen?', 'lass das', 'no'],
+      ['¿Lo dejo?', 'déjalo', 'no'],
+      ['Do it now or skip it?', 'skip it', 'no'],
+      ['Shall I stop the server?', 'carry on', 'yes'],
+      ['Shall I abort?', 'go on', 'yes'],
+      ['Soll ich abbrechen?', 'mach weiter', 'yes'],
+      ['Dois-je arrêter ?', 'vas-y, continue', 'yes'],
+      ['¿Paro?', 'sigue', 'yes'],
+      ['Do you mind if I push?', 'go ahead', 'yes'],
+      ['Should I wait or continue?', 'continue', 'yes'],
+      ['Shall I continue or refactor first?', 'continue', 'yes'],
+    ] as const)
+      assert.notEqual(meaningOf(reply, question), opposite, `${question} ${reply}`);
     for (const nothing of ['', '?', '…', '- ', '"()"']) assert.equal(meaningOf(nothing), '');
   });
 });
