@@ -1,4 +1,4 @@
-import { CALL_ME } from '../../shared/domain/facts/topics.ts';
+import { CALL_ME, MY_TOPIC_IS_LIKE } from '../../shared/domain/facts/topics.ts';
 
 /** The kind of a lasting fact, and how people state such a fact about themselves. */
 type Pattern = readonly [kind: string, pattern: RegExp];
@@ -6,6 +6,13 @@ type Pattern = readonly [kind: string, pattern: RegExp];
 /** Matches statements about things that seldom change, such as a person's name or editor. */
 const LASTING_THING =
   /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
+
+/** A name: with a capital letter, or of a known tool. Neither an article nor a part of code: `useState`, `Page.tsx`. */
+const NAME = String.raw`(?:\p{Lu}[\p{L}\d]*|(?:p?npm|yarn|bun|pip|poetry|uv|bash|zsh|fish|n(?:eo)?vim|vim|emacs|nano|jest|vitest|mocha))(?![\p{L}\d(<_]|\.\p{L})`;
+
+/** Matches what replaces an earlier value, by patterns with `NAME` for names. */
+const changeOf = (...patterns: string[]) =>
+  new RegExp(`(?<!\\p{L})(?:${patterns.join('|').replaceAll('NAME', NAME)})`, 'u');
 
 const ENGLISH_PATTERNS: readonly Pattern[] = [
   [
@@ -50,7 +57,7 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
   ['preference', /\b(?:I|we) (?:now )?(?:use|don['’]t use|do not use|run(?! in\b)|write|deploy|indent)\b/i],
   [
     'preference',
-    /\b(?:I|we) (?:no longer (?:use|like|prefer|live|work|write|deploy|drink|eat)\b|do(?: not|n['’]t) (?:use|like|prefer|live|work|write|deploy|drink|eat)\b.+\bany ?more\b)/i,
+    /\bI(?:['’]m| am) no longer (?:an? )?(?:vegan|vegetarian)|\b(?:I|we) (?:no longer (?:use|like|prefer|live|work|write|deploy|drink|eat)\b|do(?: not|n['’]t) (?:use|like|prefer|live|work|write|deploy|drink|eat)\b.+\bany ?more\b)/i,
   ],
   [
     'preference',
@@ -63,7 +70,7 @@ const ENGLISH_PATTERNS: readonly Pattern[] = [
   ['identity', /\bI(?:['’]m| am) (?:now )?on (?!the\b|my\b|your\b|this\b)\p{Lu}\S* time\b/u],
   [
     'preference',
-    /\b(?:I|[Ww]e)(?:['’]ve| have)? (?:replaced|swapped) (?!the\b|it\b|that\b|this\b)\p{Lu}\S* (?:with|for|by) \p{Lu}/u,
+    /\b(?:I|[Ww]e)(?:['’]ve| have)? (?:replaced|swapped|ditched|dumped|traded|left) (?!the\b|it\b|that\b|this\b)\p{Lu}\S* (?:with|for|by) \p{Lu}|\b(?:I|[Ww]e)(?:['’]ve| have)? (?:relocated to|stopped using|given up|gave up) \p{Lu}[\p{L}\d]*(?![\p{L}\d(<_]|\.\p{L})/u,
   ],
   [
     'project',
@@ -93,8 +100,28 @@ const GERMAN_PATTERNS: readonly Pattern[] = [
     'habit',
     /\b(?:ich|wir) \p{L}+ nur (?:montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|am \p{L}+)\b/iu,
   ],
-  ['identity', /\b(?:ich heiße|ich heisse|mein name ist|nenn(?:t|e|en sie)? mich)\b/i],
-  ['identity', /\bich (?:wohne|lebe) in\b|\bich arbeite (?:als|bei)\b|\bich bin (?:vegan|vegetari)/i],
+  [
+    'identity',
+    /\b(?:ich hei(?:ß|ss)e (?!das\b|es\b|dich\b)|mein name ist\b|nenn(?:t|e|en sie)? mich (?!nicht\b))/i,
+  ],
+  [
+    'identity',
+    /\bich (?:wohne|lebe) (?:jetzt |nun |inzwischen |seit \S+ )?in\b|\bich arbeite (?:jetzt |nun |inzwischen |seit \S+ )?(?:als|bei)(?! dies)(?!\p{L})|\bich bin (?:vegan|vegetari)/iu,
+  ],
+  // What replaces an earlier value.
+  [
+    'identity',
+    /(?<!\p{L})(?:[Ii]ch bin|[Ww]ir sind) (?:[\p{L}\d]+ ){0,3}?nach \p{Lu}\S*(?: \S+){0,2} (?:um)?gezogen|(?<!\p{L})[Ii]ch habe bei \p{Lu}\S*(?: \p{Lu}\S*)? angefangen|(?<!\p{L})(?:[Ss]eit \S+ )?bin ich (?:jetzt )?bei (?:der |dem )?\p{Lu}\S*(?: \p{Lu}\S*)? (?:angestellt|beschäftigt)/u,
+  ],
+  [
+    'preference',
+    changeOf(
+      String.raw`(?:[Ii]ch bin|[Ww]ir sind) (?:von NAME )?(?:auf|zu) NAME (?:umgestiegen|gewechselt|migriert)(?!\p{L})`,
+      String.raw`(?:[Ii]ch habe|[Ww]ir haben) NAME (?:durch|gegen) NAME (?:ersetzt|abgelöst|(?:aus|ein)?getauscht)(?!\p{L})`,
+      String.raw`(?:[Ii]ch|[Ww]ir) (?:nutze|benutze|verwende)n? NAME nicht mehr(?!\p{L})`,
+      String.raw`(?:[Ii]ch|[Ww]ir) (?:schreiben?|arbeiten?|programmieren?|tippen?|surfen?) (?:\p{L}+ ){0,3}jetzt (?:in|mit) NAME`,
+    ),
+  ],
   [
     'constraint',
     /^(?:bitte )?(?:immer|nie|niemals)\b|^ab (?:jetzt|sofort)\b|\bbitte (?:immer|nie|niemals)\b/i,
@@ -114,6 +141,20 @@ const GERMAN_PATTERNS: readonly Pattern[] = [
 ];
 
 const FRENCH_PATTERNS: readonly Pattern[] = [
+  // What replaces an earlier value.
+  [
+    'identity',
+    /(?<!\p{L})(?:[Jj]['’]ai|[Nn]ous avons|[Oo]n a) (?:déménagé|emménagé) à \p{Lu}|(?<!\p{L})[Jj]e me suis installée? à \p{Lu}/u,
+  ],
+  [
+    'preference',
+    changeOf(
+      "(?:[Jj]['’]ai|[Nn]ous avons|[Oo]n a) (?:remplacé|troqué|abandonné|quitté|laissé tomber) NAME (?:par|contre|pour) NAME",
+      "(?:[Jj]e suis|[Nn]ous sommes|[Oo]n est) passée?s? (?:(?:de |d['’])NAME )?à NAME",
+      "(?:[Jj]['’]ai|[Nn]ous avons|[Oo]n a) (?:migré|basculé) (?:(?:de |d['’])NAME )?(?:vers|sur|à) NAME",
+      "(?:[Jj]e|[Nn]ous|[Oo]n) n['’]utilis(?:e|ons) plus NAME",
+    ),
+  ],
   [
     'identity',
     /\bje ne (?:mange|bois|fume) (?:pas|jamais)\b|\bje suis née? (?:à|en)(?!\p{L})|\bj['’]ai grandi (?:à|en)(?!\p{L})/iu,
@@ -127,10 +168,13 @@ const FRENCH_PATTERNS: readonly Pattern[] = [
     /\b(?:mon|ma|notre) (?:backend|frontend|site|service|api|produit|code|pipeline) (?:tourne (?:sur|avec)|est (?:écrite?|codée?) en)(?!\p{L})/iu,
   ],
   ['preference', /\b(?:je|nous) n['’]aim(?:e|ons) pas (?:les |l[ae] |l['’])/i],
-  ['identity', /\bje m['’]appelle\b|\bmon nom est\b|\bappelle(?:z)?[- ]moi\b/i],
   [
     'identity',
-    /\bj['’]habite\b|\bje vis à(?!\p{L})|\bje travaille (?:comme|chez|pour|en tant que)\b|\bje suis (?:végétari|végan|vegan)/iu,
+    /\bje m['’]appelle (?!pas\b)|\bmon nom est\b|\bappelle(?:z)?[- ]moi (?!pas\b|quand\b|si\b|dès\b)/i,
+  ],
+  [
+    'identity',
+    /\bj['’]habite\b|\bje vis (?:maintenant |désormais )?à(?!\p{L})|\bje travaille (?:maintenant |désormais )?(?:comme|chez|pour|en tant que)\b|\bje suis (?:végétari|végan|vegan)/iu,
   ],
   [
     'constraint',
@@ -152,6 +196,17 @@ const FRENCH_PATTERNS: readonly Pattern[] = [
 ];
 
 const SPANISH_PATTERNS: readonly Pattern[] = [
+  // What replaces an earlier value.
+  ['identity', /(?<!\p{L})(?:[Mm]e (?:mudé|he mudado)|[Nn]os (?:mudamos|hemos mudado)) a \p{Lu}/u],
+  [
+    'preference',
+    changeOf(
+      '(?:[Hh]e|[Hh]emos) (?:cambiado|pasado|migrado) (?:de NAME )?a NAME',
+      String.raw`(?:[Hh]e (?:sustituido|reemplazado|dejado|abandonado|cambiado)|[Hh]emos (?:sustituido|reemplazado|dejado|abandonado|cambiado)|[Dd]ejé|[Cc]ambié|[Ss]ustituí|[Rr]eemplacé|[Aa]bandoné) NAME (?:por|y ahora)(?!\p{L})`,
+      '[Yy]a no (?:uso|usamos|utilizo) NAME',
+      '[Aa]hora (?:uso|usamos|utilizo|navego|escribo|programo) (?:con |en )?NAME',
+    ),
+  ],
   [
     'identity',
     /^(?:yo )?no (?:como|bebo|tomo|fumo) (?!antes|pens|esper|en\b|el\b|la\b|lo\b|un|t[úu]\b|yo\b|otr|est|es[aeo])\p{L}+|\b(?:nací|crecí) en\b/iu,
@@ -165,7 +220,10 @@ const SPANISH_PATTERNS: readonly Pattern[] = [
     /\b(?:mi|nuestr[oa]) (?:backend|frontend|web|sitio|servicio|api|producto|código|pipeline) (?:corre (?:en|con)|está escrit[oa] en)\b/i,
   ],
   ['identity', /\bme llamo\b|\bmi nombre es\b|\bll[áa]mame\b/i],
-  ['identity', /\bvivo en\b|\btrabajo (?:como|para)\b|\bsoy (?:vegan|vegetarian)/i],
+  [
+    'identity',
+    /\b(?:ahora )?(?:vivo (?:ahora )?en|trabajo (?:ahora )?(?:como|para))\b|\bsoy (?:vegan|vegetarian)/i,
+  ],
   ['constraint', /^por favor,? (?:siempre|nunca)\b|^de ahora en adelante\b/i],
   [
     'habit',
@@ -174,7 +232,7 @@ const SPANISH_PATTERNS: readonly Pattern[] = [
   ['preference', /\b(?:prefiero|preferimos|odio|detesto|me gustan?|me encantan?|evito)\b/i],
   [
     'preference',
-    /\b(?:uso|usamos|utilizo|utilizamos) (?:[\p{L}-]+ ){1,4}(?:como|en lugar|en vez)\b|\b(?:mi|nuestro|nuestra) (?:[\p{L}-]+ )?(?:editor|navegador|terminal|favorit[oa]|preferid[oa]) es\b/iu,
+    /\b(?:uso|usamos|utilizo|utilizamos) (?:[\p{L}-]+ ){1,4}(?:como|en lugar|en vez)\b|\b(?:mi|nuestro|nuestra) (?:[\p{L}-]+ )?(?:editor|navegador|terminal|favorit[oa]|preferid[oa]) (?:ahora |ya no )?es\b/iu,
   ],
 ];
 
@@ -187,6 +245,7 @@ const LASTING_PATTERNS: readonly Pattern[] = [
 
 /** Patterns of sentences that state nothing lasting: about the moment or a single event, questions, suppositions. */
 const PASSING_PATTERNS = [
+  MY_TOPIC_IS_LIKE,
   // Words that point at something at hand ("above"), or tell of the past ("habe nie").
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,

@@ -14,6 +14,18 @@ export const COMMON_WORDS = wordSet(`
   instead rather than longer before more most almost while when where who which what home main mainly favourite favorite
   new own because since mind here good better best code`);
 
+/** The like in German, French and Spanish, for the words of a value. Without marks, as `wordsOf` returns words. */
+const COMMON_WORDS_ABROAD = wordSet(`
+  ich wir mein meine meinen meinem meiner unser unsere unseren unserem ist sind bin habe haben der die das den dem ein eine einen
+  einem einer bei als auf zu nach von mit fur im am und seit jetzt nun inzwischen mehr immer gern gerne nur heiße heisse heißt
+  wohne wohnen lebe leben arbeite nutze nutzen benutze benutzen verwende verwenden bevorzuge gezogen umgezogen umgestiegen
+  gewechselt ersetzt abgelost getauscht durch gegen angefangen angestellt
+  je d j l m n s t qu ai nous avons suis sommes est sont mon ma mes notre nos la les des du le un une en et au aux chez comme pour par contre vers
+  maintenant desormais depuis toujours plus utilise utilisons prefere habite vis travaille appelle passe passee passes migre
+  demenage emmenage remplace abandonne quitte troque laisse tomber nom
+  yo mi mis nuestro nuestra es son el los las una y con para por como ahora desde siempre ya de uso usamos utilizo vivo trabajo
+  llamo nombre prefiero hemos cambiado pasado migrado mude mudamos mudado nos dejado deje sustituido reemplazado cambie`);
+
 const STEM_CHARS = 5;
 
 /** Returns the first letters of a word, so that its inflected forms count as the same word. */
@@ -31,7 +43,15 @@ const GIVEN_UP_PHRASES = [
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
   /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over(?! to\b)|not(?! (?:only|just)\b))\b[^,.;!?]*/gi,
   /\bdon['’]t\b[^,.;!?]*\bany ?more\b/gi,
-  /\b(?:replac(?:e|es|ed|ing)|swapped|dropped|quit)\s+\S+/gi,
+  /\b(?:replac(?:e|es|ed|ing)|swapped|dropped|quit|ditched|dumped|traded|left(?= \S+ for\b))\s+\S+/gi,
+  // German, French, Spanish
+  /(?<!\p{L})von\s+\S+\s+(?=(?:auf|zu|nach)\s)/giu,
+  /(?<!\S)\S+\s+(?=(?:durch|gegen)\s+\S+\s+(?:ersetzt|abgelöst|(?:aus|ein)?getauscht)(?!\p{L}))/giu,
+  /(?<!\S)\S+\s+(?:nicht|kein\p{L}*) mehr(?!\p{L})|(?<!\p{L})statt(?: \S+)?/giu,
+  /(?<!\p{L})(?:de\s+|d['’])\S{1,40}\s+(?=(?:à|vers|sur|chez|a|por)\s)/giu,
+  /(?<!\p{L})(?:remplacé|abandonné|quitté|troqué|lâché|laissé tomber)\s+\S+|(?<!\p{L})au lieu d(?:e |['’])\S{1,40}/giu,
+  /(?<=\bn(?:e |['’])\p{L}+ )plus\s+\S+/giu,
+  /(?<!\p{L})(?:(?:sustituido|reemplazado|abandonado|dejado|sustituí|reemplacé|abandoné|dejé)\s+\S+|cambi(?:ado|é)\s+(?!de\b|a\b)\S+|ya no\s[^,.;!?]*|en (?:vez|lugar) de\s+\S+)/giu,
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
 
@@ -72,7 +92,7 @@ export function meaningfulWordsIn(text: string): string[] {
 }
 
 export const CHANGE_WORDS =
-  /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced|swapped)\b/i;
+  /\b(?:now|switch(?:ed)?|moved|relocated|changed|gone|migrated|instead|no longer|any ?more|replaced|swapped|ditched|dumped|traded|stopped|left(?= \S+ for\b))\b|(?<!\p{L})(?:jetzt|inzwischen|(?:nicht|kein\p{L}*) mehr|(?:um)?gezogen|umgestiegen|gewechselt|ersetzt|abgelöst|getauscht|maintenant|désormais|passée?s?|migré|déménagé|emménagé|remplacé|abandonné|quitté|troqué|laissé tomber|ahora|ya no|cambi(?:ado|é)|pasado|migrado|sustituido|reemplazado|abandonado|dejado|dejé|mudé|mudado|mudamos)(?!\p{L})|\bn(?:e |['’])\p{L}+ plus\b/iu;
 
 /**
  * Reports whether two statements give the slot the same value. All words of one statement must be in the other, in the
@@ -95,16 +115,33 @@ function haveSameOrder(one: ReadonlySet<string>, other: ReadonlySet<string>): bo
   return commonIn(one) === commonIn(other);
 }
 
+/** Words of German, French and Spanish that name the topic of a slot. */
+const TOPIC_WORDS_ABROAD: Readonly<Record<string, string>> = {
+  'tool.browser': 'navigateur navegador',
+  'tool.database': 'datenbank base données datos',
+  'tool.editor': 'éditeur',
+  'tool.package_manager': 'paketmanager gestionnaire paquets gestor paquetes',
+  'environment.system': 'betriebssystem système exploitation sistema operativo',
+};
+
+function topicStemsOf(slot: string): Set<string> {
+  return new Set(wordsOf(`${slot} ${TOPIC_WORDS_ABROAD[slot] ?? ''}`).map(stemOf));
+}
+
 export function valueWordsIn(text: string, slot: string): Set<string> {
-  const topic = new Set(wordsOf(slot).map(stemOf));
-  const words = wordsOf(withoutGivenUpPhrases(text)).filter((word) => !COMMON_WORDS.has(word));
+  const topic = topicStemsOf(slot);
+  const words = wordsOf(withoutGivenUpPhrases(text)).filter(
+    (word) => !COMMON_WORDS.has(word) && !COMMON_WORDS_ABROAD.has(word),
+  );
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
 /** Common words that `specificWordsIn` keeps, since a person who no longer uses something may still like it. */
 const LIKING_WORDS = wordSet('like likes liked love loves');
 
-const GIVING_UP_WORDS = wordSet('replace replaces replaced replacing swapped dropped quit');
+const GIVING_UP_WORDS = wordSet(
+  'replace replaces replaced replacing swapped dropped quit ditched dumped traded left',
+);
 
 /** Returns `npm` for `moved from npm to pnpm`, and nothing for a mere preference for one thing over another. */
 export function givenUpValuesIn(text: string): Set<string>[] {
@@ -139,11 +176,15 @@ export function statedValueOf(text: string, slot: string | null): Set<string> {
   return isNegated(left) ? new Set() : specificWordsIn(left, slot);
 }
 
+/** `J’utilise` has two words, but `don’t` has one. */
+const ELISION = /(?<=(?<!\p{L})(?:[djlmnst]|qu))['’](?=\p{L}{2})/giu;
+
 /** Returns the words of a text, without `COMMON_WORDS` (except words for liking), negations and words of the slot. */
 export function specificWordsIn(text: string, slot: string | null): Set<string> {
-  const topic = new Set(wordsOf(slot ?? '').map(stemOf));
-  const isCommon = (word: string) => COMMON_WORDS.has(word) && !LIKING_WORDS.has(word);
-  const words = wordsOf(text.replaceAll(/['’]/g, ''));
+  const topic = topicStemsOf(slot ?? '');
+  const isCommon = (word: string) =>
+    (COMMON_WORDS.has(word) && !LIKING_WORDS.has(word)) || COMMON_WORDS_ABROAD.has(word);
+  const words = wordsOf(text.replaceAll(ELISION, ' ').replaceAll(/['’]/g, ''));
   return new Set(
     words.filter((word) => !isCommon(word) && !NEGATION_WORDS.has(word) && !topic.has(stemOf(word))),
   );

@@ -56,7 +56,14 @@ const VERB_STEM_CHARS = 6;
 /** So many meaningful words make a statement, whatever verb joins them. */
 const TELLING_WORDS = 3;
 
-export function wordingForms(text: string): string[] {
+/** Says since when something holds, which makes no other value: `I live in Vienna since 2019`. */
+const SINCE = /(?<!\p{L})(?:since|seit|depuis|desde) (?:(?:\p{L}+ )?\d{1,4}|\p{L}+)(?![\p{L}\d])\s?/giu;
+/** A number whose groups people separate as they like: `555 1234`, `555-1234`. */
+const LONG_NUMBER = /\d[\d ()./-]{5,}\d/g;
+const joinNumbers = (text: string) => text.replaceAll(LONG_NUMBER, (number) => number.replaceAll(/\D/g, ''));
+
+export function wordingForms(said: string): string[] {
+  const text = joinNumbers(said);
   const words = meaningfulWordsIn(text);
   const details = [...detailsOf(text)].sort();
   const left = meaningfulWordsIn(withoutGivenUpPhrases(text));
@@ -76,7 +83,8 @@ function shortFormOf(text: string): string {
 /** Values of more words have no parts. */
 const VALUE_WORDS_MAX = 8;
 
-function valuesOf({ text, slot }: Stated): { whole: string; parts: string[] }[] {
+function valuesOf({ text: said, slot }: Stated): { whole: string; parts: string[] }[] {
+  const text = joinNumbers(said).replaceAll(SINCE, '');
   const slots = new Set([slot, slotOf(text)].filter((one) => one !== null));
   const details = [...detailsOf(withoutGivenUpPhrases(text))].sort().join(' ');
   return [...slots].flatMap((name) => {

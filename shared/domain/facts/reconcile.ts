@@ -128,11 +128,14 @@ function isSameSlot(a: { slot: string | null }, b: { slot: string | null }): boo
   return a.slot !== null && a.slot === b.slot;
 }
 
-/** Reports whether both fill the same slot, although only one of them names a slot. */
+/**
+ * Reports whether both fill the same slot, although a model has named that of only one of them. Without a model, a
+ * sentence without a slot states no value: `My editor is slow`.
+ */
 function fillUnnamedSlot(statement: Statement, fact: KnownFact): boolean {
-  const slot = statement.slot ?? fact.slot;
-  const isUnnamed = statement.slot === null || fact.slot === null;
-  return slot !== null && isUnnamed && isOtherValue(statement.text, fact.text, slot);
+  const [unnamed, { slot }] = statement.slot === null ? [statement, fact] : [fact, statement];
+  const isForgotten = unnamed.slot === null && unnamed.origin === 'model';
+  return slot !== null && isForgotten && isOtherValue(statement.text, fact.text, slot);
 }
 
 export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {

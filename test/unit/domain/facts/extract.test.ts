@@ -35,6 +35,30 @@ describe('pattern extraction', () => {
       'We never deploy on Fridays.': null,
       'I never use the browser at night.': null,
       'I like replies with a table.': null,
+      'I use tabs in my editor.': null,
+      'I write shell scripts for work.': null,
+      'I use Chrome as my test browser.': 'own.test_browser',
+      'I live in a flat with two rooms.': null,
+      'I work at night.': null,
+      'I always work for money.': null,
+      'Mein Name ist Ada Lovelace.': 'identity.name',
+      'Ich wohne jetzt in Graz.': 'identity.city',
+      'Ich wohne in einer WG.': null,
+      'Wir sind im Mai nach Passau gezogen.': 'identity.city',
+      'Ich arbeite bei Miele.': 'identity.employer',
+      'Ich arbeite bei offenem Fenster.': null,
+      'Ich benutze Vim als Editor.': 'tool.editor',
+      'Ich bin auf Vivaldi umgestiegen.': 'tool.browser',
+      'J’habite à Nantes.': 'identity.city',
+      'J’habite à deux pas de la gare.': null,
+      'Je travaille chez Airbus.': 'identity.employer',
+      'Mon éditeur est Zed.': 'tool.editor',
+      'J’ai abandonné npm pour pnpm.': 'tool.package_manager',
+      'Ahora vivo en Gijón.': 'identity.city',
+      'Vivo en pareja.': null,
+      'Trabajo para Indra.': 'identity.employer',
+      'Uso Firefox como navegador.': 'tool.browser',
+      'He cambiado de Firefox a Brave.': 'tool.browser',
     };
     for (const [sentence, slot] of Object.entries(slots)) {
       const [statement, ...others] = statementsIn(row(`Hello there. ${sentence} Thanks!`));
@@ -47,7 +71,7 @@ describe('pattern extraction', () => {
     }
   });
 
-  it('pattern extraction splits an English sentence about several topics into a statement each, and splits no other sentence', () => {
+  it('pattern extraction splits a sentence about several topics into a statement each, and splits no other sentence', () => {
     const halves: Record<string, [text: string, slot: string | null][]> = {
       'My name is Kat Smith and I work at Acme.': [
         ['My name is Kat Smith', 'identity.name'],
@@ -59,7 +83,10 @@ describe('pattern extraction', () => {
         ['I live in Kiel', 'identity.city'],
         ['I use Zed as my editor.', 'tool.editor'],
       ],
-      'Ich heiße Kat und ich wohne in Kiel.': [['Ich heiße Kat und ich wohne in Kiel.', null]],
+      'Ich heiße Kat und ich wohne in Kiel.': [
+        ['Ich heiße Kat', 'identity.name'],
+        ['ich wohne in Kiel.', 'identity.city'],
+      ],
       'I live in Trinidad and Tobago.': [['I live in Trinidad and Tobago.', 'identity.city']],
       'My editor is vim and I edit my code in vim only.': [
         ['My editor is vim and I edit my code in vim only.', 'tool.editor'],
@@ -123,6 +150,14 @@ describe('pattern extraction', () => {
       'My editor is not Vim.',
       'I always confuse tar and zip.',
       'I moved to the last chapter.',
+      'My browser is open.',
+      'My editor is frozen.',
+      'My project is on fire.',
+      'My name is on the list.',
+      'Call me a taxi please.',
+      'Je m’appelle pas Tom.',
+      'Nenn mich nicht Tom.',
+      'Ich heiße das nicht gut.',
     ])
       assert.deepEqual(texts(content), [], content);
   });
@@ -230,6 +265,13 @@ describe('pattern extraction', () => {
       'Always show all choices for the current selection.',
       'I have Docker here but I need to sign in now, only to see the images.',
       'We love open source and you’re encouraged to contribute.',
+      'Ich habe Zeile 3 durch Zeile 5 ersetzt.',
+      'Ich nutze die Variable nicht mehr.',
+      'J’ai remplacé useState par useReducer.',
+      'Je suis passé à la suite.',
+      'He cambiado div por span.',
+      'Ahora uso el nuevo hook.',
+      'I stopped using Header.tsx.',
     ])
       assert.deepEqual(texts(content), [], content);
     for (const content of [

@@ -151,6 +151,16 @@ describe('reconciling', () => {
       ['I don’t like coffee anymore.', 'I like coffee.'],
       ['I never use Docker.', 'I use Docker.'],
       ['I now use Docker.', 'I do not use Docker.'],
+      ['I ditched Zsh for Nushell.', 'My shell is Zsh.', 'environment.shell'],
+      ['I stopped using Firefox.', 'I use Firefox as my browser.', 'tool.browser'],
+      ['Ich habe npm durch pnpm ersetzt.', 'Ich benutze npm als Paketmanager.', 'tool.package_manager'],
+      ['Ich bin von KeePass zu Bitwarden gewechselt.', 'Ich nutze KeePass als Tresor.', 'own.tresor'],
+      ['Ich nutze Slack nicht mehr.', 'Ich nutze Slack als Chat.', 'own.chat'],
+      ['J’ai remplacé Atom par Zed.', 'J’utilise Atom comme éditeur.', 'tool.editor'],
+      ['Je suis passée de Firefox à Brave.', 'Mon navigateur est Firefox.', 'tool.browser'],
+      ['Je n’utilise plus Slack.', 'J’utilise Slack comme chat.', 'own.chat'],
+      ['He dejado Firefox', 'Uso Firefox como navegador.', 'tool.browser'],
+      ['He sustituido npm por pnpm.', 'Uso npm como gestor de paquetes.', 'tool.package_manager'],
       ['Never uses npm as package manager', 'Always uses npm as package manager', 'tool.package_manager'],
     ];
     for (const [change, old, slot] of changes) {
@@ -174,6 +184,9 @@ describe('reconciling', () => {
       ['I love Vim.', 'I no longer use Vim, I use Helix now.'],
       ['We have switched over to Helix.', 'We use Helix.'],
       ['I now use not only npm.', 'I use npm.'],
+      ['Ich fahre von Kiel nach Hamburg.', 'Ich wohne in Kiel.'],
+      ['Je vais de Lyon à Paris.', 'J’habite à Lyon.'],
+      ['Voy de Bilbao a Madrid.', 'Vivo en Bilbao.'],
     ] as const)
       assert.deepEqual(
         reconcile(statement({ text: change, slot: null }), [fact({ text: old, slot: null })]),
@@ -203,6 +216,10 @@ describe('reconciling', () => {
       const decision = reconcile(statement({ text, slot: null }), [fact({ text: known, slot })]);
       assert.deepEqual(decision, { outcome: 'new', supersedes: [] }, text);
     }
+    // Found without a model: what it states has no slot because it is no value.
+    const slow = statement({ text: 'Mein Editor ist langsam', slot: null, origin: 'extractive' });
+    const vim = fact({ text: 'Mein Editor ist Vim', slot: 'tool.editor', origin: 'extractive' });
+    assert.deepEqual(reconcile(slow, [vim]), { outcome: 'new', supersedes: [] });
   });
 
   it('a statement that is older than a contradicting fact is stored as superseded', () => {
