@@ -1,6 +1,7 @@
 /** Parts of `npm run bench quality PART -- …`; each reads its own options. */
 const PARTS: Record<string, () => Promise<unknown>> = {
   background: () => import('./typing/background.ts'),
+  ended: () => import('./ended-facts.ts'),
   facts: () => import('./facts.ts'),
   fishing: () => import('./fish.ts'),
   forgetting: () => import('./forgetting.ts'),

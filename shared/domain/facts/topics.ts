@@ -136,7 +136,7 @@ export function topicOf(sentence: string): { slot: string; kind: string } | unde
 
 /** Phrases in which a sentence names its own topic: `My favourite colour is green`, `I use Vim as my editor`. */
 const MY_TOPIC_IS =
-  /(?<!\p{L})(?:[Mm]y|[Oo]ur) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b|(?<!\p{L})(?:[Mm]eine?|[Uu]nsere?|[Mm]on|[Mm]a|[Nn]otre|[Mm]i|[Nn]uestr[oa]) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:ist|est|es)(?: (?:jetzt|nun|seit \S+|maintenant|désormais|ahora))? (?=(?:der|die|das|eine?|le|la|el|une?|una)(?!\p{L})|l['’]|[\p{Lu}\p{N}])/u;
+  /(?<!\p{L})(?:[Mm]y|[Oo]ur) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b|(?<!\p{L})(?:[Mm]eine?|[Uu]nsere?|[Mm]on|[Mm]a|[Nn]otre|[Mm]i|[Nn]uestr[oa]) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:ist|est|es)(?: (?:jetzt|nun|seit \S+|maintenant|désormais|ahora))? (?=(?:der|die|das|eine?|le|la|el|une?|una)(?!\p{L})|l['’]|\S{0,20}[\p{Lu}\p{N}])/u;
 const AS_MY_TOPIC =
   /(?<!\p{L})as (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)|(?<!\p{L})(?:nutzen?|benutzen?|verwenden?) \S+ als ([\p{L}-]+)|(?<!\p{L})(?:utilise|utilisons) \S+ comme ((?:[\p{L}-]+ de )?[\p{L}-]+)|(?<!\p{L})(?:uso|usamos|utilizo|utilizamos) \S+ como ((?:[\p{L}-]+ de )?[\p{L}-]+)/iu;
 const UNSPECIFIC_WORD =
