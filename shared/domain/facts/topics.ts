@@ -187,7 +187,8 @@ export function slotOf(sentence: string): string | null {
   if (known === undefined) return named === undefined ? null : `own.${named}`;
   if (!ALWAYS_A_VALUE.test(known) && !statesValue(sentence)) return null;
   // Somebody may have a test browser beside the browser.
-  return named?.endsWith(`_${known.slice(known.indexOf('.') + 1)}`) ? `own.${named}` : known;
+  const isOneOfSeveral = known.startsWith('tool.') && named?.endsWith(`_${known.slice('tool.'.length)}`);
+  return isOneOfSeveral ? `own.${named}` : known;
 }
 
 function namedTopicIn(sentence: string): string | undefined {

@@ -38,6 +38,7 @@ describe('pattern extraction', () => {
       'I use tabs in my editor.': null,
       'I write shell scripts for work.': null,
       'I use Chrome as my test browser.': 'own.test_browser',
+      'My operating system is Fedora.': 'environment.system',
       'I live in a flat with two rooms.': null,
       'I work at night.': null,
       'I always work for money.': null,
