@@ -1,3 +1,4 @@
+import { NEGATION_WORDS } from '../../text/details.ts';
 import { wordSet, wordsOf } from '../../text/words.ts';
 
 /** What a prompt asks. */
@@ -99,16 +100,31 @@ function refersToReport(question: string): boolean {
   );
 }
 
-const ENGLISH_DEED =
-  /\b(?:shall|should|may|can|could|must) (?:i|we) (\p{L}+)|\b(?:want|like|need) me to (\p{L}+)/u;
-const GERMAN_DEED = /\b(?:soll|sollen|darf|kann) (?:ich|wir) .*?(\p{L}+)$/u;
+const DEEDS = [
+  /\b(?:shall|should|may|can|could|must) (?:i|we) (\p{L}+)|\b(?:want|like|need) me to (\p{L}+)/u,
+  /\b(?:like|want|ready|ok|okay|fine|good|safe|time) to (\p{L}+)|\b(?:ok|okay|fine|alright) if (?:i|we) (\p{L}+)/u,
+  /\b(?:soll|sollen|darf|kann|mochtest|mochten|willst|wollen) (?:ich|wir|du|sie) .*?(\p{L}+)$/u,
+  /\b(?:(?:dois|puis|peux|vais) je|je (?:dois|peux|vais)|faut il) (?:l |l[ae]s? )?(\p{L}+)|(?:^|\bque )(?:je|on|nous) (?!dois|peux|vais)(?:l |l[ae]s? )?(\p{L}+)/u,
+  /\b(?:quieres|quiere|deseas|desea) que (\p{L}+)|\b(?:debo|puedo|podemos|quieres|quiere|deseas|desea) (\p{L}+)/u,
+];
 const ADVERBS = /\b(?:also|now|just|still|then|already|please)\b /gu;
+/** First words of a question that are no deed. */
+const NO_DEED = wordSet(`
+  ok okay right good great fine ready sure yes no done what which who whose where when why how
+  was welche welcher welches wer wo wann warum wie qui quel quelle quels quelles comment pourquoi quand cual quien cuando como`);
 
 /**
- * Returns the verb of what the agent offers to do, in English and German. Questions that differ only in it are alike in
+ * Returns the verb of what the agent offers to do, with the negations beside it: "run", "run without". A question that
+ * begins with no other word begins with the verb: "Enable the cache?". Questions that differ only in it are alike in
  * their words, but not in what a yes agrees to.
  */
 export function deedIn(question: string): string | undefined {
-  const words = wordsOf(question).join(' ').replaceAll(ADVERBS, '');
-  return (ENGLISH_DEED.exec(words) ?? GERMAN_DEED.exec(words))?.slice(1).find((word) => word !== undefined);
+  const words = wordsOf(wordsOf(question).join(' ').replaceAll(ADVERBS, ''));
+  const said = words.join(' ');
+  const named = DEEDS.map((deed) => deed.exec(said)).find((found) => found !== null);
+  const first = words.slice(0, 1).find((word) => !isNoDeed(word));
+  const verb = named?.slice(1).find((word) => word !== undefined) ?? first;
+  return verb && [verb, ...words.filter((word) => NEGATION_WORDS.has(word))].join(' ');
 }
+
+const isNoDeed = (word: string) => NO_DEED.has(word) || GRAMMAR.has(word) || REFERENCES.has(word);

@@ -28,7 +28,7 @@ const RISKY_WORDS = [
   String.raw`\b(?:merg|push|fusion|zusammenfuhr)\w*\b${SAME_CLAUSE}\b${SHARED_BRANCH}|\b${SHARED_BRANCH}${SAME_CLAUSE}\b(?:merg|push|zusammenfuhr)\w*|\bmerg(?:e[sd]?|ing) (?:#?\d|${SAME_CLAUSE}\b(?:pull request|merge request|pr|mr|branch)\b)`,
   '(?:смерж|слить|влить)|合并到|合併到|合并进|マージ|병합',
   // Sending to people
-  String.raw`\b(?:send|forward|resend)(?:s|ing)?\b${SAME_CLAUSE}\b(?:${MESSAGES}|${PEOPLE})\b|\b(?:e-?mail|mail|text|message|write|reply|tell|notify|inform|invite|announce)(?:ing)?\b (?:it |this |that |back )?(?:to )?(?:all |the |every |our |your |my |new ){0,3}${PEOPLE}\b`,
+  String.raw`\b(?:send|forward|resend)(?:s|ing)?\b${SAME_CLAUSE}\b(?:${MESSAGES}|${PEOPLE})\b|\b(?:send|forward)(?:s|ing)? (?:it|this|that|them) (?:over |on |off )?to (?!(?:the|an?|std(?:out|err|in)|localhost|dev|tests?|port|null)\b)\p{L}|\b(?:e-?mail|mail|text|message|write|reply|tell|notify|inform|invite|announce)(?:ing)?\b (?:it |this |that |back )?(?:to )?(?:all |the |every |our |your |my |new ){0,3}${PEOPLE}\b`,
   String.raw`\b(?:ver|ab|zu)?(?:schick|send)(?:e[nt]?)\b|\bbenachrichtig|\benvo(?:ie[rz]?|yer|yez)\b|\benvi(?:o|ar|a|amos)\b|\binvi(?:o|are|amo)\b|\bmand(?:o|ar|are)\b|\b(?:verstu|stuur|sturen)|\bwys(?:l|yl)|\bskicka|\bodesl|\bposl(?:at|i)|\bkuldj|\btrimit|\bgonder|\blahet|\bkirim|\bgui (?:thu|e-?mail|tin)`,
   'отправ|разосл|надісл|στειλ|אשלח|לשלוח|ارسل|أرسل|ابعث|भेज|ส่ง(?:อีเมล|ข้อความ)|发送|發送|群发|寄给|送信|送りま|보내|보낼|발송',
   // Paying, ordering and cancelling

@@ -70,6 +70,28 @@ describe('support of a reply', () => {
     );
   });
 
+  it('a yes to one deed supports no other, however alike the questions are, in four languages', () => {
+    const pairs = [
+      ['Is it ok to skip the slow tests?', 'Is it ok to fix the slow tests?'],
+      ['Ready to open the pull request?', 'Ready to close the pull request?'],
+      ['Enable caching for the API?', 'Disable caching for the API?'],
+      ['Run the unit tests?', 'Skip the unit tests?'],
+      ['Shall I run the tests with coverage?', 'Shall I run the tests without coverage?'],
+      ['Möchtest du die Tests behalten?', 'Möchtest du die Tests verwerfen?'],
+      ['Dois-je activer le cache ?', 'Dois-je désactiver le cache ?'],
+      ['Je garde la branche de test ?', 'Je ferme la branche de test ?'],
+      ['Est-ce que je dois garder les tests ?', 'Est-ce que je dois ignorer les tests ?'],
+      ['¿Activo la caché de la API?', '¿Desactivo la caché de la API?'],
+      ['¿Quieres que abra el puerto?', '¿Quieres que cierre el puerto?'],
+    ] as const;
+    const others = pairs.flatMap(([prompt]) => repliesTo('yes', prompt));
+    for (const [prompt, other] of pairs) {
+      const precedents = new Precedents([...others, ...repliesTo('yes', ...times(8, prompt))], []);
+      assert.ok(precedents.supportFor(prompt)('yes').supported, prompt);
+      assert.ok(!precedents.supportFor(other)('yes').supported, other);
+    }
+  });
+
   it('replies to routine prompts do not support replies about irreversible actions', () => {
     const routine = ROUTINE.flatMap((prompt) => repliesTo('yes', ...times(10, prompt)));
     const precedents = new Precedents(
