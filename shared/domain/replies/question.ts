@@ -107,6 +107,8 @@ const DEEDS = [
   /\b(?:(?:dois|puis|peux|vais) je|je (?:dois|peux|vais)|faut il) (?:l |l[ae]s? )?(\p{L}+)|(?:^|\bque )(?:je|on|nous) (?!dois|peux|vais)(?:l |l[ae]s? )?(\p{L}+)/u,
   /\b(?:quieres|quiere|deseas|desea) que (\p{L}+)|\b(?:debo|puedo|podemos|quieres|quiere|deseas|desea) (\p{L}+)/u,
 ];
+/** `¿Ejecuto …?` and `¿Quieres que ejecute …?` offer the same. */
+const VERB_ENDING = /(?<=\p{L}{2})(?:[aei]r|en|es|ez|[aeo])$/u;
 const ADVERBS = /\b(?:also|now|just|still|then|already|please)\b /gu;
 /** First words of a question that are no deed. */
 const NO_DEED = wordSet(`
@@ -124,7 +126,9 @@ export function deedIn(question: string): string | undefined {
   const named = DEEDS.map((deed) => deed.exec(said)).find((found) => found !== null);
   const first = words.slice(0, 1).find((word) => !isNoDeed(word));
   const verb = named?.slice(1).find((word) => word !== undefined) ?? first;
-  return verb && [verb, ...words.filter((word) => NEGATION_WORDS.has(word))].join(' ');
+  return (
+    verb && [verb.replace(VERB_ENDING, ''), ...words.filter((word) => NEGATION_WORDS.has(word))].join(' ')
+  );
 }
 
 const isNoDeed = (word: string) => NO_DEED.has(word) || GRAMMAR.has(word) || REFERENCES.has(word);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { deedIn } from '../../../../shared/domain/replies/question.ts';
 import { type PersonDecision, Precedents } from '../../../../shared/domain/replies/support.ts';
 import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
@@ -90,6 +91,17 @@ describe('support of a reply', () => {
       assert.ok(precedents.supportFor(prompt)('yes').supported, prompt);
       assert.ok(!precedents.supportFor(other)('yes').supported, other);
     }
+  });
+
+  it('a deed is the same in another form of the question and of its verb', () => {
+    for (const [prompt, other] of [
+      ['Shall I run the tests?', 'Run the tests?'],
+      ['Soll ich die Tests ausführen?', 'Möchtest du, dass ich die Tests ausführe?'],
+      ['Je lance les tests ?', 'Dois-je lancer les tests ?'],
+      ['¿Ejecuto las pruebas?', '¿Quieres que ejecute las pruebas?'],
+    ] as const)
+      assert.equal(deedIn(prompt), deedIn(other), other);
+    assert.equal(deedIn('Which port?'), undefined);
   });
 
   it('replies to routine prompts do not support replies about irreversible actions', () => {
