@@ -28,6 +28,11 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
       what: `${variable} leads to a pooler, which refuses our settings of a session (${message})`,
       toDo: 'set DATABASE_DIRECT_URL to PostgreSQL itself',
     };
+  if (isTlsFault(code, message))
+    return {
+      what: `no TLS with the database (${message})`,
+      toDo: `correct sslmode, or sslrootcert, in ${variable}`,
+    };
   if (code === TOO_MANY_CONNECTIONS)
     return {
       what: `the database has no connection left (${message})`,
@@ -50,4 +55,9 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
     return { what: 'the database is not up to date', toDo: 'run `npm run migrate`' };
   if (isFromPostgres(error)) return { what: `the database refused (${message})`, toDo: `check ${variable}` };
   return { what: message, toDo: 'check the settings' };
+}
+
+/** Codes are those of OpenSSL's verification; pg has none for a server that has no TLS. */
+function isTlsFault(code: string, message: string): boolean {
+  return /CERT|^ERR_(SSL|TLS)|^UNABLE_TO_/.test(code) || message.includes('does not support SSL');
 }

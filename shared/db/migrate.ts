@@ -6,6 +6,7 @@ import { isSerializationConflict } from './faults.ts';
 import { installFunctions } from './functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
 import { ormOptions } from './orm.ts';
+import { useTlsOf } from './pool.ts';
 
 /**
  * Shorter than the lock timeouts of the service's statements: while a migration waits for the lock on a table, all
@@ -62,7 +63,11 @@ export async function migrateDatabase({
       ...ormOptions(directUrl),
       // One session, so that a setting made by a migration without a transaction holds for all of its statements.
       pool: { min: 0, max: 1 },
-      driverOptions: { lock_timeout: LOCK_TIMEOUT_MS, application_name: APPLICATION_NAME },
+      driverOptions: {
+        lock_timeout: LOCK_TIMEOUT_MS,
+        application_name: APPLICATION_NAME,
+        onPoolCreated: (pool: pg.Pool) => useTlsOf(directUrl, pool),
+      },
       logger: () => {},
     });
     try {

@@ -21,7 +21,7 @@ import * as reply from './entities/reply.ts';
 import * as webhook from './entities/webhook.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { MIGRATIONS_FOLDER } from './missing-migrations.ts';
-import { adaptToPooler, dropBrokenConnections } from './pool.ts';
+import { adaptToPooler, dropBrokenConnections, useTlsOf } from './pool.ts';
 import type { Connections } from './statement.ts';
 
 export interface Database extends Connections {
@@ -53,6 +53,7 @@ export async function openDatabase(
       // Omitted for a pooler, which refuses start-up parameters that it does not know.
       ...(usesPooler ? {} : { options: `${SESSION_OPTIONS} -c statement_timeout=${statementMs}` }),
       onPoolCreated(newPool: Pool) {
+        useTlsOf(url, newPool);
         if (usesPooler) adaptToPooler(newPool, { cancelAfterMs: statementMs });
         dropBrokenConnections(newPool);
       },

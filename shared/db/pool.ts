@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Client, Pool, PoolClient, PoolOptions } from 'pg';
+import pg, { type Client, type Pool, type PoolClient, type PoolOptions } from 'pg';
 import { assertTakesWrites, READ_ONLY_SQLSTATE } from '../primary.ts';
 import { LOCAL_SETTINGS } from './limits.ts';
 
@@ -7,6 +7,11 @@ const ROLLBACK_RESULT = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: []
 
 /** Message of pg's error after `query_timeout`. */
 const READ_TIMEOUT_MESSAGE = 'Query read timeout';
+
+/** Makes a pool use TLS as the address says (`sslmode`, `sslrootcert`): of an address the ORM reads no parameter. */
+export function useTlsOf(url: string, pool: Pool): void {
+  pool.options.ssl = new pg.Client({ connectionString: url }).ssl;
+}
 
 /**
  * Makes a pool drop connections that break inside a transaction. The query builder under the ORM never releases such a

@@ -112,6 +112,11 @@ describe('doctor and a mistake', () => {
       check: 'database',
       says: /"nowhere" does not exist/,
     }),
+    'TLS of a PostgreSQL that has none': () => ({
+      env: { DATABASE_URL: elsewhere((url) => url.searchParams.set('sslmode', 'verify-full')) },
+      check: 'database',
+      says: /no TLS with the database.*correct sslmode, or sslrootcert, in DATABASE_URL/,
+    }),
     'a wrong port past the pooler': () => ({
       env: { DATABASE_DIRECT_URL: elsewhere((url) => Object.assign(url, { port: '9' })) },
       check: 'pooler',
