@@ -5,6 +5,7 @@ import { type Finding, fault, fetchFailureOf, fine } from './checks.ts';
 
 const PROVIDER_TIMEOUT_MS = 3000;
 const LIST_BYTES_MAX = 4 * 1024 * 1024;
+const BASE_URL_REMEDY = 'correct OPENAI_BASE_URL: it usually ends in /v1';
 
 type ProviderConfig = Pick<AdminConfig, 'models' | 'openai'>;
 
@@ -30,7 +31,7 @@ async function askProvider(
       redirect: 'error',
       signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS),
     });
-    if (response.ok) return judgeModels(subject, models, await listedModels(response));
+    if (response.ok) return judgeList(subject, models, await response.text());
     await response.body?.cancel();
     return judgeProviderStatus(subject, response.status);
   } catch (error) {
@@ -46,7 +47,7 @@ async function askProvider(
 function judgeProviderStatus(subject: string, status: number): Finding {
   const found = `${subject} answered ${status}`;
   if (status === 401 || status === 403) return fault(`${found}: the key is wrong`, 'correct OPENAI_API_KEY');
-  if (status === 404) return fault(found, 'correct OPENAI_BASE_URL: it usually ends in /v1');
+  if (status === 404) return fault(found, BASE_URL_REMEDY);
   return fault(found, "check the provider's status page and your account's limits");
 }
 
@@ -66,15 +67,22 @@ function judgeModels(
   );
 }
 
-/** Returns undefined for a list that is empty, or not all of it: then it says nothing about a model. */
-async function listedModels(response: Response): Promise<string[] | undefined> {
-  const text = await response.text();
-  if (text.length > LIST_BYTES_MAX) return undefined;
+/** A list that is empty, or not all of it, says nothing about a model. */
+function judgeList(subject: string, models: readonly string[], text: string): Finding {
+  if (text.length > LIST_BYTES_MAX) return judgeModels(subject, models, undefined);
+  let list: ModelList | null;
   try {
-    const { data, has_more: isPart } = JSON.parse(text) as { data?: { id?: unknown }[]; has_more?: boolean };
-    const ids = data?.flatMap(({ id }) => (typeof id === 'string' ? id : [])) ?? [];
-    return isPart || ids.length === 0 ? undefined : ids;
+    list = JSON.parse(text);
   } catch {
-    return undefined;
+    return fault(`${subject} answered with no list of models`, BASE_URL_REMEDY);
   }
+  const ids = Array.isArray(list?.data)
+    ? list.data.flatMap((one) => (typeof one?.id === 'string' ? one.id : []))
+    : [];
+  return judgeModels(subject, models, list?.has_more || ids.length === 0 ? undefined : ids);
+}
+
+interface ModelList {
+  data?: ({ id?: unknown } | null)[];
+  has_more?: boolean;
 }

@@ -6,6 +6,7 @@ import { hasFunctions } from '../../shared/db/functions.ts';
 import { missingMigrations } from '../../shared/db/missing-migrations.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { clockAheadMs } from '../../shared/db/processes.ts';
+import { messageOf } from '../../shared/errors/message-of.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';
 import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-store.ts';
 import {
@@ -129,7 +130,8 @@ async function checkRedis(target: RedisTarget): Promise<Finding> {
       () => new NoAnswerError(),
     );
   } catch (error) {
-    if (!(error instanceof NoAnswerError)) throw error;
+    if (!(error instanceof NoAnswerError))
+      return fault(`Redis refused (${messageOf(error)})`, 'correct REDIS_URL, with its user and password');
     return fault(
       `Redis does not answer within ${REDIS_TIMEOUT_MS / 1000} s`,
       'start it, or correct REDIS_URL',

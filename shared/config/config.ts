@@ -30,7 +30,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv) {
     ...readListeningSettings(env, base.production),
     port: env.integer('PORT', DEFAULT_PORT, { min: 0, max: 65535 }),
     /** Undefined means `localhost` with the port. */
-    publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
+    publicUrl: env.base('PUBLIC_URL'),
     mcpUrl: readToolServerUrl(env, base.production),
     /** Whether people may make apps: all, those to whom an operator gave one, or nobody. */
     apps: env.choice('APPS', base.production ? 'off' : 'open', ['open', 'invited', 'off']),
@@ -84,7 +84,7 @@ export function workerConfig(values: NodeJS.ProcessEnv, pools: readonly PoolName
     recurrence: readRecurrence(env),
     /** Mails about escalated predictions, and the address to which they lead. Undefined: this process sends none. */
     mail: readMail(env),
-    publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
+    publicUrl: env.base('PUBLIC_URL'),
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',

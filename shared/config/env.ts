@@ -64,6 +64,15 @@ export class Env {
     return undefined;
   }
 
+  /** Reads the start of web addresses, to which paths are appended: so nothing may follow its own. */
+  base(name: SettingName): string | undefined {
+    return this.parsed(
+      name,
+      parseBase,
+      'a URL that starts with http:// or https://, without user, query or fragment',
+    );
+  }
+
   /** A fault does not quote the value, which may contain a secret. */
   parsed<T>(name: SettingName, parse: (value: string) => T | undefined, description: string): T | undefined {
     const value = this.text(name);
@@ -97,6 +106,14 @@ export class Env {
   #fault(name: SettingName, expected: string, value: string): void {
     this.faults.push(`${name} must be ${expected}, not ${JSON.stringify(value.slice(0, 60))}`);
   }
+}
+
+/** `URL` also accepts `http:/host`, and hosts with commas and asterisks. */
+function parseBase(value: string): string | undefined {
+  const address = value.trim().replace(/\/+$/, '');
+  const isWhole = /^https?:\/\/[^\s?#,*]+$/i.test(address);
+  const url = isWhole ? URL.parse(address) : null;
+  return url === null || url.username !== '' || url.password !== '' ? undefined : address;
 }
 
 /** The message is one line for the operator. */

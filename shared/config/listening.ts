@@ -25,8 +25,8 @@ export function readListeningSettings(env: Env, production: boolean) {
 
 /** Address of the tool server for its clients; undefined in development: any loopback address. */
 export function readToolServerUrl(env: Env, production: boolean): string | undefined {
-  const url = env.url('MCP_PUBLIC_URL', ['http:', 'https:']);
-  const publicUrl = env.url('PUBLIC_URL', ['http:', 'https:']);
+  const url = env.base('MCP_PUBLIC_URL');
+  const publicUrl = env.base('PUBLIC_URL');
   return url ?? (production && publicUrl !== undefined ? `${publicUrl}/mcp` : undefined);
 }
 

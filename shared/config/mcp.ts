@@ -10,7 +10,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
   const production = isProduction(env);
   if (production) env.require('PUBLIC_URL');
   const port = env.integer('PORT', 8080, { min: 0, max: 65535 });
-  const publicUrl = env.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`;
+  const publicUrl = env.base('PUBLIC_URL') ?? `http://localhost:${port}`;
   return requireNoFaults(env, {
     ...readListeningSettings(env, production),
     production,
@@ -20,7 +20,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv) {
     port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
     publicUrl,
     mcpUrl: readToolServerUrl(env, production),
-    upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
+    upstream: env.base('MCP_UPSTREAM_URL') ?? publicUrl,
   });
 }
 

@@ -21,18 +21,30 @@ export interface ProviderAccess {
  * The default model is the built-in predictor in development without a key; otherwise the operator must name a model.
  */
 export function readProviderAccess(env: Env, production: boolean): ProviderAccess {
-  const apiKey = env.text('OPENAI_API_KEY');
-  const baseUrl = env.url('OPENAI_BASE_URL', ['http:', 'https:']) ?? DEFAULT_BASE_URL;
+  const apiKey = env.parsed('OPENAI_API_KEY', parseKey, 'of plain characters');
+  const baseUrl = env.base('OPENAI_BASE_URL') ?? DEFAULT_BASE_URL;
   const https = env.url('HTTPS_PROXY', ['http:', 'https:']);
   const direct = env.text('NO_PROXY') ?? '';
   const proxy = https === undefined ? undefined : { HTTPS_PROXY: https, NO_PROXY: direct };
   const builtIn = apiKey === undefined && !production ? 'local' : undefined;
-  const defaultModel = env.text('DEFAULT_MODEL') ?? builtIn;
+  const defaultModel = modelIn(env, 'DEFAULT_MODEL') ?? builtIn;
   return {
     defaultModel,
-    tabModel: env.text('TAB_MODEL') ?? defaultModel,
+    tabModel: modelIn(env, 'TAB_MODEL') ?? defaultModel,
     openai: apiKey === undefined ? undefined : { apiKey, baseUrl, proxy },
   };
+}
+
+/** Returns undefined for a key that no header can carry. */
+function parseKey(value: string): string | undefined {
+  const key = value.trim();
+  return /^[\x20-\x7e]+$/.test(key) ? key : undefined;
+}
+
+/** Quotes are left over from a file of settings: `docker --env-file` takes them for a part of the value. */
+function modelIn(env: Env, name: SettingName): string | undefined {
+  const parse = (value: string) => (/^\s*["']|["']\s*$/.test(value) ? undefined : value.trim() || undefined);
+  return env.parsed(name, parse, 'the id of a model, without quotes');
 }
 
 const PRICES_FORMAT = 'a list model=input:output,… in US dollars per million tokens';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { adminConfig } from '../../shared/config/config.ts';
 import { queueIdentity } from '../../shared/config/published-settings.ts';
 import { runAdmin } from '../support/admin.ts';
@@ -23,8 +24,18 @@ describe('doctor and a mistake', () => {
   /** The provider, whose answer the first part of the address names. */
   const provider = useServer(
     createServer((request, response) => {
-      const [, status = ''] = request.url?.split('/') ?? [];
-      response.writeHead(Number(status)).end('{"data": [{"id": "gpt-here"}, {"id": "models/gemini"}]}');
+      const [, status = '', page] = request.url?.split('/') ?? [];
+      const list = '{"data": [{"id": "gpt-here"}, {"id": "models/gemini"}]}';
+      response.writeHead(Number(status)).end(page === 'page' ? '<!doctype html>' : list);
+    }),
+  );
+  /** A Redis that answers every command as one with another password. */
+  const refusing = useServer(
+    createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (data) => {
+        for (const _ of data.toString().matchAll(/^\*\d+/gm)) socket.write('-WRONGPASS invalid password\r\n');
+      });
     }),
   );
   const bookEnv = () => ({
@@ -79,6 +90,12 @@ describe('doctor and a mistake', () => {
     'a model that the provider lists': () => providerEnv(200),
     "a model that the provider lists with its publisher's path": () =>
       providerEnv(200, { DEFAULT_MODEL: 'gemini' }),
+    'spaces around values': () =>
+      providerEnv(200, {
+        DEFAULT_MODEL: 'gpt-here ',
+        OPENAI_API_KEY: ' sk-hidden\n',
+        PUBLIC_URL: 'https://forecue.example/ ',
+      }),
     'variables of other programs, and an address of this machine': () => ({
       HTTP_PROXY: 'http://proxy',
       HOSTNAME: 'a',
@@ -132,6 +149,16 @@ describe('doctor and a mistake', () => {
       check: 'queue',
       says: /correct QUEUE_PREFIX/,
     }),
+    'a Redis that refuses its password': () => ({
+      env: { REDIS_URL: `redis://:hidden@127.0.0.1:${refusing.port}` },
+      check: 'queue',
+      says: /Redis refused \(WRONGPASS.*correct REDIS_URL/,
+    }),
+    'a server as REDIS_URL that is no Redis': () => ({
+      env: { REDIS_URL: `redis://127.0.0.1:${provider.port}` },
+      check: 'queue',
+      says: /Redis.*correct REDIS_URL/,
+    }),
     'no process at all': () => ({ running: [], check: 'processes', says: /none is running.*Procfile/ }),
     'no worker for predictions': () => ({
       running: [['web'], ['batch'], ['memory'], ['scheduler']],
@@ -160,6 +187,19 @@ describe('doctor and a mistake', () => {
       check: 'provider',
       says: /no answer.*OPENAI_BASE_URL/,
     }),
+    "a provider's address that leads to a page": () => ({
+      env: { ...PROVIDER, OPENAI_BASE_URL: `${provider.url}/200/page` },
+      check: 'provider',
+      says: /answered with no list of models: correct OPENAI_BASE_URL: it usually ends in \/v1/,
+    }),
+    'a key with typographic quotes': () => ({
+      env: providerEnv(200, { OPENAI_API_KEY: '“sk-hidden”' }),
+      says: /^configuration: OPENAI_API_KEY must be of plain characters$/m,
+    }),
+    'a model in quotes': () => ({
+      env: { DEFAULT_MODEL: '"local"' },
+      says: /^configuration: DEFAULT_MODEL must be the id of a model, without quotes$/m,
+    }),
     'a model that the provider does not list': () => ({
       env: providerEnv(200, { DEFAULT_MODEL: 'gpt-nope', TAB_MODEL: 'gpt-here' }),
       check: 'provider',
@@ -179,6 +219,21 @@ describe('doctor and a mistake', () => {
       env: { PUBLIC_URL: 'forecue.example' },
       check: 'settings',
       says: /PUBLIC_URL must be a URL/,
+    }),
+    'an address with a query, which no path can follow': () => ({
+      env: { PUBLIC_URL: 'https://forecue.example/?tenant=1' },
+      check: 'settings',
+      says: /PUBLIC_URL must be a URL .* without user, query or fragment/,
+    }),
+    'two addresses': () => ({
+      env: { PUBLIC_URL: 'https://forecue.example,https://www.forecue.example' },
+      check: 'settings',
+      says: /PUBLIC_URL must be a URL/,
+    }),
+    'a misspelt environment, which counts as development': () => ({
+      env: { NODE_ENV: 'prod' },
+      check: 'settings',
+      says: /NODE_ENV is "prod".*set NODE_ENV to production/,
     }),
     'a misspelt name': () => ({
       env: { WORKER_CONCURENCY: '512' },

@@ -17,7 +17,7 @@ describe('the address of a database', () => {
     it(`the pool ${asks ? 'asks for' : 'does without'} TLS, and sends nothing before it, at an address with "${query}"`, async () => {
       const { promise: received, resolve } = Promise.withResolvers<number>();
       const server = createServer((socket) => {
-        socket.once('data', (data) => {
+        socket.once('data', (data: Buffer) => {
           resolve(data.readUInt32BE(4));
           socket.destroy();
         });
