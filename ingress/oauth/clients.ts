@@ -152,7 +152,7 @@ function isRedirectUri(value: string): boolean {
   if (url === null || url.hash !== '' || /[\s\p{Cc}]/u.test(value)) return false;
   if (url.protocol === 'https:') return true;
   if (url.protocol === 'http:') return LOOPBACK_HOSTS.has(url.hostname);
-  return value.includes('://') && !TAKEN_SCHEME.test(url.protocol);
+  return value.includes(':/') && !TAKEN_SCHEME.test(url.protocol);
 }
 
 /** Compares character by character, but for the port of a loopback address. */

@@ -3,7 +3,7 @@ import type { Grant } from '../../shared/db/entities/grant.ts';
 import { endGrant, exchangeCode, renewGrant } from '../../shared/db/stores/grants.ts';
 import { type ResourcePlaces, resourceMetadata } from '../../shared/domain/resource.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { SCOPES } from '../../shared/schemas/accounts.ts';
+import { SCOPES, type Scope } from '../../shared/schemas/accounts.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../shared/schemas/limits.ts';
 import { GrantTokens, scopesIn } from '../auth/grant-tokens.ts';
 import { readForm } from '../connect/browser.ts';
@@ -116,16 +116,14 @@ export class OauthEndpoints {
   async #renew(form: URLSearchParams, clientId: string): Promise<Grant> {
     const { em, refreshTokens, takeTurn } = this.#parts;
     const claim = refreshTokens.read(required(form, 'refresh_token'));
+    const check = (grant: Grant) => checkRefresh(grant, form);
     const grant =
-      claim && (await takeTurn({ party: claim.grantId }, () => renewGrant(em(), claim, clientId)));
+      claim && (await takeTurn({ party: claim.grantId }, () => renewGrant(em(), claim, clientId, check)));
     if (grant === undefined)
       throw new OauthError(
         'invalid_grant',
         'The refresh token is unknown or was used, or its grant has ended.',
       );
-    const resource = form.get('resource');
-    if (resource !== null && resource !== grant.resource)
-      throw new OauthError('invalid_target', 'The grant is for another resource.');
     return grant;
   }
 
@@ -133,9 +131,7 @@ export class OauthEndpoints {
     const { grantTokens, refreshTokens } = this.#parts;
     const { id: grantId, account, clientId, resource, refreshes: number } = grant;
     ctx.state.accountId = account.id;
-    const named = asked === undefined ? grant.scopes : scopesIn(asked);
-    const scopes = grant.scopes.filter((scope) => named.includes(scope));
-    if (scopes.length === 0) throw new OauthError('invalid_scope', 'None of these scopes was allowed.');
+    const scopes = scopesOf(grant, asked);
     const claims = { accountId: account.id, grantId, clientId, resource, scopes };
     sendJson(ctx, {
       access_token: await grantTokens.issue(claims),
@@ -147,6 +143,22 @@ export class OauthEndpoints {
   }
 }
 
+/** Throws unless the person has allowed the resource and one of the scopes that a refresh asks for. */
+function checkRefresh(grant: Grant, form: URLSearchParams): void {
+  const resource = form.get('resource');
+  if (resource !== null && resource !== grant.resource)
+    throw new OauthError('invalid_target', 'The grant is for another resource.');
+  scopesOf(grant, form.get('scope') ?? undefined);
+}
+
+/** Returns those of the grant's scopes that the program asks for now. Throws `invalid_scope` if there is none. */
+function scopesOf(grant: Grant, asked: string | undefined): Scope[] {
+  const named = asked === undefined ? grant.scopes : scopesIn(asked);
+  const scopes = grant.scopes.filter((scope) => named.includes(scope));
+  if (scopes.length === 0) throw new OauthError('invalid_scope', 'None of these scopes was allowed.');
+  return scopes;
+}
+
 function sendJson(ctx: PageContext, body: object, status = 200): void {
   ctx.status = status;
   ctx.type = 'json';
@@ -155,7 +167,10 @@ function sendJson(ctx: PageContext, body: object, status = 200): void {
 
 /** Throws `invalid_request` for a form with a parameter twice (RFC 6749, 3.2). */
 async function readParameters(ctx: PageContext): Promise<URLSearchParams> {
-  const form = await readForm(ctx);
+  const form = await readForm(ctx).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'invalid_content_type') throw error;
+    throw new OauthError('invalid_request', 'Send the parameters as application/x-www-form-urlencoded.');
+  });
   if (new Set(form.keys()).size < form.size)
     throw new OauthError('invalid_request', 'A parameter is there twice.');
   return form;

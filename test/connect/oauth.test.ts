@@ -173,6 +173,38 @@ describe('OAuth', () => {
     await untilRefused(third.access_token);
   });
 
+  it('a refresh that asks for a scope or resource that was not allowed is refused, and uses up no token', async () => {
+    const { client, tokens } = await logProgramIn();
+    const first = (await (await refresh(client, tokens.refresh_token)).json()) as Tokens;
+    for (const [asked, error] of [
+      [{ scope: 'forget' }, 'invalid_scope'],
+      [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ] as const) {
+      const additionalParameters = asked as Record<string, string>;
+      const refused = await oauth.refreshTokenGrantRequest(
+        server,
+        client,
+        NO_AUTHENTICATION,
+        first.refresh_token,
+        { ...INSECURE, additionalParameters },
+      );
+      assert.deepEqual([refused.status, ((await refused.json()) as { error: string }).error], [400, error]);
+    }
+    // After the time in which a token that was used may be repeated.
+    await system.sql(`update grants set last_used_at = now() - interval '1 minute'`);
+    assert.equal((await refresh(client, first.refresh_token)).status, 200);
+  });
+
+  it('a body that is no form is refused in words about forms', async () => {
+    const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    const answer = await fetch(server.token_endpoint ?? '', sent);
+    const { error, error_description: says } = (await answer.json()) as Record<string, string>;
+    assert.deepEqual(
+      [answer.status, error, says],
+      [400, 'invalid_request', 'Send the parameters as application/x-www-form-urlencoded.'],
+    );
+  });
+
   it('a code works once, with its verifier, for its client and redirect URI; a second exchange ends the grant', async () => {
     const { client, returned, verifier, person } = await logProgramIn();
     assert.equal((await exchange(client, returned, verifier)).status, 400);
@@ -271,13 +303,23 @@ describe('OAuth', () => {
       const answer = await oauth.dynamicClientRegistrationRequest(server, metadata as object, INSECURE);
       assert.deepEqual([answer.status, ((await answer.json()) as { error: string }).error], [400, error]);
     }
-    const native = await register({ redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] });
-    const url = await addressOf(native, oauth.generateRandomCodeVerifier(), {
-      redirect_uri: 'cursor://anysphere.cursor-mcp/oauth/callback',
-    });
-    const page = await new Visitor().get(url);
-    assert.match(page.headers.get('content-security-policy') ?? '', /form-action 'self' cursor: https:/);
   });
+
+  // RFC 8252, 7.1 has a single slash after the scheme.
+  for (const redirect_uri of [
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'com.example.kelp:/oauth2redirect/forecue',
+  ])
+    it(`a native program gets its code at ${redirect_uri}`, async () => {
+      const native = await register({ redirect_uris: [redirect_uri] });
+      const url = await addressOf(native, oauth.generateRandomCodeVerifier(), { redirect_uri });
+      const page = await new Visitor().get(url);
+      const [scheme = ''] = redirect_uri.split(':');
+      const policy = page.headers.get('content-security-policy') ?? '';
+      assert.ok(policy.includes(`form-action 'self' ${scheme}: https:`), policy);
+      const { returned } = await letIn(url, ['read']);
+      assert.ok(returned.href.startsWith(`${redirect_uri}?code=`), returned.href);
+    });
 
   it('a program is known by the document at its client_id, which is read once, follows no redirect and is its own', async () => {
     const documents = new Map<string, { status: number; body: object; location?: string }>();

@@ -167,22 +167,27 @@ export interface RefreshClaim {
 /**
  * Renews a grant, whose `refreshes` is then the number of the one valid refresh token. Undefined if the grant has ended,
  * belongs to another client, or the token was used before: then two have it, and the grant is revoked (RFC 9700,
- * 4.14.2).
+ * 4.14.2). What `check` throws uses up no token.
  */
 export function renewGrant(
   em: EntityManager,
   { grantId, number }: RefreshClaim,
   clientId: string,
+  check: (grant: Grant) => void,
 ): Promise<Grant | undefined> {
   return transaction(em, async (tx) => {
     const found = await tx.findOne(Grant, { id: grantId, clientId, account: { active: true } }, LOCKED);
     if (found === null) return undefined;
     // A restored backup may be behind the token.
     if (number >= found.refreshes) {
+      check(found);
       await tx.nativeUpdate(Grant, { id: grantId }, { refreshes: number + 1, lastUsedAt: raw('now()') });
       return tx.refreshOrFail(found);
     }
-    if (number === found.refreshes - 1 && (await wasJustRenewed(tx, grantId))) return found;
+    if (number === found.refreshes - 1 && (await wasJustRenewed(tx, grantId))) {
+      check(found);
+      return found;
+    }
     await tx.nativeDelete(Grant, { id: grantId });
     return undefined;
   });
