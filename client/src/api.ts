@@ -174,6 +174,10 @@ async function* changesIn(open: () => Promise<Response>): AsyncGenerator<Changes
   for await (const { data } of eventsIn(await open())) yield (JSON.parse(data) as ChangesResponse).changed;
 }
 
+/** Throws a `TypeError` for a key that no header can carry. */
 function idempotencyHeaders({ idempotencyKey }: CallOptions): Record<string, string> {
-  return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+  if (idempotencyKey === undefined) return {};
+  if (!/^[\x20-\x7e]*$/.test(idempotencyKey))
+    throw new TypeError('idempotencyKey: only printable characters of ASCII can be sent');
+  return { 'idempotency-key': idempotencyKey };
 }

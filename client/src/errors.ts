@@ -142,10 +142,15 @@ function explanationOf(code: ErrorCode): string {
 function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFault[] | undefined {
   try {
     const { detail } = JSON.parse(text);
-    return Array.isArray(detail) || typeof detail?.code === 'string' ? detail : undefined;
+    const isForecues = Array.isArray(detail) ? detail.every(isFieldFault) : typeof detail?.code === 'string';
+    return isForecues ? detail : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isFieldFault(value: Partial<FieldFault> | null): boolean {
+  return Array.isArray(value?.loc) && value.loc.length > 0 && typeof value.msg === 'string';
 }
 
 /** Returns seconds. A proxy may send a date, which is compared with the answer's `Date` header. */

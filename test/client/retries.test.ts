@@ -131,10 +131,26 @@ describeEachClient('client retries', (create) => {
     for (const step of [
       { body: 'Please log in' },
       { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
+      // Validation errors of other servers.
+      ...[['no'], [null], [{ msg: 'no' }], [{ loc: [], msg: 'no' }]].map((detail) => ({
+        status: 422,
+        body: JSON.stringify({ detail }),
+      })),
     ]) {
       const { error, requests } = await callScripted(create, [step]);
       assert.deepEqual([error?.code, requests.length], ['unexpected_response', 1]);
     }
+  });
+
+  it('the client refuses an idempotency key that no header can carry, before it sends anything', async () => {
+    await using server = await startScriptedServer({ body: '{}' });
+    const client = create({ baseUrl: server.url, credential: 'service_key' });
+    for (const idempotencyKey of ['ключ', 'a\r\nx-other: 1'])
+      await assert.rejects(
+        async () => client.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { idempotencyKey }),
+        /idempotency_?key: /i,
+      );
+    assert.deepEqual(server.requests, []);
   });
 
   it("the client's base URL may have a path and trailing slashes", async () => {

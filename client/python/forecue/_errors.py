@@ -139,10 +139,17 @@ def _detail_of(body: bytes) -> Any:
     """Returns None if the body is not Forecue's."""
     try:
         detail = json.loads(body)["detail"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     is_code = isinstance(detail, dict) and isinstance(detail.get("code"), str)
-    return detail if is_code or isinstance(detail, list) else None
+    return detail if is_code or isinstance(detail, list) and all(map(_is_fault, detail)) else None
+
+
+def _is_fault(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    loc = value.get("loc")
+    return isinstance(loc, list) and len(loc) > 0 and isinstance(value.get("msg"), str)
 
 
 def _retry_after_of(headers: Mapping[str, str]) -> Optional[int]:

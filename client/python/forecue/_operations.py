@@ -69,8 +69,13 @@ def json_bytes(body: Any) -> Optional[bytes]:
 
 
 def idempotency_headers(options: CallOptions) -> Dict[str, str]:
+    """Raises a `ValueError` for a key that no header can carry."""
     key = options.get("idempotency_key")
-    return {} if key is None else {"idempotency-key": key}
+    if key is None:
+        return {}
+    if not re.fullmatch(r"[\x20-\x7e]*", key):
+        raise ValueError("idempotency_key: only printable characters of ASCII can be sent")
+    return {"idempotency-key": key}
 
 
 def without(options: Mapping[str, Any], *names: str) -> Any:

@@ -116,7 +116,7 @@ async def read_json(response: Response) -> Any:
         return None
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         status = response.status
         message = f"answered {status}, but not with JSON"
         raise ForecueError("unexpected_response", status=status, message=message) from None
