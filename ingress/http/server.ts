@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import { type AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
+import { hasRequestPending } from '../../shared/process/pending-request.ts';
 import { urlOf } from '../../shared/process/url.ts';
 import { every } from '../../shared/timing/every.ts';
 import { PARSED_HEAD_BYTES_MAX } from '../guards/head.ts';
@@ -79,18 +80,6 @@ function codeOf(error: ParserError): ErrorCode | undefined {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (error.code !== 'HPE_HEADER_OVERFLOW') return undefined;
   return isInUrl(error) ? 'uri_too_long' : 'headers_too_large';
-}
-
-/**
- * Reports whether a connection that has brought nothing so far brings something now: it may have come while this
- * process stood still. Node then begins to count anew.
- */
-async function hasRequestPending(socket: Duplex): Promise<boolean> {
-  if (!(socket instanceof Socket) || socket.bytesRead > 0) return false;
-  // The first call only ends the current turn.
-  await nextTurn();
-  await nextTurn();
-  return socket.bytesRead > 0;
 }
 
 /** Checks whether the parser gave up inside the URL: the last packet then begins inside the URL, without a method. */

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { watchHealth } from '../metrics/process.ts';
 import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
+import { hasRequestPending } from './pending-request.ts';
 import { urlOf } from './url.ts';
 
 export interface Health {
@@ -47,6 +48,12 @@ export async function openOperatorPort(
       : await answerTo(request.url ?? '', health, desiredWorkers);
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(text);
+  });
+  server.on('clientError', async (error: Error & { code?: string }, socket) => {
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    if (isLate && (await hasRequestPending(socket))) return;
+    const status = isLate ? '408 Request Timeout' : '400 Bad Request';
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
   });
   server.maxConnections = CONNECTIONS_MAX;
   await listen(server, address);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { ProcessHealth } from '../../shared/process/health.ts';
 import { openOperatorPort } from '../../shared/process/operator-port.ts';
 import { useClock } from '../support/clock.ts';
@@ -89,6 +90,16 @@ describe('operator port on a loopback address', () => {
       assert.equal(await statusFor(host), 421, host);
     for (const host of [url.host, 'localhost', `localhost:${url.port}`, '[::1]:9460'])
       assert.equal(await statusFor(host), 200, host);
+  });
+
+  it('the operator port answers what came, on a connection that was unused, while its process stood still', async () => {
+    const socket = connect(Number(url.port), '127.0.0.1');
+    await once(socket, 'connect');
+    // Continues after input, so that timers come before the next look for input.
+    await once(get(new URL('/healthz', url)), 'response');
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: ${url.host}\r\nConnection: close\r\n\r\n`);
+    for (const until = performance.now() + 7000; performance.now() < until; );
+    assert.match(await text(socket), /^HTTP\/1.1 200 /);
   });
 
   it('the operator port closes half a request within ten seconds', async () => {
