@@ -4,7 +4,7 @@ import { isStorable } from '../../shared/schemas/build.ts';
 import { scopesIn } from '../auth/grant-tokens.ts';
 import { withParameters } from '../connect/browser.ts';
 import { ProgramRefused, SentBack } from '../connect/errors.ts';
-import { hasRedirectUri, type OauthClient, type OauthClients } from './clients.ts';
+import { hasRedirectUri, type OauthClient } from './clients.ts';
 import { OauthError } from './errors.ts';
 
 /** A program's request to be let in (RFC 6749, 4.1.1), which its address holds whole: nothing is stored before a yes. */
@@ -40,11 +40,11 @@ export function requestQuery(querystring: string): URLSearchParams {
 /** Throws `ProgramRefused` while it is not sure whom the request comes from, and `SentBack` for all other faults. */
 export async function readRequest(
   query: URLSearchParams,
-  clients: Pick<OauthClients, 'find'>,
+  find: (clientId: string) => Promise<OauthClient>,
   places: ResourcePlaces,
 ): Promise<AuthorizationRequest> {
   const client = await orThrow(
-    () => clients.find(query.get('client_id') ?? ''),
+    () => find(query.get('client_id') ?? ''),
     ({ message }) => new ProgramRefused(message),
   );
   const redirectUri = query.get('redirect_uri') ?? soleOf(client.redirectUris);

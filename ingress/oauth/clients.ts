@@ -27,7 +27,8 @@ const CLIENT_ID_MAX = 8 * KIB;
 const DOCUMENT = { timeoutMs: 5000, bytesMax: 16 * KIB };
 /** Documents are read again after this time; failures too, so that nobody makes us ask a server often. */
 const CACHED_DOCUMENTS = { max: 1000, ttl: 5 * 60_000 };
-const DOCUMENTS_AT_ONCE = 16;
+/** Reads at once, in all and for one network. A name that is resolved slowly takes a thread, of which Node has four. */
+const READS = { capacity: 16, maxPerParty: 2 };
 
 /**
  * Knows programs by their `client_id`: an address at which the program describes itself (a client id metadata document),
@@ -38,7 +39,7 @@ export class OauthClients {
   readonly readsDocuments: boolean;
   readonly #allowsPrivate: boolean;
   readonly #documents = new LRUCache<string, Promise<OauthClient>>(CACHED_DOCUMENTS);
-  readonly #fetches = new ConcurrencyLimiter({ capacity: DOCUMENTS_AT_ONCE, maxPerParty: DOCUMENTS_AT_ONCE });
+  readonly #reads = new ConcurrencyLimiter(READS);
 
   constructor(
     tokens: SignedTokens,
@@ -65,10 +66,10 @@ export class OauthClients {
     };
   }
 
-  /** Throws `invalid_client` for an id that nobody has. */
-  async find(clientId: string): Promise<OauthClient> {
+  /** Throws `invalid_client` for an id that nobody has. `network` is that of the caller. */
+  async find(clientId: string, network: string): Promise<OauthClient> {
     if (clientId.length > CLIENT_ID_MAX) throw new OauthError('invalid_client', 'The client_id is too long.');
-    return this.#isDocument(clientId) ? this.#described(clientId) : this.#registered(clientId);
+    return this.#isDocument(clientId) ? this.#described(clientId, network) : this.#registered(clientId);
   }
 
   #isDocument(clientId: string): boolean {
@@ -85,18 +86,18 @@ export class OauthClients {
     return { id: clientId, name: client_name, redirectUris, host: undefined };
   }
 
-  #described(clientId: string): Promise<OauthClient> {
-    const known = this.#documents.get(clientId);
-    if (known !== undefined) return known;
-    const asked = this.#fetches.acquire({ party: '' }).then(async (permit) => {
-      try {
-        return await readDocument(clientId, this.#allowsPrivate);
-      } finally {
-        permit.release();
-      }
-    });
-    this.#documents.set(clientId, asked);
-    return asked;
+  async #described(clientId: string, network: string): Promise<OauthClient> {
+    return (
+      this.#documents.get(clientId) ??
+      // Looks again in its turn: another caller may have read the document by then.
+      this.#reads.run(() => this.#documents.get(clientId) ?? this.#read(clientId), { party: network })
+    );
+  }
+
+  #read(clientId: string): Promise<OauthClient> {
+    const reading = readDocument(clientId, this.#allowsPrivate);
+    this.#documents.set(clientId, reading);
+    return reading;
   }
 }
 

@@ -4,6 +4,7 @@ import type { ResourcePlaces } from '../../shared/domain/resource.ts';
 import type { Question, Questions } from '../connect/consent.ts';
 import { textsFor } from '../connect/strings/index.ts';
 import type { PageContext } from '../http/endpoint.ts';
+import { networkOf } from '../request/address.ts';
 import { answerTo, readRequest, requestQuery } from './authorization-request.ts';
 import type { OauthClients } from './clients.ts';
 import { programPage } from './page.ts';
@@ -28,7 +29,8 @@ export class ProgramQuestions implements Questions {
   async open(ctx: PageContext): Promise<Question> {
     const { em, clients } = this.#parts;
     const query = requestQuery(ctx.querystring);
-    const request = await readRequest(query, clients, this.#parts);
+    const find = (clientId: string) => clients.find(clientId, networkOf(ctx.state.address));
+    const request = await readRequest(query, find, this.#parts);
     const { client, redirectUri, state, scopes: asked, resource, codeChallenge } = request;
     const clientName = client.name || textsFor(ctx).program.unnamed;
     return {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as oauth from 'oauth4webapi';
 import type { GrantResponse } from '../../shared/schemas/accounts.ts';
@@ -357,6 +358,27 @@ describe('OAuth', () => {
       assert.deepEqual([status, location], [400, null], wrong.client_id);
     }
     await web.close();
+  });
+
+  it('documents that never arrive, of one network, keep no program of another from its log-in', async () => {
+    const { url } = await system.startWeb({ TRUST_PROXY: 'loopback', PUBLIC_URL: issuer.origin });
+    const site = createServer((request, response) => {
+      if (request.url !== '/kelp.json') return;
+      const client_id = `${web.url}/kelp.json`;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ client_id, redirect_uris: [REDIRECT_URI] }));
+    });
+    await using web = await listen(site);
+    const ask = async (network: string, path: string) => {
+      const page = new URL(await addressOf({ client_id: `${web.url}${path}` }, 'a verifier'));
+      const headers = { 'x-forwarded-for': network };
+      const { status } = await fetch(`${url}${page.pathname}${page.search}`, { headers, redirect: 'manual' });
+      return `${network} ${status}`;
+    };
+    const [stranger, other] = ['203.0.113.9', '198.51.100.7'];
+    const slow = Array.from({ length: 20 }, (_, n) => ask(stranger, `/slow-${n}.json`));
+    await once(site, 'request');
+    assert.equal(await Promise.race([...slow, ask(other, '/kelp.json')]), `${other} 200`);
   });
 
   it('an ingress that cannot reach documents says so, and programs register instead', async () => {
