@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
@@ -21,6 +21,11 @@ export async function checkPooler({ database: { url, directUrl } }: AdminConfig)
       );
   }
   const pooling = await poolingAt(url);
+  if (url !== directUrl && (await databaseAt(url)) !== (await databaseAt(directUrl)))
+    return fault(
+      'DATABASE_DIRECT_URL leads to another database than DATABASE_URL',
+      'set it to the same one, past the pooler',
+    );
   if (pooling === 'none') return fine('none: DATABASE_URL leads to PostgreSQL itself');
   const found = `DATABASE_URL leads to a pooler in ${pooling} mode`;
   if (pooling === 'session')
@@ -33,16 +38,36 @@ export async function checkPooler({ database: { url, directUrl } }: AdminConfig)
     : fine(found);
 }
 
-async function poolingAt(url: string): Promise<Pooling> {
+function poolingAt(url: string): Promise<Pooling> {
+  return usePool(url, async (pool) => {
+    const clients: PoolClient[] = [];
+    try {
+      for (let n = 0; n < 2; n += 1) clients.push(await pool.connect());
+      return await detectPooling(clients);
+    } finally {
+      for (const client of clients) client.release();
+    }
+  });
+}
+
+/** Returns what two addresses of one database have in common, whatever a pooler calls it. */
+function databaseAt(url: string): Promise<string | undefined> {
+  return usePool(url, async (pool) => {
+    const { rows } = await pool.query<{ id: string }>(
+      `select concat(extract(epoch from pg_postmaster_start_time()), ' ', oid) as id
+         from pg_database where datname = current_database()`,
+    );
+    return rows[0]?.id;
+  });
+}
+
+async function usePool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   // An empty `directUrl` keeps the start-up parameters out of the connection: a pooler would refuse them.
   const database = { url, directUrl: '', poolSize: 2 };
   const { pool, close } = await openDatabase({ database }, createLog('admin', 'silent'), 'forecue admin');
-  const clients: PoolClient[] = [];
   try {
-    for (let n = 0; n < 2; n += 1) clients.push(await pool.connect());
-    return await detectPooling(clients);
+    return await work(pool);
   } finally {
-    for (const client of clients) client.release();
     await close();
   }
 }

@@ -139,6 +139,11 @@ describe('doctor and a mistake', () => {
       check: 'pooler',
       says: /does not answer.*DATABASE_DIRECT_URL/,
     }),
+    'a database past the pooler that is another one': () => ({
+      env: { DATABASE_DIRECT_URL: elsewhere((url) => Object.assign(url, { pathname: '/postgres' })) },
+      check: 'pooler',
+      says: /DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one/,
+    }),
     'a Redis that does not run': () => ({
       env: { REDIS_URL: 'redis://127.0.0.1:9' },
       check: 'queue',
@@ -264,6 +269,11 @@ describe('doctor and a mistake', () => {
       env: { MAIL_FROM: 'forecue@example.com' },
       check: 'settings',
       says: /no mail is sent: set SMTP_URL/,
+    }),
+    "a malformed setting of the tool server's": () => ({
+      env: { MCP_UPSTREAM_URL: 'ingress:8080', MCP_PORT: 'tcp' },
+      check: 'settings',
+      says: /MCP_PORT must be a whole number.*; MCP_UPSTREAM_URL must be a URL/,
     }),
     'a weak token': () => ({
       env: { ADMIN_TOKEN: 'short' },
