@@ -1,3 +1,4 @@
+import { parseBase } from '../../shared/config/values.ts';
 import { redirectUriFault } from '../../shared/domain/redirect-uri.ts';
 import { APP_GRACE_S_MAX, CAP_CENTS_MAX, NAME_MAX, UUID } from '../../shared/schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
@@ -63,7 +64,8 @@ export function redirectUri(value: string): string {
 /** Throws if the address is missing or not an HTTP address. `name` is the option or variable that gives it. */
 export function ingressAddressOf(given: string | undefined, name = 'PUBLIC_URL'): string {
   if (given === undefined) throw new AdminError(`the address of the ingress is not known: set ${name}`);
-  if (/^https?:/.test(given) && URL.canParse(given)) return given.replace(/\/$/, '');
+  const address = parseBase(given);
+  if (address !== undefined) return address;
   throw new AdminError(`${name} must be the http:// or https:// address of an ingress`);
 }
 

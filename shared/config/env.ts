@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SECRETS, type SettingName } from './settings.ts';
+import { parseBase } from './values.ts';
 
 /**
  * Reads environment variables by type. Collects faults, so that a failed start reports all of them. An empty value
@@ -106,14 +107,6 @@ export class Env {
   #fault(name: SettingName, expected: string, value: string): void {
     this.faults.push(`${name} must be ${expected}, not ${JSON.stringify(value.slice(0, 60))}`);
   }
-}
-
-/** `URL` also accepts `http:/host`, and hosts with commas and asterisks. */
-function parseBase(value: string): string | undefined {
-  const address = value.trim().replace(/\/+$/, '');
-  const isWhole = /^https?:\/\/[^\s?#,*]+$/i.test(address);
-  const url = isWhole ? URL.parse(address) : null;
-  return url === null || url.username !== '' || url.password !== '' ? undefined : address;
 }
 
 /** The message is one line for the operator. */

@@ -67,6 +67,17 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
   return valid.length === hosts.length ? valid : undefined;
 }
 
+/**
+ * Returns a web address without slashes and spaces at its end; undefined if no path can follow it. `URL` also accepts
+ * `http:/host`, and hosts with commas and asterisks.
+ */
+export function parseBase(value: string): string | undefined {
+  const address = value.trim().replace(/\/+$/, '');
+  const isWhole = /^https?:\/\/[^\s?#,*]+$/i.test(address);
+  const url = isWhole ? URL.parse(address) : null;
+  return url === null || url.username !== '' || url.password !== '' ? undefined : address;
+}
+
 const WEB_PROTOCOL = /^https?:$/;
 
 /** Returns undefined if a value is no origin as browsers send it. */

@@ -226,7 +226,7 @@ describe('users and invitations', () => {
     const { id, email, refresh, person, statusByKey } = await userWithKey();
     const { link, ...shown } = await adminResult(['user', 'reset-password', id], {
       DATABASE_URL: system.database.url,
-      PUBLIC_URL: 'https://forecue.example/here',
+      PUBLIC_URL: 'https://forecue.example/here/ ',
     });
     assert.deepEqual([shown.id, shown.email], [id, email]);
     assert.match(link, /^https:\/\/forecue\.example\/here\/connect\/new-password\?token=[\w-]{43}$/);
