@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Visitor } from '../connect/visitor.ts';
+import type { AppClient } from '../support/client.ts';
 import { describeWhere } from '../support/describe-where.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { hasPython, PYTHON_PATH } from '../support/python-client.ts';
 import { useSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
@@ -40,6 +42,17 @@ describe('README', () => {
     assert.ok(demo.includes(blocks(README, '')[1] ?? '?'), demo);
   });
 
+  it("the README's call can be pasted again after its recovery window", async () => {
+    const [, , call = ''] = blocks(README, 'sh');
+    const app = await system.app();
+    await paste([call], app);
+    await system.sql('update history set expires_at = now() where party = $1', [app.id]);
+    const second = Math.floor(Date.now() / 1000);
+    await until(() => Math.floor(Date.now() / 1000) > second, 2000);
+    const [again = ''] = await paste([call], app);
+    assert.equal(JSON.parse(again).status, 'suggested');
+  });
+
   it('the commands of the first steps, pasted in order, print what the document shows, and its consent flow can be completed', async () => {
     const pasted = blocks(FIRST_STEPS, 'sh');
     const [, reply, consent, completion = ''] = await paste(pasted);
@@ -67,8 +80,9 @@ describe('README', () => {
   });
 
   /** Runs the blocks in a shell, and consents when it asks for a code. Returns the output of each. */
-  async function paste(blocks: string[]): Promise<string[]> {
-    const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });
+  async function paste(blocks: string[], app?: AppClient): Promise<string[]> {
+    const { key, url } =
+      app ?? (await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] }));
     // These values replace those that `npm start` prints.
     const script = blocks
       .join(`\necho '${PASTED}'\n`)
@@ -117,5 +131,5 @@ function blocks(document: string, language: string): string[] {
 }
 
 function blankVariableFields(answer: object): object {
-  return { ...answer, prediction_id: '', expires_at: 0 };
+  return { ...answer, request_id: '', prediction_id: '', expires_at: 0 };
 }
