@@ -27,7 +27,7 @@ const CLIENT_ID_MAX = 8 * KIB;
 const DOCUMENT = { timeoutMs: 5000, bytesMax: 16 * KIB };
 /** Documents are read again after this time; failures too, so that nobody makes us ask a server often. */
 const CACHED_DOCUMENTS = { max: 1000, ttl: 5 * 60_000 };
-/** Reads at once, in all and for one network. A name that is resolved slowly takes a thread, of which Node has four. */
+/** Reads at once, in all and for one network. */
 const READS = { capacity: 16, maxPerParty: 2 };
 
 /**

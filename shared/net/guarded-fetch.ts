@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -120,15 +121,34 @@ export function guardedFetch(url: URL, options: GuardedRequest): Promise<Guarded
 
 const PRIVATE = 'the address is of a private network';
 
+/** Limits of one question to a name server. */
+const QUESTION = { timeout: 2000, tries: 2 };
+
 /** Resolves a name, and refuses it if any of its addresses is private. The caller connects to what this returns. */
 const lookUpPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses = []) => {
-    const [first] = addresses;
-    if (error !== null || first === undefined)
-      return callback(error ?? new GuardedFetchError('no address'), []);
-    if (!addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new GuardedFetchError(PRIVATE), []);
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
+  resolvePublic(hostname).then(
+    ([first, ...others]) =>
+      options.all ? callback(null, [first, ...others]) : callback(null, first.address, first.family),
+    (error: NodeJS.ErrnoException) => callback(error, []),
+  );
 };
+
+/**
+ * Asks the name servers themselves. Node's `lookup` would take a thread for as long as they are silent, of which there
+ * are two: by a few such names a stranger would keep the process from its database.
+ */
+async function resolvePublic(name: string): Promise<[LookupAddress, ...LookupAddress[]]> {
+  if (/(^|\.)localhost\.?$/i.test(name)) throw new GuardedFetchError(PRIVATE);
+  const resolver = new Resolver(QUESTION);
+  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const [first, ...others] = [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
+  if (first === undefined)
+    throw ipv4.status === 'rejected' ? ipv4.reason : new GuardedFetchError('no address');
+  if (![first, ...others].every(({ address }) => isPublicAddress(address)))
+    throw new GuardedFetchError(PRIVATE);
+  return [first, ...others];
+}
+
+function addressesOf(found: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+  return found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : [];
+}

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { lookup, Resolver } from 'node:dns/promises';
 import { createServer } from 'node:http';
+import { mock } from 'node:test';
 import { GuardedFetchError, guardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { useServer } from '../../support/listening.ts';
 
@@ -14,6 +16,7 @@ describe('guarded fetch', () => {
       else if (request.url !== '/silent') response.end(`${request.method} ${request.headers['x-a']}`);
     }),
   );
+  afterEach(() => mock.restoreAll());
   const call = (path: string, more = {}) =>
     guardedFetch(new URL(server.url + path), { ...LIMITS, allowsPrivate: true, ...more });
 
@@ -45,6 +48,31 @@ describe('guarded fetch', () => {
     for (const host of [...hosts, 'user:password@one.example', '[::ffff:169.254.169.254]'])
       await assert.rejects(guardedFetch(new URL(`https://${host}/`), STRICT), GuardedFetchError, host);
     await assert.rejects(guardedFetch(new URL('http://one.example/'), STRICT), GuardedFetchError);
+  });
+
+  it('a name is not called if any of its addresses is private', async () => {
+    for (const [ipv4, ipv6] of [
+      [['10.0.0.1'], []],
+      [['1.1.1.1', '169.254.169.254'], []],
+      [['1.1.1.1'], ['fd00::1']],
+    ] as const) {
+      mock.method(Resolver.prototype, 'resolve4', async () => [...ipv4]);
+      mock.method(Resolver.prototype, 'resolve6', async () => [...ipv6]);
+      const called = guardedFetch(new URL('https://one.example/'), { ...STRICT, timeoutMs: 10_000 });
+      await assert.rejects(called, GuardedFetchError);
+      mock.restoreAll();
+    }
+  });
+
+  it('names whose servers do not answer hold up no connection of the process to its own stores', async () => {
+    const { mock: asked } = mock.method(Resolver.prototype, 'resolve4', () => new Promise(() => {}));
+    mock.method(Resolver.prototype, 'resolve6', () => new Promise(() => {}));
+    const names = Array.from({ length: 8 }, (_, n) => `https://slow-${n}.example/`);
+    const calls = names.map((name) => guardedFetch(new URL(name), STRICT).catch((error) => error.name));
+    // `lookup` takes threads of the process, by which it finds its database.
+    assert.equal(asked.callCount(), names.length);
+    assert.equal((await lookup('localhost', { family: 4 })).address, '127.0.0.1');
+    assert.deepEqual(new Set(await Promise.all(calls)), new Set(['AbortError']));
   });
 
   it('an answer comes whole within its limits, and a redirect as it is', async () => {
