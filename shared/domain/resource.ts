@@ -44,8 +44,9 @@ export function resourceMetadata(resource: string, publicUrl: string): object {
   };
 }
 
+const PORT = '(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
 /** Loopback redirect URIs of native programs differ from the registered ones in their port (RFC 8252, 7.3). */
-export const LOOPBACK_PORT = String.raw`^(http://(?:localhost|127[.]0[.]0[.]1|\[::1\])):[0-9]{1,5}(?=[/?]|$)`;
+export const LOOPBACK_PORT = String.raw`^(http://(?:localhost|127[.]0[.]0[.]1|\[::1\])):${PORT}(?=[/?]|$)`;
 const LOOPBACK_WITH_PORT = new RegExp(LOOPBACK_PORT);
 
 export function withoutLoopbackPort(redirectUri: string): string {

@@ -274,6 +274,17 @@ describe('OAuth', () => {
     }
   });
 
+  it('a loopback redirect URI with a port that no address has is not one of the program', async () => {
+    const client = await register();
+    const verifier = oauth.generateRandomCodeVerifier();
+    const url = await addressOf(client, verifier);
+    const { visitor } = await letIn(url, ['read']);
+    const wrong = await addressOf(client, verifier, { redirect_uri: 'http://127.0.0.1:99999/callback' });
+    const { status, text } = await visitor.get(wrong);
+    assert.equal(status, 400);
+    assert.match(text, /redirect URI/);
+  });
+
   it('what else is wrong with a request goes to the program, with state and iss', async () => {
     const client = await register();
     const verifier = oauth.generateRandomCodeVerifier();

@@ -49,6 +49,26 @@ describe('connecting a user', () => {
       }
     });
 
+    it("a native app's loopback redirect URI is accepted with any port that an address can have (RFC 8252, 7.3)", async () => {
+      const redirectUris = ['http://127.0.0.1:3000/cb', 'https://app.example/cb'];
+      const start = async (native: boolean, redirect_uri: string) => {
+        const app = await system.app({ redirectUris, native });
+        return (await app.post('/v1/connections', { ...startBody().body, redirect_uri })).status;
+      };
+      for (const port of [1, 3000, 9999, 10_000, 49_152, 65_535])
+        assert.equal(await start(true, `http://127.0.0.1:${port}/cb`), 200, `${port}`);
+      assert.equal(await start(false, 'http://127.0.0.1:3001/cb'), 400);
+      for (const other of [
+        'http://127.0.0.1:65536/cb',
+        'http://127.0.0.1:99999/cb',
+        'http://127.0.0.1:3000@evil.example/cb',
+        'http://127.0.0.1:3000.evil.example/cb',
+        'http://localhost:3000/cb',
+        'https://app.example:3000/cb',
+      ])
+        assert.equal(await start(true, other), 400, other);
+    });
+
     it('starting a connection and exchanging a code are 404 feature_disabled if connections are turned off for the app', async () => {
       const off = await connectingApp(system);
       await system.sql(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
