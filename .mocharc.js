@@ -12,9 +12,11 @@ const SENSITIVE = files('isolation/memory-reads isolation/typing isolation/uploa
 /** Need a browser, a build or another program, or are not what a change breaks first. The slowest begin first. */
 const WIDE = files(`
   console/* promises/batch connect/browser local/* operators/* mcp/* client/examples client/package client/tabs
-  deploy/* admin/* isolation/* abuse/* faults/* migrations/* ingress/pages client/adapters client/editors client/extension client/extension-zoo client/placement client/touch client/record
+  deploy/* admin/* isolation/* abuse/* faults/* migrations/* ingress/pages client/adapters client/extension client/placement client/touch client/record
   promises/shutdown promises/start-up promises/lost-ingress promises/promotion-crash promises/provider-policy
-  api/accounts/export api/activity api/memory-sync api/promotion-selection api/memory/phrases api/replies/injections api/replies/limits`);
+  promises/crash schedules/rounds
+  api/accounts/erase api/accounts/export api/accounts/log-ins api/activity api/escalation-mail api/jobs api/webhooks api/memory-sync api/promotion-selection api/memory/phrases
+  api/replies/batch api/replies/feedback api/replies/injections api/replies/limits api/replies/support`);
 /** Long trials: minutes of load, statistics, failovers, programs of others. */
 const NIGHTLY = files('nightly/*');
 /** Use what a pooler in transaction mode may break: sessions, named statements, LISTEN, time limits, transactions. */
