@@ -10,7 +10,7 @@ import { notifyOfEscalations } from './parts/escalations.ts';
 import { useLoad, useRoute } from './parts/hooks.ts';
 import { type NamedPage, Shell } from './parts/shell.tsx';
 import { ErrorNote, Skeleton } from './parts/ui.tsx';
-import { openClient, resume } from './session.ts';
+import { loadPart, openClient, resume } from './session.ts';
 
 /** Only the first pages that one meets are in the first file. */
 const PAGES = {
@@ -125,7 +125,7 @@ function Pages() {
 
 function LoadedPage({ name }: { name: PageName }) {
   // In an object, because a function would be called as an update of the state.
-  const { value, error, again } = useLoad(async () => ({ Page: await PAGES[name]() }), []);
+  const { value, error, again } = useLoad(async () => ({ Page: await loadPart(async () => PAGES[name]()) }), []);
   if (value !== undefined) return <value.Page />;
   return error === undefined ? <Skeleton /> : <ErrorNote error={error} again={again} />;
 }

@@ -4,7 +4,7 @@ import {
   createAccountClient,
   type TokenStorage,
 } from '../src/api.ts';
-import { errorOf } from '../src/errors.ts';
+import { errorOf, ForecueError } from '../src/errors.ts';
 import { noteReached } from './parts/away.tsx';
 import type { PasskeyCalls } from './parts/passkey-log-in.tsx';
 
@@ -19,6 +19,8 @@ const SIGNED_IN_KEY = 'forecue.signed-in';
 const ASK_TABS_TIMEOUT_MS = 150;
 /** Age from which to ask the other tabs for newer tokens; the client renews tokens at 50 minutes. */
 const FRESH_TOKEN_MS = 49 * 60_000;
+/** Storage key of a tab that has reloaded for a part that it could not load. */
+const RELOADED_KEY = 'forecue.reloaded';
 const AUTH_PATH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 
 /** Messages between tabs: a request for newer tokens, the tokens, and the end of the session. */
@@ -189,6 +191,32 @@ async function noticingFetch(url: string | URL | Request, init?: RequestInit): P
     if (!init?.signal?.aborted) noteReached(false);
     throw error;
   }
+}
+
+/**
+ * Loads a part of the console. While the server is away, fails as its other requests do. If the part is gone, as after
+ * a release, or the browser keeps the failure, reloads the page once.
+ */
+export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  const part = await load().catch(async () => {
+    // Also an answer of a proxy in front of the server may mean that the server is away.
+    const isThere = await fetch('', { method: 'HEAD' }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    noteReached(isThere);
+    if (!isThere) throw new ForecueError('network_error');
+    return load().catch(reloadOnce);
+  });
+  sessionStorage.removeItem(RELOADED_KEY);
+  return part;
+}
+
+function reloadOnce(error: unknown): Promise<never> {
+  if (sessionStorage.getItem(RELOADED_KEY) !== null) throw error;
+  sessionStorage.setItem(RELOADED_KEY, '1');
+  location.reload();
+  return new Promise(() => {});
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { issueKey, KeyClient, type UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { predictSuccessfully } from '../support/replies.ts';
@@ -117,6 +117,53 @@ describeInBrowser('changes made elsewhere, in the console', () => {
     const seconds = (performance.now() - since) / 1000;
     assert.ok(loads <= 2 + seconds, `${loads} loads in ${seconds} s`);
     tab.off('request', count);
+  });
+
+  /** Answers requests for the parts that the console's first page does not need, until the returned function is called. */
+  async function failLateParts(page: Page, answer: (route: Route) => Promise<void>): Promise<() => void> {
+    const text = await (await fetch(`${at.system.webs[0]?.url}/console/`)).text();
+    const early = Array.from(text.matchAll(/part-\w+\.js/g), ([name]) => name);
+    let isFailing = true;
+    await page.route(/part-\w+\.js$/, (route) =>
+      isFailing && !early.some((name) => route.request().url().endsWith(name))
+        ? answer(route)
+        : route.continue(),
+    );
+    return () => {
+      isFailing = false;
+    };
+  }
+
+  it('a page of the console that does not load while the server is away shows one bar, and loads by itself afterwards', async () => {
+    const page = await person.context.newPage();
+    const restore = await failLateParts(page, (route) => route.abort());
+    await page.route('**/console/', (route) =>
+      route.request().method() === 'HEAD' ? route.fulfill({ status: 502 }) : route.continue(),
+    );
+    await page.goto(`${at.system.webs[0]?.url}/console/#/keys`);
+    await page.locator('.away', { hasText: 'No answer came' }).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    restore();
+    await page.unroute('**/console/');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await until(async () => (await page.locator('.away').textContent()) === '');
+    await page.close();
+  });
+
+  it('a console whose parts a new release has replaced reloads once, and then opens the page or says that something went wrong', async () => {
+    const page = await person.context.newPage();
+    const restore = await failLateParts(page, (route) => route.fulfill({ status: 404, json: {} }));
+    let loads = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) loads += 1;
+    });
+    await page.goto(`${at.system.webs[0]?.url}/console/#/keys`);
+    await page.getByRole('alert').waitFor();
+    assert.equal(loads, 2);
+    restore();
+    await press(page, 'Try again');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.close();
   });
 
   it('a console whose server restarts says so in one bar, and then shows what has changed meanwhile', async () => {

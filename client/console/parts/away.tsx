@@ -24,7 +24,11 @@ export function AwayBar() {
   useEffect(() => {
     if (!isAway) return;
     const timer = setInterval(retry, RETRY_MS);
-    return () => clearInterval(timer);
+    return () => {
+      clearInterval(timer);
+      // One request was answered. Others may have failed before it.
+      retry();
+    };
   }, [isAway]);
   return (
     <div class="away" role="status">
