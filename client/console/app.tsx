@@ -1,11 +1,10 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../src/api.ts';
 import { Inbox } from './pages/inbox.tsx';
 import { Memory } from './pages/memory.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { followChanges, onChange } from './parts/changes.ts';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
-import { DraftsContext } from './parts/draft.ts';
 import { notifyOfEscalations } from './parts/escalations.ts';
 import { useLoad, useRoute } from './parts/hooks.ts';
 import { type NamedPage, Shell } from './parts/shell.tsx';
@@ -104,7 +103,6 @@ async function loadAhead(): Promise<void> {
 function Pages() {
   const { page } = useRoute();
   const name: PageName = Object.hasOwn(PAGES, page) ? (page as PageName) : 'inbox';
-  const drafts = useRef(new Map<string, string>());
   const { client, setUser } = useSignedIn();
   useEffect(() => followChanges(client), []);
   useEffect(() => notifyOfEscalations(client), []);
@@ -116,16 +114,17 @@ function Pages() {
   }, []);
   return (
     <Shell page={name}>
-      <DraftsContext.Provider value={drafts.current}>
-        <LoadedPage key={name} name={name} />
-      </DraftsContext.Provider>
+      <LoadedPage key={name} name={name} />
     </Shell>
   );
 }
 
 function LoadedPage({ name }: { name: PageName }) {
   // In an object, because a function would be called as an update of the state.
-  const { value, error, again } = useLoad(async () => ({ Page: await loadPart(async () => PAGES[name]()) }), []);
+  const { value, error, again } = useLoad(
+    async () => ({ Page: await loadPart(async () => PAGES[name]()) }),
+    [],
+  );
   if (value !== undefined) return <value.Page />;
   return error === undefined ? <Skeleton /> : <ErrorNote error={error} again={again} />;
 }

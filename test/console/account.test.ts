@@ -30,14 +30,18 @@ describeInBrowser('console account page', () => {
     ({ person, page } = await signUpInBrowser(at));
   });
 
+  async function signIn(tab: Page): Promise<void> {
+    await tab.getByLabel('E-mail').fill(person.email);
+    await tab.getByLabel('Password').fill(PASSWORD);
+    await press(tab, 'Sign in');
+    await tab.getByRole('navigation', { name: 'Pages' }).waitFor();
+  }
+
   /** Opens a page of another browser, in which the person signs in. */
   async function signInElsewhere(): Promise<Page> {
     const other = await personIn(at, { userAgent: FIREFOX });
     const elsewhere = await other.open();
-    await elsewhere.getByLabel('E-mail').fill(person.email);
-    await elsewhere.getByLabel('Password').fill(PASSWORD);
-    await press(elsewhere, 'Sign in');
-    await elsewhere.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await signIn(elsewhere);
     return elsewhere;
   }
 
@@ -69,6 +73,31 @@ describeInBrowser('console account page', () => {
     await elsewhere.reload();
     await elsewhere.getByRole('heading', { name: 'Sign in' }).waitFor();
     assert.deepEqual(person.complaints, []);
+  });
+
+  it('what the person corrects in the console is still there when the log-in ends meanwhile and they sign in again', async () => {
+    const client = await clientOf(at.system, person);
+    await add(client, 'facts', { text: 'I drink tea.' });
+    const elsewhere = await signInElsewhere();
+    await goTo(elsewhere, 'Memory');
+    const pane = await openRow(elsewhere, 'I drink tea.');
+    await pane.getByRole('button', { name: 'Correct' }).click();
+    await pane.getByLabel('Correct').fill('I drink green tea in the morning.');
+    const logIns = await client.get<{ results: { id: string; client: string }[] }>('/api/auth/log-ins/');
+    for (const { id, client: name } of logIns.body.results)
+      if (name === 'Firefox') await client.request('DELETE', `/api/auth/log-ins/${id}/`);
+    // An access token may still be taken for two seconds.
+    await elsewhere.route('**/api/memory/facts/*/', (route) =>
+      route.fulfill({ status: 401, json: { detail: { code: 'token_expired', message: 'No.' } } }),
+    );
+    await press(elsewhere, 'Save');
+    await elsewhere.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await elsewhere.unroute('**/api/memory/facts/*/');
+    await signIn(elsewhere);
+    assert.equal(await pane.getByLabel('Correct').inputValue(), 'I drink green tea in the morning.');
+    await press(elsewhere, 'Save');
+    await rowWith(elsewhere, 'I drink green tea').waitFor();
+    await elsewhere.context().close();
   });
 
   it('the connections page of the console shows who read what, and filters by reader', async () => {

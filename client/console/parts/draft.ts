@@ -1,17 +1,21 @@
-import { createContext } from 'preact';
-import { type Dispatch, type StateUpdater, useContext, useState } from 'preact/hooks';
+import { type Dispatch, type StateUpdater, useState } from 'preact/hooks';
+import { useSignedIn } from './context.ts';
 
-/** Unfinished texts, by the id of their memory row or prediction; the key of the profile is `profile`. */
-export const DraftsContext = createContext(new Map<string, string>());
+/** Unfinished texts, by account and row. They outlive the log-in, which may end while the person types. */
+const drafts = new Map<string, string>();
 
-/** Keeps an unfinished text even while its field is not on the page. The text is undefined if there is none. */
+/**
+ * Keeps an unfinished text even while its field is not on the page. `id` is that of the memory row or prediction, or
+ * `profile`. The text is undefined if there is none.
+ */
 export function useDraft(id: string): [string | undefined, Dispatch<StateUpdater<string | undefined>>] {
-  const drafts = useContext(DraftsContext);
-  const [draft, setDraft] = useState(drafts.get(id));
+  const { user } = useSignedIn();
+  const key = `${user.id} ${id}`;
+  const [draft, setDraft] = useState(drafts.get(key));
   const keep: Dispatch<StateUpdater<string | undefined>> = (change) => {
-    const next = typeof change === 'function' ? change(drafts.get(id)) : change;
-    if (next === undefined) drafts.delete(id);
-    else drafts.set(id, next);
+    const next = typeof change === 'function' ? change(drafts.get(key)) : change;
+    if (next === undefined) drafts.delete(key);
+    else drafts.set(key, next);
     setDraft(next);
   };
   return [draft, keep];
