@@ -21,6 +21,14 @@ describeInBrowser('forgetting many rows in the console', () => {
     await rowWith(page, /^Row /).getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Select all', exact: true }).click();
     await page.getByText(`${WRONG} selected`).waitFor();
+    // Loads the rows again that come into view.
+    const again = page.waitForResponse(/memory\/raw\/.*cursor=/);
+    await client.post('/api/memory/facts/', { text: 'I changed the memory meanwhile.' });
+    await page.locator('.tabs a', { hasText: /^Facts1$/ }).waitFor();
+    await page.keyboard.press('End');
+    await again;
+    await rowWith(page, 'Row 0').waitFor();
+    await page.getByText(`${WRONG} selected`).waitFor();
     await page.getByRole('toolbar').getByRole('button', { name: 'Forget' }).click();
     const question = page.getByRole('dialog', { name: `Forget these ${WRONG} for good` });
     await question.getByRole('button', { name: 'Forget' }).click();

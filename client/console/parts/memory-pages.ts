@@ -4,9 +4,9 @@ import { useAction, useLoad } from './hooks.ts';
 import type { OnView } from './row-range.ts';
 import { listTier, type ShownRow, type Tier, type TierPage } from './tiers.ts';
 
-const PAGE_SIZE = 100;
-/** The longest page of the API, for those who want all rows. */
-const LONG_PAGE_SIZE = 200;
+const FIRST_PAGE_SIZE = 100;
+/** Size of every further page: one that is loaded again must hold the rows that it held before. */
+const PAGE_SIZE = 200;
 
 export interface ShownMemory {
   tier: Tier;
@@ -35,9 +35,9 @@ export function useMemoryPages({ tier, q, project, onProjects }: ShownMemory) {
   const [later, setLater] = useState<readonly LoadedPage[]>([]);
   const [edits, setEdits] = useState<ReadonlyMap<string, Edit>>(new Map());
   const [forgotten, setForgotten] = useState<ReadonlySet<string>>(new Set());
-  const pageFrom = (cursor?: string, limit = PAGE_SIZE) =>
+  const pageFrom = (cursor?: string) =>
     listTier(client, tier, {
-      limit,
+      limit: cursor === undefined ? FIRST_PAGE_SIZE : PAGE_SIZE,
       ...(q && { q }),
       ...(project && { project }),
       ...(cursor && { cursor }),
@@ -62,7 +62,7 @@ export function useMemoryPages({ tier, q, project, onProjects }: ShownMemory) {
     const of = first.value;
     const more: LoadedPage[] = [];
     for (let next = pages.at(-1)?.next; of !== undefined && next; next = more.at(-1)?.next)
-      more.push({ ...(await pageFrom(next, LONG_PAGE_SIZE)), of });
+      more.push({ ...(await pageFrom(next)), of });
     setLater((before) => [...before, ...more]);
     return [...rows, ...more.flatMap((page) => page.rows)].flatMap(({ id, head }) =>
       head === undefined ? id : [],
