@@ -109,10 +109,13 @@ describeInBrowser('inbox of the console', () => {
       assert.equal(await field.inputValue(), 'jx1');
       await page.keyboard.press('Escape');
       await field.waitFor({ state: 'detached' });
+      await page.keyboard.press('j');
+      await question(1).waitFor();
+      await page.keyboard.press('k');
+      await question(0).waitFor();
     });
 
     it("a decision in the console's inbox can be undone before the server receives the decision", async () => {
-      await page.getByRole('region', { name: 'Waiting for you' }).focus();
       await page.keyboard.press('x');
       await page.getByText('Rejected.').waitFor();
       await question(1).waitFor();

@@ -57,12 +57,11 @@ export function Inbox() {
     if (isOver && hasMore) again();
   }, [isOver, value]);
   const move = (by: number) => setChosenId(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
-  /** Focuses this section, which handles the keys, because the pressed button may be gone. */
-  const focus = () => root.current?.focus({ preventScroll: true });
   useEffect(() => {
     // Keeps the current prediction in view when newer ones are loaded.
     setChosenId(current?.id);
-    focus();
+    // This section handles the keys.
+    root.current?.focus({ preventScroll: true });
   }, [current?.id]);
 
   useEffect(() => {
@@ -92,7 +91,7 @@ export function Inbox() {
       {current && (
         <div class="mail">
           <div>
-            <WaitingList waiting={waiting} current={current.id} onChoose={setChosenId} onUnfold={focus} />
+            <WaitingList waiting={waiting} current={current.id} onChoose={setChosenId} />
             {hasMore && <p class="quiet small">{t.inbox.more(value.total - value.results.length)}</p>}
             <p class="quiet small by-keyboard">{t.inbox.keys}</p>
           </div>

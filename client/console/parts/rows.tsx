@@ -62,7 +62,11 @@ export function Rows<T>(props: RowsProps<T>) {
     });
   const clear = () => setChosen(new Set());
   const choosing = useAction(async () => setChosen(new Set((await loadAll?.()) ?? rows.map(idOf))));
-  const { active, setActiveId, step } = useSteps(props, list, (id) => open !== undefined && setOpenId(id));
+  const { active, setActiveId, focus, step } = useSteps(
+    props,
+    list,
+    (id) => open !== undefined && setOpenId(id),
+  );
   const press = (event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey, altKey, target } = event;
     if (ctrlKey || metaKey || altKey || isTyping(target) || (target as Element).closest(':modal')) return;
@@ -80,7 +84,15 @@ export function Rows<T>(props: RowsProps<T>) {
     paddingBottom: `${Math.max(0, rows.length - end) * height}px`,
   };
   return (
-    <div role="group" aria-label={label} class={`list ${open ? 'opened' : ''}`} onKeyDown={press}>
+    <div
+      role="group"
+      aria-label={label}
+      class={`list ${open ? 'opened' : ''}`}
+      tabIndex={-1}
+      onKeyDown={press}
+      // Comes here when the focused row has gone. The next one is in its place.
+      onFocus={({ target, currentTarget }) => target === currentTarget && focus(rows[active])}
+    >
       <div>
         {bulk && selected.length > 0 && (
           <div class="bulk" role="toolbar" aria-label={t.rows.selected(selected.length)}>
@@ -146,11 +158,20 @@ function useSteps<T>(
   onStep: (id: string) => void,
 ) {
   const [activeId, setActiveId] = useState<string>();
+  const place = useRef(0);
   const isHead = (row: T | undefined) => row !== undefined && headOf?.(row) !== undefined;
+  const found = activeId === undefined ? -1 : rows.findIndex((row) => idOf(row) === activeId);
+  if (found !== -1) place.current = found;
   const active = Math.max(
     rows.findIndex((row) => !isHead(row)),
-    activeId === undefined ? -1 : rows.findIndex((row) => idOf(row) === activeId),
+    Math.min(place.current, rows.length - 1),
   );
+  const focus = (row: T | undefined) => {
+    const main =
+      row && list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(idOf(row))}"] .main`);
+    main?.focus({ preventScroll: true });
+    return main;
+  };
   const step = (by: number) => {
     let next = active + by;
     while (isHead(rows[next])) next += by;
@@ -158,11 +179,9 @@ function useSteps<T>(
     if (row === undefined) return;
     setActiveId(idOf(row));
     onStep(idOf(row));
-    const main = list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(idOf(row))}"] .main`);
-    main?.focus();
-    main?.scrollIntoView({ block: 'nearest' });
+    focus(row)?.scrollIntoView({ block: 'nearest' });
   };
-  return { active, setActiveId, step };
+  return { active, setActiveId, focus, step };
 }
 
 interface OneRowProps<T> {

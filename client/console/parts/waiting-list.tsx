@@ -8,18 +8,13 @@ interface WaitingListProps {
   waiting: readonly ReplySummary[];
   current: string;
   onChoose(id: string): void;
-  onUnfold(): void;
 }
 
 /** Number of predictions of one batch from which it is folded: it shows its first one, or the current one. */
 const FOLDED_FROM = 3;
 
-export function WaitingList({ waiting, current, onChoose, onUnfold }: WaitingListProps) {
+export function WaitingList({ waiting, current, onChoose }: WaitingListProps) {
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
-  const unfold = (time: string) => {
-    setUnfolded(new Set([...unfolded, time]));
-    onUnfold();
-  };
   // The predictions of a batch are made in one transaction, so their times are equal.
   const batches = [...Map.groupBy(waiting, ({ created_at }) => created_at)];
   return (
@@ -32,7 +27,7 @@ export function WaitingList({ waiting, current, onChoose, onUnfold }: WaitingLis
             {shown.map((reply) => reply && <WaitingItem key={reply.id} {...{ reply, current, onChoose }} />)}
             {isFolded && (
               <li>
-                <Button kind="link" onPress={() => unfold(time)}>
+                <Button kind="link" onPress={() => setUnfolded(new Set([...unfolded, time]))}>
                   {t.inbox.batch(batch.length - 1)}
                 </Button>
               </li>
