@@ -68,6 +68,14 @@ describeInBrowser('rows and keys of the console', () => {
     await page.getByRole('combobox').fill('Fact 9');
     await page.getByRole('option', { name: 'Fact 9', exact: true }).click();
     await page.locator('dialog.pane').getByText('Fact 9', { exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('Fact 8');
+    await page.getByRole('option', { name: 'Fact 8', exact: true }).click();
+    await page.locator('dialog.pane').getByText('Fact 8', { exact: true }).waitFor();
+    const search = page.getByRole('searchbox');
+    assert.equal(await search.inputValue(), 'Fact 8');
+    await page.goBack();
+    await until(async () => (await search.inputValue()) === 'Fact 9');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys on the keyboard' }).getByText('this list').waitFor();
   });

@@ -96,6 +96,8 @@ function Tools({ onAdd }: { onAdd(): void }) {
   const { client } = useSignedIn();
   const [q, setQ] = useParameter('q');
   const [typed, setTyped] = useState(q);
+  // The palette, Back and links change the search as well.
+  useEffect(() => setTyped(q), [q]);
   const [step, setStep] = useState('');
   const learning = useAction(async () => {
     setStep(await learn(client, setStep));
