@@ -34,6 +34,13 @@ const SEEN_SCRIPT = `(() => {
   return seen;
 })()`;
 
+/** Numbers of lines of the visible names in the bar at the bottom of a phone. */
+const LINES_SCRIPT = `Array.from(document.querySelectorAll('header nav a, header nav .more'), (link) => {
+  const range = document.createRange();
+  range.selectNodeContents([...link.childNodes].find((node) => node.nodeType === Node.TEXT_NODE));
+  return range.getClientRects().length;
+}).filter((lines) => lines > 0)`;
+
 describeInBrowser('console in German', () => {
   const at = useConsole();
 
@@ -88,6 +95,9 @@ describeInBrowser('console in German', () => {
       await assertGerman(page, `${path}, opened`);
       await page.keyboard.press('Escape');
     }
+    await page.setViewportSize({ width: 390, height: 844 });
+    const lines = await page.evaluate<number[]>(LINES_SCRIPT);
+    assert.deepEqual(new Set(lines), new Set([1]), `words of the bar at the bottom are broken: ${lines}`);
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
     await assertGerman(page, 'the keys');
