@@ -88,6 +88,9 @@ export const SessionList = closedObject({
       ...Session.properties,
       /** The first words of the person in it; null until they are in memory. */
       title: nullable(Type.String()),
+      project: nullable(Type.String()),
+      /** How many permissions of agents the person decided on in it; null if it has a title. */
+      permissions: nullable(Type.Integer({ minimum: 0 })),
     }),
   ),
 });

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import type { UserClient } from '../support/account.ts';
 import { describeInBrowser } from '../support/browser.ts';
+import { permissionEvent } from '../support/permissions.ts';
 import { until } from '../support/until.ts';
-import { clientOf, goTo, personIn, signUp, signUpInBrowser, useConsole } from './visit.ts';
+import { clientOf, goTo, personIn, rowWith, signUp, signUpInBrowser, useConsole } from './visit.ts';
 
 const FACTS = 40;
 
 describeInBrowser('rows and keys of the console', () => {
   const at = useConsole();
   let page: Page;
+  let client: UserClient;
 
   before(async () => {
     const { person, page: opened } = await signUpInBrowser(at);
     page = opened;
+    client = await clientOf(at.system, person);
     const facts = Array.from({ length: FACTS }, (_, nth) => ({ text: `Fact ${nth}`, pinned: nth === 3 }));
-    const client = await clientOf(at.system, person);
     assert.equal((await client.request('POST', '/api/memory/facts/', facts)).status, 201);
   });
 
@@ -78,6 +81,21 @@ describeInBrowser('rows and keys of the console', () => {
     await until(async () => (await search.inputValue()) === 'Fact 9');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys on the keyboard' }).getByText('this list').waitFor();
+  });
+
+  it("the console's timeline names a session without messages by its project, its agent and the number of decisions", async () => {
+    const permission = { session_id: 'only-decisions', source: 'codex', project: '/home/ada/site' };
+    const events = [
+      permissionEvent('npm test', 'allowed', permission),
+      permissionEvent('git push', 'refused', permission),
+      { ...permissionEvent('', 'allowed', permission), type: 'session.started', session_id: 'empty' },
+    ];
+    assert.equal((await client.post('/api/recording/events/', events)).status, 201);
+    await page.keyboard.press('Escape');
+    await goTo(page, 'Memory');
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await rowWith(page, 'site · codex · 2 decisions').waitFor();
+    await rowWith(page, 'site · codex · no messages').waitFor();
   });
 
   it("the console's open tab is whole in the window of a phone, even when the counts of the other tabs arrive late", async () => {

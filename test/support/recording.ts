@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RecordingReceipt, Session } from '../../shared/schemas/recording.ts';
+import type { RecordingReceipt, Session, SessionList } from '../../shared/schemas/recording.ts';
 import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import type { System } from './system.ts';
@@ -31,7 +31,7 @@ interface Page {
 export const recording = {
   event: (user: UserClient, id: string): Promise<Reply<Record<string, unknown>>> =>
     user.request('GET', `/api/recording/events/${encodeURIComponent(id)}/`),
-  sessions: (user: UserClient): Promise<Reply<{ results: Session[] }>> =>
+  sessions: (user: UserClient): Promise<Reply<SessionList>> =>
     user.request('GET', '/api/recording/sessions/'),
   sessionEvents: (user: UserClient, id: string, query = ''): Promise<Reply<Page>> =>
     user.request('GET', `/api/recording/sessions/${encodeURIComponent(id)}/events/${query}`),

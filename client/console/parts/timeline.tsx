@@ -6,7 +6,13 @@ import { Rows } from './rows.tsx';
 import { EmptyNote, ErrorNote, Facts, LongText, Skeleton } from './ui.tsx';
 
 type Session = SessionList['results'][number];
-const nameOf = ({ title, source_detail }: Session) => title ?? source_detail ?? t.timeline.untitled;
+const placeOf = ({ project, source_detail }: Session) => project ?? source_detail?.split('/').at(-1);
+/** The person's first words, or else where, with whom and what else the session is about. */
+const nameOf = (session: Session) =>
+  session.title ??
+  [placeOf(session), session.source, t.timeline.permissions(session.permissions ?? 0)]
+    .filter((one) => !!one)
+    .join(' · ');
 
 const ROWS_PER_SESSION_MAX = 20;
 
@@ -26,9 +32,7 @@ export function Timeline() {
           idOf={({ session_id }) => session_id}
           view={(session) => ({
             title: nameOf(session),
-            marks: [session.source_detail?.split('/').at(-1) ?? '', session.source].filter(
-              (mark) => mark !== '',
-            ),
+            marks: session.title === null ? [] : [placeOf(session) ?? '', session.source].filter(Boolean),
             at: session.started_at,
           })}
           detail={(session) => <SessionMemory key={session.session_id} session={session} />}

@@ -272,7 +272,8 @@ export const de: typeof en = {
   },
   timeline: {
     lead: 'Die 50 neuesten Sitzungen, und was aus jeder wurde: Nachrichten, dann Episoden, dann Fakten.',
-    untitled: 'Sitzung ohne Nachrichten',
+    permissions: (count) =>
+      count === 0 ? 'keine Nachrichten' : counted(count, 'Entscheidung', 'Entscheidungen'),
     empty: 'Noch keine Sitzungen. Bringen Sie welche, und sehen Sie, was daraus gelernt wird.',
     none: {
       raw: 'Nichts davon ist im Gedächtnis.',

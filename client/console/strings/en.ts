@@ -271,7 +271,7 @@ export const en = {
   },
   timeline: {
     lead: 'The 50 latest sessions, and what became of each: messages, then episodes, then facts.',
-    untitled: 'Session without messages',
+    permissions: (count: number) => (count === 0 ? 'no messages' : counted(count, 'decision', 'decisions')),
     empty: 'No sessions yet. Bring some, and see what is learnt from them.',
     none: {
       raw: 'Nothing of it is in memory.',

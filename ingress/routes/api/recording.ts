@@ -1,4 +1,4 @@
-import { latestSessions, readTitles } from '../../../shared/db/stores/recording/read.ts';
+import { latestSessions, readSessionHeads } from '../../../shared/db/stores/recording/read.ts';
 import { witnessOf } from '../../../shared/domain/witness.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
@@ -61,8 +61,11 @@ export const listSessions = endpoint('user', {
 }).handle(async ({ user }, { em }: Parts) => {
   const sessions = await latestSessions(em(), user.id, SESSIONS_LISTED);
   const ids = sessions.map(({ id }) => id);
-  const titles = await readTitles(em(), user.id, ids);
-  const results = sessions.map((row) => ({ ...presentSession(row), title: titles.get(row.id) ?? null }));
+  const heads = await readSessionHeads(em(), user.id, ids);
+  const results = sessions.map((row) => {
+    const { title = null, permissions = null } = heads.get(row.id) ?? {};
+    return { ...presentSession(row), title, project: row.project ?? null, permissions };
+  });
   return { body: { results }, read: { recording: results.length } };
 });
 

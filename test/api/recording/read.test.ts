@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { add } from '../../support/memory.ts';
+import { permissionEvent } from '../../support/permissions.ts';
 import { pluck } from '../../support/pluck.ts';
 import { event, post, recording } from '../../support/recording.ts';
 import { useSystem } from '../../support/system.ts';
@@ -57,7 +59,33 @@ describe('reading recordings', () => {
       source_detail: null,
       ended_at: null,
       title: null,
+      project: null,
+      permissions: 0,
     });
+  });
+
+  it('the list of sessions has the first words of the person, or else the number of permissions they decided on', async () => {
+    const user = await signUp(system);
+    const [silent, spoken] = [randomUUID(), randomUUID()];
+    await post(user, [
+      permissionEvent('npm test', 'allowed', { session_id: silent }),
+      permissionEvent('git push', 'refused', { session_id: silent }),
+      permissionEvent('git push', 'refused', { session_id: spoken }),
+    ]);
+    await add(user, 'raw', { content: 'Fix the parser, please.', role: 'human', session_id: spoken });
+    const { body } = await recording.sessions(user);
+    assert.deepEqual(
+      body.results.map(({ session_id, title, project, permissions }) => [
+        session_id,
+        title,
+        project,
+        permissions,
+      ]),
+      [
+        [spoken, 'Fix the parser, please.', 'engine', null],
+        [silent, null, 'engine', 2],
+      ],
+    );
   });
 
   it('pages of a session have the oldest events first, and events of the same time in order of arrival', async () => {

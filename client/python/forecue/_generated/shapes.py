@@ -1389,6 +1389,8 @@ class SessionListResults(TypedDict):
     source_detail: Union[str, None]
     ended_at: Union[str, None]
     title: Union[str, None]
+    project: Union[str, None]
+    permissions: Union[int, None]
 
 
 class SessionList(TypedDict):

@@ -72,20 +72,31 @@ export function latestSessions(
 
 const TITLE_CHARS = 120;
 
-/** Returns the first words of the person in each session, by the session's id. */
-export async function readTitles(
+/** What a session can be recognised by. */
+export interface SessionHead {
+  id: string;
+  /** First words of the person. */
+  title: string | null;
+  /** Permissions that the person decided on; null if there is a title. */
+  permissions: number | null;
+}
+
+export async function readSessionHeads(
   em: EntityManager,
   accountId: string,
   sessionIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await em.execute<{ id: string; title: string }[]>(
-    `select s.id, left(m.content, ${TITLE_CHARS}) as title
-       from json_array_elements_text(?) s (id), lateral (
-         select content from raw_memories where account_id = ? and session_id = s.id and role = 'human'
-          order by occurred_at, id limit 1) m`,
-    [JSON.stringify(sessionIds), accountId],
+): Promise<Map<string, SessionHead>> {
+  const rows = await em.execute<SessionHead[]>(
+    `select s.id, m.title,
+            case when m.title is null then (
+              select count(*)::int from recording_events
+               where account_id = ? and session_id = s.id and type = 'agent.permission') end as permissions
+       from json_array_elements_text(?) s (id) left join lateral (
+         select left(content, ${TITLE_CHARS}) as title from raw_memories
+          where account_id = ? and session_id = s.id and role = 'human' order by occurred_at, id limit 1) m on true`,
+    [accountId, JSON.stringify(sessionIds), accountId],
   );
-  return new Map(rows.map(({ id, title }) => [id, title]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 interface OfSession {
