@@ -97,6 +97,11 @@ describeInBrowser('the console by one hand', () => {
     await row.waitFor({ state: 'detached' });
     await button(page, 'More').tap();
     const more = page.getByRole('dialog', { name: 'More' });
+    const [close, first] = await Promise.all([
+      more.getByRole('button', { name: 'Close' }).boundingBox(),
+      more.getByRole('link', { name: 'Inbox' }).boundingBox(),
+    ]);
+    assert.ok(close && first && close.y + close.height <= first.y, 'a link is under the button that closes');
     await more.getByRole('button', { name: 'Sign out' }).tap();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     assert.deepEqual(person.complaints, []);

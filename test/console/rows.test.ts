@@ -80,7 +80,10 @@ describeInBrowser('rows and keys of the console', () => {
     await page.goBack();
     await until(async () => (await search.inputValue()) === 'Fact 9');
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys on the keyboard' }).getByText('this list').waitFor();
+    const list = page.getByRole('dialog', { name: 'Keys on the keyboard' });
+    await list.getByText('this list').waitFor();
+    await page.keyboard.press('Escape');
+    await list.waitFor({ state: 'detached' });
   });
 
   it("the console's timeline names a session without messages by its project, its agent and the number of decisions", async () => {
@@ -91,11 +94,26 @@ describeInBrowser('rows and keys of the console', () => {
       { ...permissionEvent('', 'allowed', permission), type: 'session.started', session_id: 'empty' },
     ];
     assert.equal((await client.post('/api/recording/events/', events)).status, 201);
-    await page.keyboard.press('Escape');
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Timeline' }).click();
     await rowWith(page, 'site · codex · 2 decisions').waitFor();
     await rowWith(page, 'site · codex · no messages').waitFor();
+  });
+
+  it('a text from right to left that is too long for its row in the console shows its beginning', async () => {
+    const text = 'אני שותה תה '.repeat(20);
+    assert.equal((await client.post('/api/memory/facts/', { text })).status, 201);
+    await page.getByRole('link', { name: 'Facts' }).click();
+    const row = rowWith(page, text.trim());
+    await row.waitFor();
+    const isShown = await page.evaluate<boolean>(`(() => {
+      const box = [...document.querySelectorAll('.a-row .text')].find((one) => one.textContent.startsWith('אני'));
+      const first = document.createRange();
+      first.setStart(box.firstChild.firstChild, 0);
+      first.setEnd(box.firstChild.firstChild, 1);
+      return first.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1;
+    })()`);
+    assert.ok(isShown, 'its first letter is cut off');
   });
 
   it("the console's open tab is whole in the window of a phone, even when the counts of the other tabs arrive late", async () => {

@@ -148,7 +148,11 @@ function MemoryDetail({ tier, row, onChange, onPin, onForget }: MemoryDetailProp
     <>
       {draft === undefined ? (
         <>
-          {tier === 'episodes' && <h2>{row.title}</h2>}
+          {tier === 'episodes' && (
+            <h2>
+              <bdi>{row.title}</bdi>
+            </h2>
+          )}
           <div class="whole">
             <LongText>{row.text}</LongText>
           </div>
