@@ -77,11 +77,17 @@ describeInBrowser('rows and keys of the console', () => {
     await page.locator('dialog.pane').getByText('Fact 8', { exact: true }).waitFor();
     const search = page.getByRole('searchbox');
     assert.equal(await search.inputValue(), 'Fact 8');
+    const { promise: isOver, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/api/memory/facts/?*', (route) => isOver.then(() => route.continue()));
     await page.goBack();
     await until(async () => (await search.inputValue()) === 'Fact 9');
     await page.keyboard.press('?');
     const list = page.getByRole('dialog', { name: 'Keys on the keyboard' });
     await list.getByText('this list').waitFor();
+    // A pane that opens behind the list leaves it the focus.
+    release();
+    await page.locator('dialog.pane').getByText('Fact 9', { exact: true }).waitFor();
+    await page.unroute('**/api/memory/facts/?*');
     await page.keyboard.press('Escape');
     await list.waitFor({ state: 'detached' });
   });

@@ -25,6 +25,8 @@ export function Pane({ label, isModal = false, isCalm = false, kind, onClose, ch
     const dialog = root.current;
     const before = document.activeElement;
     if (isModal || matchMedia(NARROW).matches) dialog?.showModal();
+    // One that opens behind a modal one must not take the focus from it, as `show` does.
+    else if (dialog && document.querySelector(':modal')) dialog.open = true;
     else dialog?.show();
     if (isCalm) dialog?.focus();
     return () => {
