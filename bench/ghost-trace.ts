@@ -1,5 +1,7 @@
 /** Milliseconds of what a person sees. */
 export interface Sample {
+  /** Number of calls. The next key ends the wait for an answer, and some drafts have no suggestion. */
+  asked: number;
   /** From the end of the pause, when the call begins, until the suggestion is painted. */
   afterPause: number[];
   /** From a key that types a suggestion's next letter until what is left of it is painted. */
@@ -21,19 +23,20 @@ export function readTrace(trace: Buffer): Sample {
   const marks = traceEvents.filter(({ name }) => name === 'ask' || name === 'ghost');
   const thread = marks[0]?.tid;
   const events = traceEvents.filter(({ tid }) => tid === thread).sort((one, other) => one.ts - other.ts);
-  const sample: Sample = { afterPause: [], typedThrough: [] };
-  let asked: number | undefined;
+  const asked = marks.filter(({ name }) => name === 'ask').length;
+  const sample: Sample = { asked, afterPause: [], typedThrough: [] };
+  let askedAt: number | undefined;
   let key = 0;
   for (const [at, { name, ts, args }] of events.entries()) {
     if (name === 'EventDispatch' && args.data?.type === 'keydown') key = ts;
-    else if (name === 'ask') asked = ts;
+    else if (name === 'ask') askedAt = ts;
     else if (name === 'ghost') {
       const painted = endOfPaint(events, at);
       if (painted === undefined) continue;
       // A suggestion that changes without a call is typed through.
-      if (asked !== undefined) sample.afterPause.push((painted - asked) / 1000);
+      if (askedAt !== undefined) sample.afterPause.push((painted - askedAt) / 1000);
       else sample.typedThrough.push((painted - key) / 1000);
-      asked = undefined;
+      askedAt = undefined;
     }
   }
   return sample;

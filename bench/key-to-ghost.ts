@@ -76,11 +76,11 @@ async function measure(browser: Browser, url: string): Promise<Sample> {
   return readTrace(trace);
 }
 
-function print(title: string, { afterPause, typedThrough }: Sample): void {
+function print(title: string, { asked, afterPause, typedThrough }: Sample): void {
   const figures = (times: number[]) =>
     [0.5, 0.95].map((share) => percentile(times, share).toFixed(1)).join(' / ');
   console.log(
-    `${title}: ghost p50 / p95 ${figures(afterPause)} ms after the pause (${afterPause.length}), ` +
+    `${title}: ghost p50 / p95 ${figures(afterPause)} ms after the pause (${afterPause.length} of ${asked} calls), ` +
       `typed through ${figures(typedThrough)} ms after the key (${typedThrough.length})`,
   );
 }
