@@ -5,6 +5,7 @@ import { useAction, useParameter } from './hooks.ts';
 import { isTyping } from './hotkeys.ts';
 import { Pane } from './pane.tsx';
 import { type OnView, useRange } from './row-range.ts';
+import { useSteps } from './row-steps.ts';
 import { Button, ErrorNote } from './ui.tsx';
 
 /** What a row shows, in one line. */
@@ -150,39 +151,6 @@ export function Rows<T>(props: RowsProps<T>) {
 /** The id of the row that this element is in. */
 export const idAt = (target: EventTarget | null) =>
   (target as Element | null)?.closest<HTMLElement>('.a-row')?.dataset['id'];
-
-/** The row in the tab order, and steps from it to others; `onStep` gets the id of the row that a step leads to. */
-function useSteps<T>(
-  { rows, idOf, headOf }: RowsProps<T>,
-  list: { current: HTMLElement | null },
-  onStep: (id: string) => void,
-) {
-  const [activeId, setActiveId] = useState<string>();
-  const place = useRef(0);
-  const isHead = (row: T | undefined) => row !== undefined && headOf?.(row) !== undefined;
-  const found = activeId === undefined ? -1 : rows.findIndex((row) => idOf(row) === activeId);
-  if (found !== -1) place.current = found;
-  const active = Math.max(
-    rows.findIndex((row) => !isHead(row)),
-    Math.min(place.current, rows.length - 1),
-  );
-  const focus = (row: T | undefined) => {
-    const main =
-      row && list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(idOf(row))}"] .main`);
-    main?.focus({ preventScroll: true });
-    return main;
-  };
-  const step = (by: number) => {
-    let next = active + by;
-    while (isHead(rows[next])) next += by;
-    const row = rows[next];
-    if (row === undefined) return;
-    setActiveId(idOf(row));
-    onStep(idOf(row));
-    focus(row)?.scrollIntoView({ block: 'nearest' });
-  };
-  return { active, setActiveId, focus, step };
-}
 
 interface OneRowProps<T> {
   list: RowsProps<T>;
