@@ -70,6 +70,7 @@ describeInBrowser('console in German', () => {
     await page.getByRole('button', { name: de.start.loadSample }).click();
     await page.getByRole('button', { name: de.start.removeSample }).waitFor();
     await assertGerman(page, 'bringing sessions');
+    const pane = page.locator('dialog.pane');
     for (const path of [
       'inbox',
       'decisions',
@@ -85,15 +86,18 @@ describeInBrowser('console in German', () => {
       'account',
     ]) {
       await page.goto(`${page.url().replace(/#.*/, '')}#/${path}`);
+      await page.locator(`[aria-current=page][href^="#/${path}"]`).waitFor();
       await page.locator('h1').waitFor();
       await until(async () => (await page.locator('main .skeleton').count()) === 0);
       await assertGerman(page, path);
       const row = page.locator('.a-row .main').first();
       if ((await row.count()) === 0) continue;
       await row.click();
-      await page.locator('dialog.pane .skeleton').waitFor({ state: 'detached' });
+      await pane.waitFor();
+      await pane.locator('.skeleton').waitFor({ state: 'detached' });
       await assertGerman(page, `${path}, opened`);
       await page.keyboard.press('Escape');
+      await pane.waitFor({ state: 'detached' });
     }
     await page.setViewportSize({ width: 390, height: 844 });
     const lines = await page.evaluate<number[]>(LINES_SCRIPT);
