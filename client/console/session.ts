@@ -199,7 +199,7 @@ async function noticingFetch(url: string | URL | Request, init?: RequestInit): P
  */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   const part = await load().catch(async () => {
-    // Also an answer of a proxy in front of the server may mean that the server is away.
+    // A proxy in front of the server answers for it while it is away.
     const isThere = await fetch('', { method: 'HEAD' }).then(
       ({ ok }) => ok,
       () => false,

@@ -29,7 +29,7 @@ const STATING = 1.5;
  */
 const COMPETING = 0.65;
 const CHANGING = 0.2;
-/** What a fact that has no word of the question loses of its relevance, as a share. */
+/** Share of its relevance that a fact loses if it has no word of the question. */
 const RELATED_LOSS = 0.15;
 /** Each row of those that compete has at most this share of the relevance of the one before. */
 const NEXT = 0.92;

@@ -85,7 +85,7 @@ export function levelOfWords(name: string, called: Called, where: Where): Level 
     : highest([...texts.flatMap(piecesOf).map((piece) => levelAt(piece, where)), 'strict']);
 }
 
-/** Force pushes, and pushes that delete a branch, whoever calls git. */
+/** Finds a force push, or a push that deletes a branch, whoever calls git. */
 function rewrites(pieces: readonly string[]): boolean {
   const push = pieces.findIndex((piece) => /^(push|send-pack)$/.test(piece));
   return push > 0 && pieces.includes('git') && pieces.slice(push).some((piece) => REWRITES.test(piece));

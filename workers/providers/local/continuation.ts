@@ -55,8 +55,8 @@ const NAME = /^\p{Lu}/u;
 const NO_NAME = /^\P{Lu}/u;
 
 /**
- * A capital after another word of the same sentence begins a name, or a noun in German. Somebody who writes these so
- * begins no such word with a small letter.
+ * Returns how a list must write the begun word. A capital within a sentence begins a name, or a noun in German; whoever
+ * writes them so does not begin one with a small letter.
  */
 function formOfBegun({ run, typed, isInCapitals, hasNames }: DraftEnd): RegExp | null {
   if (/^\p{Ll}/u.test(typed)) return hasNames ? NO_NAME : null;
