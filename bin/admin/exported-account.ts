@@ -9,9 +9,9 @@ import { EVENT_BATCH_MAX, MIB } from '../../shared/schemas/limits.ts';
 import type { RecordingReceipt } from '../../shared/schemas/recording.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 import { isObject, type JsonObject, tryParseObject } from '../../shared/transcripts/json.ts';
-import { beginsExport } from '../../shared/transcripts/own-export.ts';
 import { type Line, RecordSplitter } from '../../shared/transcripts/records.ts';
 import type { FileReport } from '../../shared/transcripts/report.ts';
+import { beginsExport } from '../../shared/transcripts/transcript.ts';
 
 const FORMAT = 'forecue';
 const BATCH_BYTES_MAX = 4 * MIB;

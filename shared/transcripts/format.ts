@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../text/secrets.ts';
-import { objectsOf, stringOf } from './json.ts';
+import { type JsonObject, listOf, objectOf, objectsOf, stringOf } from './json.ts';
 import type { AskedPermission } from './permission.ts';
 
 export interface Session {
@@ -64,25 +64,37 @@ export interface SessionEntries {
  * Reads one transcript, record by record: a line, an element of the JSON array that takes the whole file, or the JSON
  * object that does. A file that has grown yields the same entries as before, then more.
  */
-export interface Reader {
+export interface Reader<FileRecord = JsonObject> {
   /** Returns the entries that the record completes, if any. Throws if the record is broken. */
-  read(record: string): SessionEntries | undefined;
+  read(record: FileRecord): SessionEntries | undefined;
   /** Returns the entries that are held back because more lines may change them. They count once the session is over. */
   end?(): SessionEntries | undefined;
 }
 
-export interface Format {
+interface FormatOf<FileRecord> {
   /** The `source` of the recorded events. */
   name: string;
   /** Name that users see. */
   title: string;
   /** Reports whether a record near the start of a file has this format and no other. */
-  recognises(record: string): boolean;
+  recognises(record: FileRecord): boolean;
   /** True if its tool writes the whole file again when a session grows. */
   isRewritten?: boolean;
   /** `at` is the RFC 3339 time of the session's beginning, or else of the file's last change: for files without times. */
-  open(at: string | undefined): Reader;
+  open(at: string | undefined): Reader<FileRecord>;
 }
+
+/** A format whose records are JSON objects. */
+export interface JsonFormat extends FormatOf<JsonObject> {
+  isText?: false;
+}
+
+/** A format whose records are lines of text. */
+export interface TextFormat extends FormatOf<string> {
+  isText: true;
+}
+
+export type Format = JsonFormat | TextFormat;
 
 /** Hashes the text with its secrets masked, so that no id depends on a secret. */
 export function digest(text: string): string {
@@ -104,12 +116,25 @@ export class UtteranceIds {
   }
 }
 
+/** An option is a label, or an object with a label and maybe a description. */
 export function questionText(question: string, options: unknown): string {
-  const lines = objectsOf(options).flatMap(({ label, description }) => {
+  const lines = listOf(options).flatMap((option) => {
+    const { label = option, description } = objectOf(option);
     const name = stringOf(label);
     if (name === undefined) return [];
     const meaning = stringOf(description);
     return [meaning ? `- ${name}: ${meaning}` : `- ${name}`];
   });
   return [question, ...lines].join('\n');
+}
+
+/** `content` is a text or a list of blocks. */
+export function textsIn(content: unknown): string[] {
+  if (typeof content === 'string') return [content];
+  return objectsOf(content).flatMap(({ type, text }) => (type === 'text' ? (stringOf(text) ?? []) : []));
+}
+
+/** Counts a message without words: as skipped if such a message is known to have parts of all these types. */
+export function wordless(types: readonly unknown[], known: readonly unknown[]): Entry {
+  return { kind: types.every((type) => known.includes(type)) ? 'skipped' : 'unread' };
 }

@@ -17,6 +17,7 @@ import { qwenCode } from './formats/qwen-code.ts';
 import { specstory } from './formats/specstory.ts';
 import { supermemory } from './formats/supermemory.ts';
 import { vscodeChat } from './formats/vscode-chat.ts';
+import { tryParseObject } from './json.ts';
 
 export const FILE_EXTENSIONS = ['.jsonl', '.json', '.md'];
 
@@ -42,10 +43,12 @@ export const FORMATS: readonly Format[] = [
 ];
 
 export function formatOf(record: string): Format | undefined {
+  const object = tryParseObject(record);
   return FORMATS.find((format) => {
     try {
-      return format.recognises(record);
+      return format.isText ? format.recognises(record) : object !== undefined && format.recognises(object);
     } catch {
+      // A value of a hostile record may be no text.
       return false;
     }
   });

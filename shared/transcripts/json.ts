@@ -14,8 +14,16 @@ export function propertyOf(value: unknown, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 export function objectsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return listOf(value).filter(isObject);
+}
+
+export function stringsOf(value: unknown): string[] {
+  return listOf(value).filter((one) => typeof one === 'string');
 }
 
 export function stringOf(value: unknown): string | undefined {

@@ -3,8 +3,7 @@ import { Conversation, type ImportedEvent } from './conversation.ts';
 import type { Entry, Format, Reader, Session, SessionEntries } from './format.ts';
 import { timeOfMs } from './formats/times.ts';
 import { formatOf } from './formats.ts';
-import { tryParseObject } from './json.ts';
-import { beginsExport, OWN_EXPORT } from './own-export.ts';
+import { isObject, parseObject, tryParseObject } from './json.ts';
 import { LINE_BYTES_MAX, type Line } from './records.ts';
 import type { FileReport } from './report.ts';
 
@@ -12,39 +11,37 @@ import type { FileReport } from './report.ts';
 const SNIFF_LINES = 200;
 const SNIFF_BYTES = 16 * MIB;
 
+/** Says where an export of an account is taken: it holds memory too, which no transcript has. */
+const OWN_EXPORT =
+  'it is an export of a Forecue account, which the server stores again: `admin import --user EMAIL FILE`';
+
+/** Times are Unix milliseconds. */
+interface FileFacts {
+  now: number;
+  /** When the file was written last. */
+  modifiedMs: number;
+  /** When its session began, if another file says so. */
+  startedMs?: number | undefined;
+  /** The folder of the project in which the tool keeps the file. */
+  folder?: string | undefined;
+}
+
 export class Transcript {
   readonly #report: FileReport;
-  readonly #now: number;
-  readonly #modifiedMs: number;
-  readonly #startedMs: number;
-  readonly #folder: string | undefined;
+  readonly #file: FileFacts;
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
-  #reader: Reader | undefined;
+  #reader: Reader<string> | undefined;
   /** True if the tool writes the whole file again when the session grows: then its last message may be incomplete. */
   #isRewritten = false;
   /** Lines read before the format was recognised. */
   #earlyLines: Line[] = [];
   #earlyBytes = 0;
 
-  /**
-   * `now`, and the times at which the file was written last and at which its session began, if another file says so,
-   * are in Unix milliseconds. `folder` is that of the project in which the tool keeps the file. `report` counts messages without events, and broken lines.
-   */
-  constructor(
-    report: FileReport,
-    {
-      now,
-      modifiedMs,
-      startedMs = modifiedMs,
-      folder,
-    }: { now: number; modifiedMs: number; startedMs?: number | undefined; folder?: string | undefined },
-  ) {
+  /** `report` counts messages without events, and broken lines. */
+  constructor(report: FileReport, file: FileFacts) {
     this.#report = report;
-    this.#now = now;
-    this.#modifiedMs = modifiedMs;
-    this.#startedMs = startedMs;
-    this.#folder = folder;
+    this.#file = file;
   }
 
   /** True if no format was recognised in the beginning of the file. */
@@ -83,7 +80,7 @@ export class Transcript {
   }
 
   #endOf(conversation: Conversation, held: readonly Entry[], isOver: boolean): ImportedEvent[] {
-    if (isOver || conversation.isIdle(held, this.#isRewritten ? this.#modifiedMs : 0)) {
+    if (isOver || conversation.isIdle(held, this.#isRewritten ? this.#file.modifiedMs : 0)) {
       const events = held.flatMap((entry) => this.#eventsOf(conversation, entry, 0));
       return [...events, ...this.#counted(conversation.end())];
     }
@@ -93,7 +90,8 @@ export class Transcript {
 
   #recognise(record: string): boolean {
     this.#format = formatOf(record);
-    this.#reader = this.#format?.open(timeOfMs(this.#startedMs));
+    const { modifiedMs, startedMs = modifiedMs } = this.#file;
+    this.#reader = this.#format && openReader(this.#format, timeOfMs(startedMs));
     this.#isRewritten = this.#format?.isRewritten ?? false;
     this.#report.format = this.#format?.name ?? null;
     return this.#reader !== undefined;
@@ -119,7 +117,7 @@ export class Transcript {
     return this.read({ ...last, text });
   }
 
-  #readLine(reader: Reader, line: Line): ImportedEvent[] {
+  #readLine(reader: Reader<string>, line: Line): ImportedEvent[] {
     if (line.text === undefined) {
       this.#noteBroken(line.number, line.fault);
       return [];
@@ -151,9 +149,9 @@ export class Transcript {
     const known = this.#conversations.get(session.id);
     if (known !== undefined) return known;
     const conversation = new Conversation(
-      { ...session, repository: session.repository ?? this.#folder },
+      { ...session, repository: session.repository ?? this.#file.folder },
       this.#format?.name ?? '',
-      this.#now,
+      this.#file.now,
     );
     this.#conversations.set(session.id, conversation);
     return conversation;
@@ -163,4 +161,16 @@ export class Transcript {
     this.#report.broken += 1;
     this.#report.noteProblem(line, fault);
   }
+}
+
+/** Reports whether the first record of a file begins an export of an account: it is the account. */
+export function beginsExport(record: string): boolean {
+  const { type, data } = tryParseObject(record) ?? {};
+  return type === 'account' && isObject(data) && 'email' in data;
+}
+
+function openReader(format: Format, at: string | undefined): Reader<string> {
+  if (format.isText) return format.open(at);
+  const reader = format.open(at);
+  return { read: (record) => reader.read(parseObject(record)), end: () => reader.end?.() };
 }

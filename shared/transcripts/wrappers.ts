@@ -123,6 +123,11 @@ export function stripToolWrappers(message: string): string {
   return isAround ? withoutAdded(text.slice(around[0].length, end).trim()) : text;
 }
 
+/** Joins the texts of a message that are the person's own. */
+export function personsText(texts: readonly string[]): string {
+  return texts.map(stripToolWrappers).filter(Boolean).join('\n\n');
+}
+
 /** Removes elements of tools at the beginning of a text. */
 function withoutAdded(text: string): string {
   let start = 0;

@@ -1,13 +1,14 @@
 import {
   digest,
   type Entry,
-  type Format,
   type Reader,
   type Session,
   type SessionEntries,
+  type TextFormat,
   UtteranceIds,
 } from '../format.ts';
 import { removeElements, stripToolWrappers } from '../wrappers.ts';
+import { timeOfMs } from './times.ts';
 
 const NAME = 'aider';
 const CHAT_START = /^# aider chat started at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/;
@@ -28,16 +29,17 @@ type Speaker = 'person' | 'agent' | 'tool' | 'long-tool-message' | 'nobody';
  * `.aider.chat.history.md`, all chats in one folder. A chat has the time of its start in local time, and its messages
  * have none. aider only appends to the file.
  */
-export const aider: Format = {
+export const aider: TextFormat = {
   name: NAME,
   title: 'aider chat history (Markdown)',
+  isText: true,
   recognises: (line) => CHAT_START.test(line),
   // Only the file's own time says when a chat was last gone on with.
   isRewritten: true,
   open: () => new AiderReader(),
 };
 
-class AiderReader implements Reader {
+class AiderReader implements Reader<string> {
   readonly #ids = new UtteranceIds();
   #startedAt = '';
   #session: Session | undefined;
@@ -128,7 +130,8 @@ class AiderReader implements Reader {
 
   #utterance(kind: string, text: string) {
     const scope = this.#session?.id ?? NAME;
-    return { id: this.#ids.next(scope, kind, text), at: localTime(this.#startedAt), text };
+    // Without a zone, the time is in that of this machine.
+    return { id: this.#ids.next(scope, kind, text), at: timeOfMs(Date.parse(this.#startedAt)), text };
   }
 
   /** Before the person's first words there is no session, and nothing to record. */
@@ -139,10 +142,4 @@ class AiderReader implements Reader {
 
 function folded(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
-}
-
-/** Converts a time without a zone, in the zone of this machine. */
-function localTime(time: string): string | undefined {
-  const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -1,16 +1,7 @@
-import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
-import {
-  isObject,
-  type JsonObject,
-  objectOf,
-  parseObject,
-  propertyOf,
-  stringOf,
-  tryParseObject,
-} from '../json.ts';
+import { type Entry, type JsonFormat, type SessionEntries, wordless } from '../format.ts';
+import { isObject, type JsonObject, objectOf, propertyOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeIn } from './times.ts';
-import { wordless } from './wordless.ts';
 
 const NAME = 'chatgpt';
 const ROLES = ['user', 'assistant'];
@@ -33,14 +24,13 @@ const WORDLESS_TYPES = [
  * `conversations.json`, or `conversations-000.json` and following, of a data export of ChatGPT: an array of
  * conversations. A conversation is a tree of messages, whose branches are edited questions and repeated answers.
  */
-export const chatgpt: Format = {
+export const chatgpt: JsonFormat = {
   name: NAME,
   title: 'ChatGPT data export (conversations.json)',
-  recognises(record) {
-    const { mapping, current_node: current } = tryParseObject(record) ?? {};
+  recognises({ mapping, current_node: current }) {
     return isObject(mapping) && (typeof current === 'string' || current === null || current === undefined);
   },
-  open: (): Reader => ({ read: (record) => sessionEntriesOf(parseObject(record)) }),
+  open: () => ({ read: sessionEntriesOf }),
 };
 
 function sessionEntriesOf(conversation: JsonObject): SessionEntries | undefined {

@@ -1,31 +1,26 @@
-import { type Entry, type Format, questionText, type Reader, type SessionEntries } from '../format.ts';
 import {
-  type JsonObject,
-  objectOf,
-  objectsOf,
-  parseObject,
-  propertyOf,
-  stringOf,
-  tryParseObject,
-} from '../json.ts';
-import { stripToolWrappers } from '../wrappers.ts';
+  type Entry,
+  type JsonFormat,
+  questionText,
+  type Reader,
+  type SessionEntries,
+  textsIn,
+} from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, propertyOf, stringOf } from '../json.ts';
+import { personsText } from '../wrappers.ts';
 import { ClaudePermissions, isProgram } from './claude-permissions.ts';
 
 const NAME = 'claude-code';
 
 /** `~/.claude/projects/<project>/<session>.jsonl`, one record per line. */
-export const claudeCode: Format = {
+export const claudeCode: JsonFormat = {
   name: NAME,
   title: 'Claude Code session (JSON Lines)',
-  recognises(line) {
-    const record = tryParseObject(line);
-    return (
-      typeof record?.['sessionId'] === 'string' &&
-      typeof record['uuid'] === 'string' &&
-      ['user', 'assistant', 'system', 'attachment'].includes(String(record['type'])) &&
-      // Qwen Code's records are alike, but for the messages.
-      !Array.isArray(objectOf(record['message'])['parts'])
-    );
+  recognises({ sessionId, uuid, type, message }) {
+    const isKnown = ['user', 'assistant', 'system', 'attachment'].includes(String(type));
+    // Qwen Code's records are alike, but for the messages.
+    const isQwens = Array.isArray(objectOf(message)['parts']);
+    return typeof sessionId === 'string' && typeof uuid === 'string' && isKnown && !isQwens;
   },
   open: () => new ClaudeReader(),
 };
@@ -41,8 +36,7 @@ class ClaudeReader implements Reader {
   #latest: string | undefined;
   readonly #permissions = new ClaudePermissions();
 
-  read(line: string): SessionEntries | undefined {
-    const record = parseObject(line);
+  read(record: JsonObject): SessionEntries | undefined {
     const sessionId = stringOf(record['sessionId']);
     if (sessionId === undefined) return undefined;
     const entries = [...this.#withRewind(record, entriesOf(record)), ...this.#permissions.read(record)];
@@ -90,7 +84,7 @@ function entriesOf(record: JsonObject): Entry[] {
 function fromAttachment(record: JsonObject): Entry[] {
   const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
   if (type !== 'queued_command') return [];
-  const text = personsText(prompt);
+  const text = personsText(textsIn(prompt));
   const isPersons = commandMode === 'prompt' && isHuman(origin) && !isMachineMade(record) && text !== '';
   return isPersons ? [{ kind: 'working' }, personsWords(record, text)] : [SKIPPED];
 }
@@ -119,13 +113,13 @@ function fromUser(record: JsonObject): Entry[] {
   if (isUnknownForm(content)) return [UNREAD];
   const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTION_START));
   const interruption: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
-  const text = personsText(content);
+  const text = personsText(textsIn(content));
   return [...interruption, text === '' ? SKIPPED : personsWords(record, text)];
 }
 
 /** Reads what the person typed while the tool ran. It is in the record of the tool's result. */
 function fromTextBeside(record: JsonObject): Entry[] {
-  const text = personsText(objectOf(record['message'])['content']);
+  const text = personsText(textsIn(objectOf(record['message'])['content']));
   return text === '' ? [] : [{ kind: 'working' }, personsWords(record, text, ':text')];
 }
 
@@ -210,16 +204,4 @@ function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
 
 function questionId(toolUseId: unknown, place: number): string {
   return `${NAME}:${String(toolUseId)}:${place}`;
-}
-
-function personsText(content: unknown): string {
-  return textsIn(content).map(stripToolWrappers).filter(Boolean).join('\n\n');
-}
-
-/** `content` is a text or a list of blocks. */
-function textsIn(content: unknown): string[] {
-  if (typeof content === 'string') return [content];
-  return objectsOf(content).flatMap(({ type, text }) =>
-    type === 'text' && typeof text === 'string' ? [text] : [],
-  );
 }

@@ -1,8 +1,7 @@
-import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
-import { type JsonObject, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { type Entry, type JsonFormat, type SessionEntries, wordless } from '../format.ts';
+import { type JsonObject, objectsOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeIn } from './times.ts';
-import { wordless } from './wordless.ts';
 
 const NAME = 'claude';
 const BLOCK_TYPES = [
@@ -19,14 +18,13 @@ const BLOCK_TYPES = [
  * `conversations.json` of a data export of Claude: an array of conversations. Their messages name their parents,
  * because edited questions and repeated answers make branches; in old exports they follow one another.
  */
-export const claudeExport: Format = {
+export const claudeExport: JsonFormat = {
   name: NAME,
   title: 'Claude data export (conversations.json)',
-  recognises(record) {
-    const { uuid, chat_messages: messages } = tryParseObject(record) ?? {};
+  recognises({ uuid, chat_messages: messages }) {
     return typeof uuid === 'string' && Array.isArray(messages);
   },
-  open: (): Reader => ({ read: (record) => sessionEntriesOf(parseObject(record)) }),
+  open: () => ({ read: sessionEntriesOf }),
 };
 
 function sessionEntriesOf(conversation: JsonObject): SessionEntries {

@@ -1,22 +1,21 @@
-import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
-import { stripToolWrappers } from '../wrappers.ts';
-import { isoTime } from './cline.ts';
+import { type Entry, type JsonFormat, type SessionEntries, textsIn } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf } from '../json.ts';
+import { personsText } from '../wrappers.ts';
+import { timeOfMs } from './times.ts';
 
 const NAME = 'cline';
 /** Blocks without words of the person or the agent. */
 const WORDLESS_BLOCKS = /^(thinking|redacted_thinking|image|file|document|tool_use|tool_result)$/;
 
 /** `~/.cline/data/sessions/<id>/<id>.messages.json`: an object with the messages to and from the model. */
-export const clineSession: Format = {
+export const clineSession: JsonFormat = {
   name: NAME,
   title: 'Cline session (….messages.json)',
-  recognises(record) {
-    const { sessionId, messages } = tryParseObject(record) ?? {};
+  recognises({ sessionId, messages }) {
     const [first] = objectsOf(messages);
     return typeof sessionId === 'string' && typeof first?.['ts'] === 'number' && 'role' in first;
   },
-  open: (): Reader => ({ read: (record) => sessionEntriesOf(parseObject(record)) }),
+  open: () => ({ read: sessionEntriesOf }),
 };
 
 function sessionEntriesOf(record: JsonObject): SessionEntries {
@@ -35,17 +34,15 @@ function sessionEntriesOf(record: JsonObject): SessionEntries {
 function entriesOf(message: JsonObject, id: string, isProgram: boolean): Entry[] {
   const { role, content, ts } = message;
   if (role !== 'user' && role !== 'assistant') return [];
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
-  const types = blocks.map(({ type }) => String(type));
-  if (blocks.length > 0 && !types.some((type) => type === 'text' || WORDLESS_BLOCKS.test(type)))
+  const types = objectsOf(content).map(({ type }) => String(type));
+  if (types.length > 0 && !types.some((type) => type === 'text' || WORDLESS_BLOCKS.test(type)))
     return [{ kind: 'unread' }];
-  const texts = blocks.flatMap(({ type, text }) => (type === 'text' ? [stringOf(text) ?? ''] : []));
-  const at = isoTime(ts);
+  const at = timeOfMs(ts);
   if (role === 'user') {
-    const text = texts.map(stripToolWrappers).filter(Boolean).join('\n\n');
+    const text = personsText(textsIn(content));
     return [text === '' ? { kind: 'skipped' } : { kind: 'user', id, at, text, isProgram }];
   }
-  const text = texts.join('\n\n').trim();
+  const text = textsIn(content).join('\n\n').trim();
   const said: Entry[] = text === '' ? [] : [{ kind: 'agent', id, at, text }];
   if (types.includes('tool_use')) said.push({ kind: 'working' });
   return said.length > 0 ? said : [{ kind: 'skipped' }];

@@ -1,14 +1,15 @@
 import {
   digest,
   type Entry,
-  type Format,
+  type JsonFormat,
   questionText,
   type Reader,
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import { type JsonObject, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { type JsonObject, listOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
+import { timeOfMs } from './times.ts';
 
 const NAME = 'cline';
 const ASK_TYPES = ['followup', 'plan_mode_respond', 'act_mode_respond'];
@@ -25,11 +26,10 @@ const WORK_TYPES = [
  * `<storage>/tasks/<task>/ui_messages.json` of Cline or an extension derived from it: an array of messages. The file
  * beside it with the messages to the provider is not read, because it has no times.
  */
-export const cline: Format = {
+export const cline: JsonFormat = {
   name: NAME,
   title: 'Cline task (ui_messages.json)',
-  recognises(record) {
-    const { ts, type } = tryParseObject(record) ?? {};
+  recognises({ ts, type }) {
     return typeof ts === 'number' && ['ask', 'say'].includes(String(type));
   },
   open: () => new ClineReader(),
@@ -38,8 +38,7 @@ export const cline: Format = {
 class ClineReader implements Reader {
   #session: Session | undefined;
 
-  read(record: string): SessionEntries {
-    const message = parseObject(record);
+  read(message: JsonObject): SessionEntries {
     const isFirst = this.#session === undefined;
     // Only the directory's name has the task's id, so the time and a hash of the first message take its place.
     const firstText = stringOf(message['text']) ?? '';
@@ -53,7 +52,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   if (typeof ts !== 'number' || partial === true) return [];
   const subtype = String(type === 'ask' ? message['ask'] : message['say']);
   const text = (stringOf(message['text']) ?? '').trim();
-  const origin = { id: `${scope}:${ts}`, at: isoTime(ts) };
+  const origin = { id: `${scope}:${ts}`, at: timeOfMs(ts) };
   if (type === 'ask' && ASK_TYPES.includes(subtype))
     return [{ kind: 'question', ...origin, text: questionIn(text) }];
   if (type === 'ask' && subtype === 'completion_result') return [{ kind: 'turn-end' }];
@@ -73,13 +72,5 @@ function questionIn(text: string): string {
   const { question, response, options, suggest } = tryParseObject(text) ?? {};
   const asked = stringOf(question) ?? stringOf(response);
   if (asked === undefined) return text;
-  const labels = Array.isArray(options) ? options.map((label) => ({ label })) : [];
-  const suggested = objectsOf(suggest).map(({ answer }) => ({ label: answer }));
-  return questionText(asked, [...labels, ...suggested]);
-}
-
-/** Converts Unix milliseconds to RFC 3339. */
-export function isoTime(ts: unknown): string | undefined {
-  const date = new Date(typeof ts === 'number' ? ts : Number.NaN);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+  return questionText(asked, [...listOf(options), ...objectsOf(suggest).map(({ answer }) => answer)]);
 }

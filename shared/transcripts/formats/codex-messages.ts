@@ -1,5 +1,4 @@
 import { type JsonObject, objectOf, objectsOf } from '../json.ts';
-import { stripToolWrappers } from '../wrappers.ts';
 
 /** Line in a message from an editor. It comes after the list of open files and before the person's words. */
 const REQUEST_HEADING = '## My request for Codex:';
@@ -28,14 +27,8 @@ export function formOf({ type }: JsonObject, payload: JsonObject): Form | undefi
   return kind === 'item_completed' && isSaid ? 'item' : undefined;
 }
 
-export function personsText(texts: readonly string[]): string {
-  return texts
-    .map((text) => stripToolWrappers(text.slice(startOfRequest(text))))
-    .filter(Boolean)
-    .join('\n\n');
-}
-
-function startOfRequest(message: string): number {
+/** Leaves out the list of open files. */
+export function requestIn(message: string): string {
   const at = message.indexOf(REQUEST_HEADING);
-  return at < 0 ? 0 : at + REQUEST_HEADING.length;
+  return at < 0 ? message : message.slice(at + REQUEST_HEADING.length);
 }

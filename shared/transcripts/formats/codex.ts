@@ -1,6 +1,6 @@
 import {
   type Entry,
-  type Format,
+  type JsonFormat,
   questionText,
   type Reader,
   type Session,
@@ -12,12 +12,13 @@ import {
   type JsonObject,
   objectOf,
   objectsOf,
-  parseObject,
   propertyOf,
   stringOf,
+  stringsOf,
   tryParseObject,
 } from '../json.ts';
-import { type Form, formOf, personsText, textsIn } from './codex-messages.ts';
+import { personsText } from '../wrappers.ts';
+import { type Form, formOf, requestIn, textsIn } from './codex-messages.ts';
 import { CodexPermissions } from './codex-permissions.ts';
 
 const NAME = 'codex';
@@ -27,11 +28,10 @@ const PROGRAM_SOURCES = ['exec', 'mcp'];
 const CALL_TYPES = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
 
 /** `~/.codex/sessions/<date>/rollout-….jsonl`. The CLI only appends to the file. */
-export const codex: Format = {
+export const codex: JsonFormat = {
   name: NAME,
   title: 'Codex CLI rollout (JSON Lines)',
-  recognises(line) {
-    const { type, payload } = tryParseObject(line) ?? {};
+  recognises({ type, payload }) {
     return type === 'session_meta' && typeof objectOf(payload)['id'] === 'string';
   },
   open: () => new CodexReader(),
@@ -58,8 +58,7 @@ class CodexReader implements Reader {
   /** The latest words, with the forms in which they were seen. */
   #latest = { key: '', forms: new Set<Form>() };
 
-  read(line: string): SessionEntries | undefined {
-    const record = parseObject(line);
+  read(record: JsonObject): SessionEntries | undefined {
     const payload = objectOf(record['payload']);
     if (record['type'] === 'session_meta') this.#begin(payload);
     if (this.#session === undefined) return undefined;
@@ -156,7 +155,7 @@ class CodexReader implements Reader {
     form: Form,
   ): Entry[] {
     if (texts === undefined) return [{ kind: 'unread' }];
-    const text = isPersons ? personsText(texts) : texts.join('\n\n').trim();
+    const text = isPersons ? personsText(texts.map(requestIn)) : texts.join('\n\n').trim();
     if (text === '') return [{ kind: 'skipped' }];
     const kind = isPersons ? 'user' : 'agent';
     if (this.#isRepeated(`${kind}\n${text}`, form)) return [];
@@ -200,7 +199,7 @@ class CodexReader implements Reader {
     const { answers } = tryParseObject(stringOf(result['output']) ?? '') ?? {};
     const replies = (this.#questionIds.get(callId) ?? []).flatMap((question): Entry[] => {
       const given = objectOf(propertyOf(answers, question))['answers'];
-      const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
+      const text = stringsOf(given).join('\n');
       const asked = this.#questionId(callId, question);
       return text === ''
         ? []

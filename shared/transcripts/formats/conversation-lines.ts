@@ -1,15 +1,14 @@
-import { type Entry, type Format, type Reader, type SessionEntries, UtteranceIds } from '../format.ts';
-import { parseObject, stringOf, tryParseObject } from '../json.ts';
+import { type Entry, type JsonFormat, type Reader, type SessionEntries, UtteranceIds } from '../format.ts';
+import { type JsonObject, stringOf } from '../json.ts';
 
 const NAME = 'conversation';
 const AGENT_ROLES = ['agent', 'assistant'];
 
 /** The form for transcripts of other tools, which docs/recording.md describes. */
-export const conversationLines: Format = {
+export const conversationLines: JsonFormat = {
   name: NAME,
   title: 'Conversation (JSON Lines: session, role, text, time)',
-  recognises(line) {
-    const { session, role, text, time } = tryParseObject(line) ?? {};
+  recognises({ session, role, text, time }) {
     return [session, role, text, time].every((value) => typeof value === 'string');
   },
   open: () => new ConversationReader(),
@@ -19,8 +18,7 @@ class ConversationReader implements Reader {
   readonly #ids = new UtteranceIds();
 
   /** Throws if a line has no session, role or text. */
-  read(line: string): SessionEntries {
-    const { session, role, text, time, id, agent, folder } = parseObject(line);
+  read({ session, role, text, time, id, agent, folder }: JsonObject): SessionEntries {
     if (typeof session !== 'string' || typeof role !== 'string' || typeof text !== 'string')
       throw new SyntaxError('no session, role or text');
     const scope = `${NAME}:${session}`;

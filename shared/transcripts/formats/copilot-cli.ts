@@ -1,12 +1,12 @@
 import {
   type Entry,
-  type Format,
+  type JsonFormat,
   questionText,
   type Reader,
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'copilot-cli';
@@ -15,11 +15,10 @@ const ASK_TOOL = 'ask_user';
 const ANSWER = /^User (?:responded|selected): /;
 
 /** `~/.copilot/session-state/<session>/events.jsonl`, or `<session>.jsonl` in the folder above. */
-export const copilotCli: Format = {
+export const copilotCli: JsonFormat = {
   name: NAME,
   title: 'GitHub Copilot CLI session (events.jsonl)',
-  recognises(line) {
-    const { type, data } = tryParseObject(line) ?? {};
+  recognises({ type, data }) {
     const { sessionId, producer } = objectOf(data);
     return type === 'session.start' && typeof sessionId === 'string' && typeof producer === 'string';
   },
@@ -31,8 +30,7 @@ class CopilotReader implements Reader {
   readonly #asked = new Set<unknown>();
   #session: Session | undefined;
 
-  read(line: string): SessionEntries | undefined {
-    const record = parseObject(line);
+  read(record: JsonObject): SessionEntries | undefined {
     const data = objectOf(record['data']);
     if (record['type'] === 'session.start') this.#begin(data);
     if (this.#session === undefined) return undefined;
@@ -78,10 +76,8 @@ class CopilotReader implements Reader {
       const { question, choices } = objectOf(call['arguments']);
       if (call['name'] !== ASK_TOOL || typeof question !== 'string') return [];
       this.#asked.add(call['toolCallId']);
-      const options = Array.isArray(choices) ? choices.map((label: unknown) => ({ label })) : [];
-      return [
-        { kind: 'question', id: questionId(call['toolCallId']), at, text: questionText(question, options) },
-      ];
+      const id = questionId(call['toolCallId']);
+      return [{ kind: 'question', id, at, text: questionText(question, choices) }];
     });
     return [...said, ...(calls.length > 0 ? [{ kind: 'working' } as const] : []), ...questions];
   }

@@ -1,11 +1,11 @@
 import {
   digest,
   type Entry,
-  type Format,
   questionText,
   type Reader,
   type Session,
   type SessionEntries,
+  type TextFormat,
   UtteranceIds,
 } from '../format.ts';
 import { stripToolWrappers } from '../wrappers.ts';
@@ -20,14 +20,15 @@ const OPTION = /^> - (.*?)( ✔)?$/;
 const ANSWER = /^> Answer: (.*)$/;
 
 /** A chat that Cursor exported as Markdown. All messages have the time of the export, since the file has no other. */
-export const cursorExport: Format = {
+export const cursorExport: TextFormat = {
   name: NAME,
   title: 'Cursor chat export (Markdown)',
+  isText: true,
   recognises: (line) => EXPORTED.test(line),
   open: () => new CursorReader(),
 };
 
-class CursorReader implements Reader {
+class CursorReader implements Reader<string> {
   readonly #ids = new UtteranceIds();
   #title: string | undefined;
   #at: string | undefined;

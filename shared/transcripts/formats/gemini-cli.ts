@@ -1,13 +1,5 @@
-import type { Entry, Format, Reader, Session, SessionEntries } from '../format.ts';
-import {
-  isObject,
-  type JsonObject,
-  objectOf,
-  objectsOf,
-  parseObject,
-  stringOf,
-  tryParseObject,
-} from '../json.ts';
+import type { Entry, JsonFormat, Reader, Session, SessionEntries } from '../format.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';
@@ -28,11 +20,10 @@ const FILES_HEADING = '--- Content from referenced files ---';
  * `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session. Each other line is a message,
  * an updated message, or an update of the description. Before April 2026 it was `session-….json`, one object.
  */
-export const geminiCli: Format = {
+export const geminiCli: JsonFormat = {
   name: NAME,
   title: 'Gemini CLI chat (JSON Lines or JSON)',
-  recognises(line) {
-    const { sessionId, projectHash } = tryParseObject(line) ?? {};
+  recognises({ sessionId, projectHash }) {
     return typeof sessionId === 'string' && typeof projectHash === 'string';
   },
   open: () => new GeminiReader(),
@@ -46,8 +37,7 @@ class GeminiReader implements Reader {
   /** The conversation's messages, without those that were taken back. */
   #path: { id: string; utterance: string | undefined }[] = [];
 
-  read(line: string): SessionEntries | undefined {
-    const record = parseObject(line);
+  read(record: JsonObject): SessionEntries | undefined {
     const { sessionId, projectHash, $rewindTo: rewindTo } = record;
     if (this.#session === undefined && typeof sessionId === 'string' && typeof projectHash === 'string') {
       this.#session = { id: `${NAME}:${sessionId}`, agent: NAME };

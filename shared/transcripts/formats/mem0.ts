@@ -1,5 +1,5 @@
-import { digest, type Entry, type Format, type Reader, type SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { digest, type Entry, type JsonFormat, type SessionEntries } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
 import { byTime, timeIn } from './times.ts';
 
 const NAME = 'mem0';
@@ -9,18 +9,17 @@ const NAME = 'mem0';
  * also be the whole file, or lines. Most texts are a model's summary of what was said, so they are nobody's own words,
  * unless `role` says whose they are.
  */
-export const mem0: Format = {
+export const mem0: JsonFormat = {
   name: NAME,
   title: 'mem0 memories',
   recognises(record) {
-    const found = tryParseObject(record) ?? {};
-    const first = memoriesIn(found).find(hasText) ?? {};
+    const first = memoriesIn(record).find(hasText) ?? {};
     const { memory, content, createdAt, id, created_at: at } = first;
     if (createdAt !== undefined) return false;
     if (typeof memory === 'string') return typeof id === 'string' && at !== undefined;
-    return typeof content === 'string' && (first !== found || MARKS.some((name) => name in first));
+    return typeof content === 'string' && (first !== record || MARKS.some((name) => name in first));
   },
-  open: (at): Reader => ({ read: (record) => sessionEntriesOf(memoriesIn(parseObject(record)), at) }),
+  open: (at) => ({ read: (record) => sessionEntriesOf(memoriesIn(record), at) }),
 };
 
 /** Properties of a memory that stands alone in its line. */

@@ -1,8 +1,7 @@
-import { type Entry, type Format, questionText, type Reader, type SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import { type Entry, type JsonFormat, questionText, type SessionEntries, wordless } from '../format.ts';
+import { type JsonObject, listOf, objectOf, objectsOf, stringOf, stringsOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeOfMs } from './times.ts';
-import { wordless } from './wordless.ts';
 
 const NAME = 'opencode';
 const SKIPPED: Entry = { kind: 'skipped' };
@@ -25,15 +24,14 @@ const PART_TYPES = [
 const QUOTED_ARGUMENT = /^"((?:[^"]|(?<=\\)")*)"$/;
 
 /** Reads the output of `opencode export <session>`. The sessions of `opencode.db` are read in the same form. */
-export const opencode: Format = {
+export const opencode: JsonFormat = {
   name: NAME,
   title: 'opencode session (opencode export, opencode.db)',
-  recognises(record) {
-    const { info, messages } = tryParseObject(record) ?? {};
+  recognises({ info, messages }) {
     const { id, directory } = objectOf(info);
     return typeof id === 'string' && typeof directory === 'string' && Array.isArray(messages);
   },
-  open: (): Reader => ({ read: (record) => sessionEntriesOf(parseObject(record)) }),
+  open: () => ({ read: sessionEntriesOf }),
 };
 
 function sessionEntriesOf({ info, messages }: JsonObject): SessionEntries {
@@ -98,8 +96,8 @@ function fromQuestions({ id, tool, state }: JsonObject): Entry[] {
   const { start, end } = objectOf(time);
   return objectsOf(objectOf(input)['questions']).flatMap(({ question, options }, place): Entry[] => {
     const asked = `${NAME}:${String(id)}:${place}`;
-    const given: unknown = Array.isArray(answers) ? answers[place] : undefined;
-    const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
+    const given = listOf(answers)[place];
+    const text = stringsOf(given).join('\n');
     const reply: Entry = { kind: 'user', id: `${asked}:answer`, at: timeOfMs(end), text, answers: asked };
     const prompt: Entry = {
       kind: 'question',

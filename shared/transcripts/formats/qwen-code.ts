@@ -1,22 +1,18 @@
-import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
-import { stripToolWrappers } from '../wrappers.ts';
+import type { Entry, JsonFormat, SessionEntries } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
+import { personsText } from '../wrappers.ts';
 
 const NAME = 'qwen-code';
 
 /** `~/.qwen/projects/<project>/chats/<session>.jsonl`: records like Claude Code's, with messages like Gemini CLI's. */
-export const qwenCode: Format = {
+export const qwenCode: JsonFormat = {
   name: NAME,
   title: 'Qwen Code chat (JSON Lines)',
-  recognises(line) {
-    const record = tryParseObject(line);
-    return (
-      typeof record?.['sessionId'] === 'string' &&
-      typeof record['uuid'] === 'string' &&
-      Array.isArray(objectOf(record['message'])['parts'])
-    );
+  recognises({ sessionId, uuid, message }) {
+    const hasParts = Array.isArray(objectOf(message)['parts']);
+    return typeof sessionId === 'string' && typeof uuid === 'string' && hasParts;
   },
-  open: (): Reader => ({ read: (line) => sessionEntriesOf(parseObject(line)) }),
+  open: () => ({ read: sessionEntriesOf }),
 };
 
 function sessionEntriesOf(record: JsonObject): SessionEntries | undefined {
@@ -44,8 +40,7 @@ function entriesOf(record: JsonObject): Entry[] {
   if (type === 'user') {
     // What the person typed, without the files and the hooks' texts that the model gets too.
     const typed = stringOf(objectOf(record['systemPayload'])['displayText']);
-    const texts = typed === undefined ? words : [typed];
-    const text = texts.map(stripToolWrappers).filter(Boolean).join('\n\n');
+    const text = personsText(typed === undefined ? words : [typed]);
     return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...utterance, text }];
   }
   const text = words.join('').trim();

@@ -1,10 +1,10 @@
 import {
   digest,
   type Entry,
-  type Format,
   type Reader,
   type Session,
   type SessionEntries,
+  type TextFormat,
   UtteranceIds,
 } from '../format.ts';
 import { removeElements, stripToolWrappers } from '../wrappers.ts';
@@ -26,9 +26,10 @@ const DISORDER_MS = 5 * 60 * 1000;
  * `.specstory/history/….md`, a session of any agent as Markdown. The file is rewritten when the session grows, so a
  * message is complete only once another message follows.
  */
-export const specstory: Format = {
+export const specstory: TextFormat = {
   name: NAME,
   title: 'SpecStory history (Markdown)',
+  isText: true,
   recognises: (line) => line.startsWith(FILE_START) || SESSION.test(line),
   isRewritten: true,
   open: () => new SpecStoryReader(),
@@ -44,7 +45,7 @@ interface Message {
   lines: (string | undefined)[];
 }
 
-class SpecStoryReader implements Reader {
+class SpecStoryReader implements Reader<string> {
   readonly #ids = new UtteranceIds();
   readonly #toolBlocks = new ToolBlocks();
   #session: Session | undefined;

@@ -1,5 +1,5 @@
-import type { Entry, Format, Reader, SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, stringOf, tryParseObject } from '../json.ts';
+import type { Entry, JsonFormat, SessionEntries } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { byTime, timeIn } from './times.ts';
 
 const NAME = 'supermemory';
@@ -9,14 +9,14 @@ const NAME = 'supermemory';
  * (`memoryEntries`). A list may also be the whole file, or lines. The text of a document is the person's, unless it is
  * a conversation, or comes from a page or a file. Extracted memories are a model's.
  */
-export const supermemory: Format = {
+export const supermemory: JsonFormat = {
   name: NAME,
   title: 'Supermemory documents',
   recognises(record) {
-    const first = documentsIn(tryParseObject(record) ?? {}).find((one) => textOf(one) !== '');
+    const first = documentsIn(record).find((one) => textOf(one) !== '');
     return first !== undefined && 'createdAt' in first && typeof first['id'] === 'string';
   },
-  open: (at): Reader => ({ read: (record) => sessionEntriesOf(documentsIn(parseObject(record)), at) }),
+  open: (at) => ({ read: (record) => sessionEntriesOf(documentsIn(record), at) }),
 };
 
 function documentsIn(record: JsonObject): JsonObject[] {

@@ -1,21 +1,12 @@
 import {
   type Entry,
-  type Format,
+  type JsonFormat,
   questionText,
   type Reader,
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import {
-  isObject,
-  type JsonObject,
-  objectOf,
-  objectsOf,
-  parseObject,
-  propertyOf,
-  stringOf,
-  tryParseObject,
-} from '../json.ts';
+import { isObject, type JsonObject, listOf, objectOf, objectsOf, propertyOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeOfMs } from './times.ts';
 import { type Chat, changedChat, chatOf } from './vscode-log.ts';
@@ -32,12 +23,11 @@ const WORDLESS_KIND =
  * `workspaceStorage/<workspace>/chatSessions/<session>.json` of Visual Studio Code, what "Chat: Export Chat…" writes,
  * and the present `<session>.jsonl`: the same object, then a line for each change to it.
  */
-export const vscodeChat: Format = {
+export const vscodeChat: JsonFormat = {
   name: NAME,
   title: 'VS Code chat session (chatSessions)',
   recognises(record) {
-    const parsed = tryParseObject(record) ?? {};
-    const { requests, responderUsername } = parsed['kind'] === 0 ? objectOf(parsed['v']) : parsed;
+    const { requests, responderUsername } = record['kind'] === 0 ? objectOf(record['v']) : record;
     return Array.isArray(requests) && typeof responderUsername === 'string';
   },
   open: () => new ChatReader(),
@@ -50,9 +40,8 @@ class ChatReader implements Reader {
   #chat: Chat | undefined;
 
   /** A request is settled once another follows. */
-  read(record: string): SessionEntries | undefined {
-    const parsed = parseObject(record);
-    this.#chat = 'kind' in parsed ? changedChat(this.#chat, parsed) : chatOf(parsed);
+  read(record: JsonObject): SessionEntries | undefined {
+    this.#chat = 'kind' in record ? changedChat(this.#chat, record) : chatOf(record);
     return this.#settle(this.#chat.requests.slice(0, -1));
   }
 
@@ -171,7 +160,7 @@ function fromQuestions({ questions, data }: JsonObject, scope: string, at: strin
 /** An answer is a text, or has the values of the chosen options and what the person wrote. */
 function answerIn(answer: unknown, options: JsonObject[]): string {
   const { selectedValue, selectedValues, freeformValue } = objectOf(answer);
-  const chosen: unknown[] = Array.isArray(selectedValues) ? selectedValues : [selectedValue];
+  const chosen = Array.isArray(selectedValues) ? listOf(selectedValues) : [selectedValue];
   const labels = chosen.map(
     (value) => options.find((option) => option['value'] === value)?.['label'] ?? value,
   );

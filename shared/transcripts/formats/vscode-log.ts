@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOf, objectsOf, propertyOf } from '../json.ts';
+import { isObject, type JsonObject, listOf, objectOf, objectsOf, propertyOf } from '../json.ts';
 
 /** Kinds of lines in a log of changes to a chat. */
 const INITIAL = 0;
@@ -73,9 +73,9 @@ function changedAt(
 }
 
 function spliced(before: unknown, place: unknown, added: unknown): unknown[] {
-  const items: unknown[] = Array.isArray(before) ? before : [];
+  const items = listOf(before);
   const kept = typeof place === 'number' ? items.slice(0, Math.max(0, place)) : items;
-  return Array.isArray(added) ? [...kept, ...added] : kept;
+  return [...kept, ...listOf(added)];
 }
 
 function withoutLargeValues(request: JsonObject): JsonObject {
