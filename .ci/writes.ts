@@ -9,7 +9,7 @@ import { POOL_ROOMS, SQL_WRITERS, WORKERS_PART } from './write-rules.ts';
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)(?:\/\/|--).*$/gm;
 const ENTITY_WRITE =
-  /\b(?:em|tx|em\(\)|em\.fork\(\))\s*\.(?:create|assign|insert|insertMany|upsert|upsertMany|nativeUpdate|nativeDelete)\(|\.createQueryBuilder\(\w+\)\s*\.(?:insert|update|delete)\(/g;
+  /\b(?:em|tx|em\(\)|em\.fork\(\))\s*\.(?:create|assign|insert|insertMany|upsert|upsertMany|nativeUpdate|nativeDelete)\(|\binsertNew\(|\.createQueryBuilder\(\w+\)\s*\.(?:insert|update|delete)\(/g;
 const SQL_WRITE =
   /\b(?:insert\s+into|delete\s+from)\s+[\w$"]|\bupdate\s+(?:[\w"]+|\$\{\w+\})(?:\s+(?:as\s+)?\w+)?\s+set\b/g;
 /** Calls of `query` in `shared/db/statement.ts`, or of the driver. `select 1` only asks whether the database is there. */

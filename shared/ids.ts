@@ -12,6 +12,10 @@ export function newIds(count: number): string[] {
   return Array.from({ length: count }, newId).sort();
 }
 
+export function idsOf(rows: readonly { id: string }[]): string[] {
+  return rows.map(({ id }) => id);
+}
+
 export const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** All ids made before `unixMs` sort before the returned id. */

@@ -1,3 +1,6 @@
+import { AppError } from '../errors/app-error.ts';
+import type { ErrorCode } from '../errors/catalogue.ts';
+
 /**
  * Decides what a database error means to a caller: by SQLSTATE, by Node's error code, or by the driver's message if the
  * error has no code.
@@ -88,7 +91,7 @@ export function isNoDataFound(error: unknown): boolean {
 
 const UNIQUE_VIOLATION = '23505';
 
-export function isUniqueViolation(error: unknown): boolean {
+function isUniqueViolation(error: unknown): boolean {
   return hasCode(error, UNIQUE_VIOLATION);
 }
 
@@ -106,4 +109,13 @@ function causes(error: unknown): { code: string | undefined; message: string }[]
     errors.push({ code, message: cause.message });
   }
   return errors;
+}
+
+/** Throws `code` if what is to be stored is there already. */
+export async function unlessTaken<T>(code: ErrorCode, store: () => Promise<T>): Promise<T> {
+  try {
+    return await store();
+  } catch (error) {
+    throw isUniqueViolation(error) ? new AppError(code, { cause: error }) : error;
+  }
 }

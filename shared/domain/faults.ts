@@ -40,6 +40,20 @@ export class Faults {
   }
 }
 
+/** Throws a `ValidationError` if any value of a list is at fault: `expected` says what it should be instead. */
+export function checkEach<Value>(
+  field: string,
+  values: readonly Value[],
+  expected: (value: Value) => string | undefined,
+): void {
+  const faults = new Faults();
+  for (const [index, value] of values.entries()) {
+    const fault = expected(value);
+    if (fault !== undefined) faults.add([field, index], `Input should be ${fault}`);
+  }
+  faults.throwIfAny();
+}
+
 /** Checks one row, or each row of a non-empty list. Throws a `ValidationError` with the faults of all of them. */
 export function checkRows<Row, Values>(
   body: Row | Row[],

@@ -9,6 +9,7 @@ import type {
   RAW_ROLES,
   RawMemoryRequest,
 } from '../schemas/memory.ts';
+import { defined } from '../schemas/present.ts';
 import { codePointsIn } from '../text/cut.ts';
 import type { Faults } from './faults.ts';
 import { flawOf } from './json-flaw.ts';
@@ -69,7 +70,7 @@ function roleOf(kind: RawKind, agent: string | null): RawRole {
 
 export function episodeValues(change: EpisodeChange, now: number, faults: Faults) {
   const { title, summary, status, salience, model, started_at, ended_at, tags, raw_ids } = change;
-  return withoutUndefined({
+  return defined({
     title,
     summary,
     status,
@@ -98,7 +99,7 @@ export type NewEpisode = ReturnType<typeof newEpisode>;
 /** A fact's validity may begin or end in the future. */
 export function factValues(change: FactChange, faults: Faults) {
   const { text, kind, tags, confidence, episode_ids, superseded_by, pinned, model } = change;
-  return withoutUndefined({
+  return defined({
     text,
     kind,
     confidence,
@@ -149,7 +150,7 @@ export function changesStatement(change: StatementColumns, fact: StatementColumn
 
 export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
   if (data !== undefined) checkJson(data, PROFILE_CHARS_MAX, faults.forPart('data'));
-  return withoutUndefined({ data: data as Record<string, unknown> | undefined, summary });
+  return defined({ data: data as Record<string, unknown> | undefined, summary });
 }
 
 function checkJson(value: object, charactersMax: number, faults: Faults): void {
@@ -182,11 +183,3 @@ const projectValue = (project: string | null | undefined) =>
   project === undefined ? {} : { project: project && projectOf(project) };
 
 const unique = (values: readonly string[]) => [...new Set(values)];
-
-type WithoutUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
-
-/** Removes undefined properties, so that they overwrite nothing. */
-function withoutUndefined<T extends object>(values: T): WithoutUndefined<T> {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as WithoutUndefined<T>;
-}

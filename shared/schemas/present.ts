@@ -39,6 +39,14 @@ export function columnsOf({ properties }: TObject, data: Readonly<Record<string,
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** Removes undefined properties, so that they overwrite and select nothing. */
+export function defined<T extends object>(values: T): Defined<T> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Defined<T>;
+}
+
 function columnOf(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

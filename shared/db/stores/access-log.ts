@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { ACCESS_CURSOR, type AccessListQuery, type ReadTier } from '../../schemas/accesses.ts';
 import { AccessDay } from '../entities/access.ts';
+import { arraysOf } from '../rows.ts';
 import { query } from '../statement.ts';
 
 /** Who reads of an account: a log-in, a connection of an app, or a key or grant, which share one number range. */
@@ -44,9 +45,7 @@ const ADD_READS = {
 const ADD_TIMEOUT_MS = 2000;
 
 export async function addReads(pool: Pool, counts: readonly ReadCount[]): Promise<void> {
-  const columns = (['accountId', 'reader', 'readerId', 'tier', 'reads', 'rows'] as const).map((name) =>
-    counts.map((count) => count[name]),
-  );
+  const columns = arraysOf(counts, 'accountId', 'reader', 'readerId', 'tier', 'reads', 'rows');
   await query(pool, ADD_READS, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 
@@ -65,7 +64,7 @@ export function listAccesses(
   accountId: string,
   { reader_id: readerId, tier, since = EARLIEST_DAY, until, limit, cursor }: AccessListQuery,
 ): Promise<AccessDay[]> {
-  const [, lastDay, lastReader, lastTier] = ACCESS_CURSOR.exec(cursor ?? '') ?? [];
+  const [, lastDay, lastReader = '', lastTier = ''] = ACCESS_CURSOR.exec(cursor ?? '') ?? [];
   const latest = (day: string) => (day < EARLIEST_DAY ? EARLIEST_DAY : day);
   const conditions = [
     { day: { $gte: latest(since) } },
@@ -83,7 +82,7 @@ export function listAccesses(
   );
 }
 
-function beyond(day: string, readerId = '', tier = '') {
+function beyond(day: string, readerId: string, tier: string) {
   return {
     $or: [
       { day: { $lt: day } },

@@ -1,5 +1,5 @@
 import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
-import { LOWEST_ID } from '../../ids.ts';
+import { idsOf, LOWEST_ID } from '../../ids.ts';
 import type { AccessDay } from '../entities/access.ts';
 import { RefreshToken, ServiceKey } from '../entities/account.ts';
 import { App } from '../entities/app.ts';
@@ -58,40 +58,40 @@ export async function* accountData(
   accountId: string,
 ): AsyncGenerator<AccountPage, void> {
   const account = accountId;
-  for await (const rows of pages((after) => em().find(ServiceKey, { account, ...after }, PAGE_BY_ID)))
+  for await (const rows of pagesById((after) => em().find(ServiceKey, { account, ...after }, PAGE_BY_ID)))
     yield { type: 'key', rows };
 
   yield { type: 'passkey', rows: await listPasskeys(em(), account) };
 
-  for await (const rows of pages((after) => em().find(RefreshToken, { account, ...after }, PAGE_BY_ID)))
+  for await (const rows of pagesById((after) => em().find(RefreshToken, { account, ...after }, PAGE_BY_ID)))
     yield { type: 'log_in', rows };
 
-  for await (const rows of pages((after) => em().find(Grant, { account, ...after }, PAGE_BY_ID)))
+  for await (const rows of pagesById((after) => em().find(Grant, { account, ...after }, PAGE_BY_ID)))
     yield { type: 'grant', rows };
 
-  for await (const rows of pages((after) => em().find(App, { owner: account, ...after }, PAGE_BY_ID)))
+  for await (const rows of pagesById((after) => em().find(App, { owner: account, ...after }, PAGE_BY_ID)))
     yield { type: 'app', rows };
 
-  for await (const rows of pages((after) =>
+  for await (const rows of pagesById((after) =>
     em().find(Webhook, { ...ownedBy(account), ...after }, PAGE_BY_ID),
   ))
     yield { type: 'webhook', rows };
 
   const withApp = { ...PAGE_BY_ID, populate: ['app'] } as const;
-  for await (const rows of pages((after) => em().find(Connection, { account, ...after }, withApp)))
+  for await (const rows of pagesById((after) => em().find(Connection, { account, ...after }, withApp)))
     yield { type: 'connection', rows };
 
-  for await (const rows of accessPages(em, account)) yield { type: 'access', rows };
+  const readAccesses = (last?: AccessDay) =>
+    listAccesses(em(), account, { limit: PAGE_ROWS_MAX, ...(last && { cursor: accessCursor(last) }) });
+  for await (const rows of pages(readAccesses)) yield { type: 'access', rows };
 
-  for await (const rows of pages((after) => em().find(RecordingSession, { accountId, ...after }, PAGE_BY_ID)))
+  for await (const rows of pagesById((after) =>
+    em().find(RecordingSession, { accountId, ...after }, PAGE_BY_ID),
+  ))
     for (const session of rows) {
       yield { type: 'session', rows: [session] };
       for await (const events of eventsOf(em, session)) {
-        const marks = await marksOf(
-          em(),
-          accountId,
-          events.map(({ id }) => id),
-        );
+        const marks = await marksOf(em(), accountId, idsOf(events));
         if (marks.length > 0) yield { type: 'mark', rows: marks };
         yield { type: 'event', rows: events };
       }
@@ -159,36 +159,25 @@ async function* sizedPages(
 }
 
 /** Yields links in pages, because a row may have hundreds. */
-async function* linkPages(read: (range: LinkRange) => Promise<MemoryLink[]>) {
-  let page: MemoryLink[] = [];
-  do {
-    const last = page.at(-1);
-    page = await read({ limit: LINK_PAGE_ROWS_MAX, ...(last && { after: last }) });
-    if (page.length > 0) yield page;
-  } while (page.length === LINK_PAGE_ROWS_MAX);
+function linkPages(read: (range: LinkRange) => Promise<MemoryLink[]>) {
+  const limit = LINK_PAGE_ROWS_MAX;
+  return pages<MemoryLink>((after) => read({ limit, ...(after && { after }) }), limit);
 }
 
-async function* accessPages(em: () => EntityManager, accountId: string) {
-  let page: AccessDay[] = [];
-  do {
-    const last = page.at(-1);
-    page = await listAccesses(em(), accountId, {
-      limit: PAGE_ROWS_MAX,
-      ...(last && { cursor: accessCursor(last) }),
-    });
-    if (page.length > 0) yield page;
-  } while (page.length === PAGE_ROWS_MAX);
+function pagesById<Row extends { id: string }>(read: (after: { id?: { $gt: string } }) => Promise<Row[]>) {
+  return pages<Row>((last) => read(last ? { id: { $gt: last.id } } : {}));
 }
 
-async function* pages<Row extends { id: string }>(
-  read: (after: { id?: { $gt: string } }) => Promise<Row[]>,
+/** Yields pages of `size` rows, each after the last row of the one before. */
+async function* pages<Row>(
+  read: (last?: Row) => Promise<Row[]>,
+  size = PAGE_ROWS_MAX,
 ): AsyncGenerator<Row[]> {
-  let page = await read({});
-  while (page.length > 0) {
-    yield page;
-    const last = page.at(-1);
-    page = page.length < PAGE_ROWS_MAX || last === undefined ? [] : await read({ id: { $gt: last.id } });
-  }
+  let page: Row[] = [];
+  do {
+    page = await read(page.at(-1));
+    if (page.length > 0) yield page;
+  } while (page.length === size);
 }
 
 /** Bounds the pages in bytes too, so that large events do not fill the memory. */

@@ -3,6 +3,7 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
+import { defined } from '../../schemas/present.ts';
 import {
   Account,
   EmailChange,
@@ -11,7 +12,7 @@ import {
   WaitlistEntry,
   WebSession,
 } from '../entities/account.ts';
-import { isUniqueViolation } from '../faults.ts';
+import { unlessTaken } from '../faults.ts';
 import { query, transaction } from '../statement.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
@@ -110,12 +111,7 @@ export async function createAccount(
     createdAt: now,
     updatedAt: now,
   });
-  try {
-    await tx.flush();
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('email_taken', { cause: error });
-    throw error;
-  }
+  await unlessTaken('email_taken', () => tx.flush());
   await tx.nativeDelete(WaitlistEntry, { emailKey: account.emailKey });
   return account;
 }
@@ -144,23 +140,10 @@ export function changeAccount(
 ): Promise<Account> {
   return transaction(em, async (tx) => {
     const { from, to } = passwordHash ?? {};
-    const changedRows = await tx.nativeUpdate(
-      Account,
-      {
-        id,
-        active: true,
-        ...(from !== undefined && { passwordHash: from }),
-        ...(generation !== undefined && { loginGeneration: generation }),
-      },
-      {
-        ...(name !== undefined && { name }),
-        ...(to !== undefined && { passwordHash: to }),
-        ...(precisionTarget !== undefined && { precisionTarget }),
-        ...(thresholdFloor !== undefined && { thresholdFloor }),
-        updatedAt: raw('now()'),
-      },
-    );
-    if (changedRows === 0) throw new AppError('access_denied');
+    const where = { id, active: true, ...defined({ passwordHash: from, loginGeneration: generation }) };
+    const change = defined({ name, passwordHash: to, precisionTarget, thresholdFloor });
+    if ((await tx.nativeUpdate(Account, where, { ...change, updatedAt: raw('now()') })) === 0)
+      throw new AppError('access_denied');
     if (passwordHash !== undefined) await endSessions(tx, id);
     if (revokeKeys) await revokeServiceKeys(tx, id);
     return tx.findOneOrFail(Account, { id });

@@ -8,6 +8,7 @@ import {
   type Checks,
 } from '../../schemas/activity.ts';
 import { REPLY_STATES } from '../../schemas/replies.ts';
+import { oneRow } from '../rows.ts';
 import { type CheckCounts, countPermissionChecks, countReplyChecks } from './decisions.ts';
 import { IS_COUNTED } from './replies/rows.ts';
 
@@ -120,12 +121,11 @@ const SELECT_SUGGESTIONS = `
    where c.account_id = ?`;
 
 /** Counts what became of suggestions in the apps that a person connected. */
-export async function readSuggestions(
+export function readSuggestions(
   em: EntityManager,
   accountId: string,
   { days, now }: { days: number; now: number },
 ): Promise<ActivityResponse['suggestions']> {
   const since = new Date(now - days * DAY_MS);
-  const [row] = await em.execute<ActivityResponse['suggestions'][]>(SELECT_SUGGESTIONS, [since, accountId]);
-  return row ?? { accepted: 0, dismissed: 0, retained: null };
+  return oneRow(em.execute<ActivityResponse['suggestions'][]>(SELECT_SUGGESTIONS, [since, accountId]));
 }

@@ -2,14 +2,17 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { AutomationTerms } from '../../domain/automation.ts';
 import type { Witness } from '../../domain/witness.ts';
 import { AppError } from '../../errors/app-error.ts';
+import { LOWEST_ID } from '../../ids.ts';
 import {
   DECISION_TEXT_MAX,
   type Decision,
-  type DecisionSettings,
+  DecisionSettings,
   type DecisionSettingsChange,
 } from '../../schemas/decisions.ts';
+import { columnsOf, present } from '../../schemas/present.ts';
 import { Account } from '../entities/account.ts';
 import { PermissionDecision } from '../entities/permission.ts';
+import { oneRow } from '../rows.ts';
 import type { ListOptions, Page } from './memory/list.ts';
 import { recordFeedback } from './replies/rows.ts';
 import { endEscalationMail, readEscalationMail } from './webhooks/mails.ts';
@@ -65,14 +68,14 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Counts what was decided for a person in the last 24 hours. */
 export async function countLatestDay(em: EntityManager, accountId: string): Promise<number> {
-  const [row] = await em.execute<{ count: number }[]>(
+  const counted = em.execute<{ count: number }[]>(
     `select (select count(*) from replies where account_id = ? and acted_at > ${LATEST_DAY})::int
           + (select count(*) from permission_decisions
               where account_id = ? and decision <> 'ask' and not shadow and created_at > ${LATEST_DAY})::int
             as count`,
     [accountId, accountId],
   );
-  return row?.count ?? 0;
+  return (await oneRow(counted)).count;
 }
 
 /** What the person was asked to check, and how they answered. */
@@ -87,13 +90,9 @@ const CHECKS_MAX = 1000;
 const ANSWERED_WITHIN = `interval '1 day'`;
 
 /** Counts the checks of replies since a time. A check that the person dismissed without a reply is not answered. */
-export async function countReplyChecks(
-  em: EntityManager,
-  accountId: string,
-  since: Date,
-): Promise<CheckCounts> {
-  return firstOf(
-    await em.execute<CheckCounts[]>(
+export function countReplyChecks(em: EntityManager, accountId: string, since: Date): Promise<CheckCounts> {
+  return oneRow(
+    em.execute<CheckCounts[]>(
       `select count(*)::int as asked, count(label)::int as answered, (count(*) filter (where label))::int as right
          from (select label from replies where account_id = ? and blind and created_at >= ?
                 order by created_at desc limit ${CHECKS_MAX}) checks`,
@@ -106,13 +105,13 @@ export async function countReplyChecks(
  * Counts the checks of permissions since a time: what would have been allowed, by the person's next decision on the very
  * same. Where the answer is only noted (`shadow`), each is one.
  */
-export async function countPermissionChecks(
+export function countPermissionChecks(
   em: EntityManager,
   accountId: string,
   since: Date,
 ): Promise<CheckCounts> {
-  return firstOf(
-    await em.execute<CheckCounts[]>(
+  return oneRow(
+    em.execute<CheckCounts[]>(
       `select count(*)::int as asked, count(answer)::int as answered,
               (count(*) filter (where (answer = 'refused') = (allowed < refused)))::int as right
          from (select * from permission_decisions
@@ -130,15 +129,13 @@ export async function countPermissionChecks(
   );
 }
 
-const firstOf = ([counts]: CheckCounts[]): CheckCounts => counts ?? { asked: 0, answered: 0, right: 0 };
-
 const NOTES_AT_ONCE = 100;
 
 /** Takes the notes that are due: one a day for each person for whom anything was decided since. Yields each once. */
 export async function* takeDueNotes(
   em: () => EntityManager,
 ): AsyncGenerator<{ email: string; count: number }> {
-  let after = FIRST_ID;
+  let after = LOWEST_ID;
   let due: { id: string; email: string }[];
   do {
     due = await em().execute<{ id: string; email: string }[]>(
@@ -159,7 +156,6 @@ export async function* takeDueNotes(
   } while (due.length === NOTES_AT_ONCE);
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LATEST_DAY = `now() - interval '1 day'`;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -203,35 +199,18 @@ export async function readAutomationTerms(
 }
 
 export async function readDecisionSettings(em: EntityManager, accountId: string): Promise<DecisionSettings> {
-  const { automatic, deny, checkShare, dailyNote } = await em.findOneOrFail(Account, { id: accountId });
-  const escalationMail = await readEscalationMail(em, accountId);
-  return {
-    automatic,
-    deny,
-    check_share: checkShare,
-    daily_note: dailyNote,
-    escalation_mail: escalationMail,
-  };
+  const account = await em.findOneOrFail(Account, { id: accountId });
+  const escalation_mail = await readEscalationMail(em, accountId);
+  return present(DecisionSettings, account, { escalation_mail });
 }
 
 export async function changeDecisionSettings(
   em: EntityManager,
   accountId: string,
-  {
-    automatic,
-    deny,
-    check_share: checkShare,
-    daily_note: dailyNote,
-    escalation_mail,
-  }: DecisionSettingsChange,
+  { escalation_mail, ...settings }: DecisionSettingsChange,
 ): Promise<DecisionSettings> {
-  const changes = {
-    ...(automatic !== undefined && { automatic }),
-    ...(deny !== undefined && { deny }),
-    ...(checkShare !== undefined && { checkShare }),
-    ...(dailyNote !== undefined && { dailyNote }),
-  };
-  await em.nativeUpdate(Account, { id: accountId }, { ...changes, updatedAt: raw('now()') });
+  const change: Partial<Account> = columnsOf(DecisionSettings, settings);
+  await em.nativeUpdate(Account, { id: accountId }, { ...change, updatedAt: raw('now()') });
   if (escalation_mail === 'off') await endEscalationMail(em, accountId);
   return readDecisionSettings(em, accountId);
 }

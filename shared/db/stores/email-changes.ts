@@ -1,12 +1,11 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Login } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
-import { hashKey } from '../../security/keys.ts';
 import { Account, EmailChange, PasswordReset } from '../entities/account.ts';
-import { isUniqueViolation } from '../faults.ts';
+import { unlessTaken } from '../faults.ts';
 import { transaction } from '../statement.ts';
 import { emailKey } from './accounts.ts';
-import { issueToken } from './log-ins.ts';
+import { issueToken, isValid } from './log-ins.ts';
 import { lockLogIns } from './own-log-ins.ts';
 import { confirmEscalationMail } from './webhooks/mails.ts';
 
@@ -36,8 +35,7 @@ export async function emailOfLink(em: EntityManager, token: string): Promise<str
 }
 
 function findChange(em: EntityManager, token: string) {
-  const valid = { hash: hashKey(token), expiresAt: { $gt: raw('now()') }, account: { active: true } };
-  return em.findOne(EmailChange, valid, { populate: ['account'] });
+  return em.findOne(EmailChange, isValid(token), { populate: ['account'] });
 }
 
 /**
@@ -55,13 +53,9 @@ export function confirmEmail(
     if (change === null || (await tx.nativeDelete(EmailChange, { hash: change.hash })) === 0)
       return undefined;
     const { account, email } = change;
-    try {
-      const changed = { email, emailKey: emailKey(email), updatedAt: raw('now()') };
-      await tx.nativeUpdate(Account, { id: account.id, active: true }, changed);
-    } catch (error) {
-      if (isUniqueViolation(error)) throw new AppError('email_taken', { cause: error });
-      throw error;
-    }
+    const changed = { email, emailKey: emailKey(email), updatedAt: raw('now()') };
+    const update = () => tx.nativeUpdate(Account, { id: account.id, active: true }, changed);
+    await unlessTaken('email_taken', update);
     await tx.nativeDelete(PasswordReset, { account: account.id });
     await confirmEscalationMail(tx, account.id);
     return { accountId: account.id, before: account.email, email };

@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import type { Erased } from '../../domain/erasures.ts';
 import { LOWEST_ID } from '../../ids.ts';
 import { Erasure } from '../entities/erasure.ts';
+import { oneRow } from '../rows.ts';
 import { query } from '../statement.ts';
 import { inPages } from '../steps.ts';
 
@@ -60,6 +61,5 @@ const COUNT_PENDING = {
 
 /** Counts what a restored database has still to erase. */
 export async function countPendingErasures(pool: Pool): Promise<number> {
-  const [{ count } = { count: 0 }] = await query<{ count: number }>(pool, COUNT_PENDING, []);
-  return count;
+  return (await oneRow(query<{ count: number }>(pool, COUNT_PENDING, []))).count;
 }

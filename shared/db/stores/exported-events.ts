@@ -2,6 +2,7 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { parseTimestamp } from '../../domain/moment.ts';
 import type { Exported } from '../../schemas/export.ts';
 import { MemoryTombstone } from '../entities/memory.ts';
+import { insertNew } from '../rows.ts';
 import { changeMemory } from './memory/change.ts';
 
 /** Keeps syncs from making rows of the events that the person forgot. */
@@ -13,10 +14,7 @@ export async function addMarks(
   const rows = marks
     .filter(({ forgotten }) => forgotten)
     .map(({ event_id: id }) => ({ account, eventHash: raw('event_hash(?, ?)', [account, id]) }));
-  if (rows.length > 0)
-    await changeMemory(em, account, (tx) =>
-      tx.createQueryBuilder(MemoryTombstone).insert(rows).onConflict().ignore().execute('run'),
-    );
+  if (rows.length > 0) await changeMemory(em, account, (tx) => insertNew(tx, MemoryTombstone, rows));
 }
 
 /** Gives events of the account their earlier time of receipt. `events` are as the export has them. */

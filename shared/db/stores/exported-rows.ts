@@ -1,9 +1,11 @@
 import type { EntityManager, EntityName, RequiredEntityData } from '@mikro-orm/postgresql';
+import { idsOf } from '../../ids.ts';
 import { EXPORTED, type Exported, type ExportedType } from '../../schemas/export.ts';
 import { columnsOf } from '../../schemas/present.ts';
 import { Episode, Fact, MemoryLink, Profile, RawMemory } from '../entities/memory.ts';
 import { PermissionDecision } from '../entities/permission.ts';
 import { Reply } from '../entities/reply.ts';
+import { insertNew } from '../rows.ts';
 import { erasedSubjects } from './erasures.ts';
 import { changeMemory } from './memory/change.ts';
 import { forgottenFacts } from './memory/forgotten.ts';
@@ -59,7 +61,7 @@ async function addProfile(
   if (line === undefined) return NOTHING;
   if ((await tx.count(Profile, { account })) > 0) return { ...NOTHING, duplicates: 1 };
   if ((await erasedSubjects(tx, account, 'profile', [''])).size > 0) return { ...NOTHING, erased: 1 };
-  await insert(tx, Profile, [{ account, ...columnsOf(EXPORTED.profile, line) }]);
+  await insert(tx, Profile, rowsOf({ account }, 'profile', [line]));
   return { ...NOTHING, stored: 1 };
 }
 
@@ -69,11 +71,7 @@ async function addRaw(tx: EntityManager, account: string, lines: readonly Export
   const known = await tx.find(RawMemory, { account, eventId }, { fields: ['eventId'] });
   const knownEvents = new Set(known.map((row) => row.eventId));
   const newLines = fresh.filter(({ event_id: id }) => id === null || !knownEvents.has(id));
-  await insert(
-    tx,
-    RawMemory,
-    newLines.map((line) => ({ account, ...columnsOf(EXPORTED.raw, line) })),
-  );
+  await insert(tx, RawMemory, rowsOf({ account }, 'raw', newLines));
   const phrased = newLines.map(({ session_id: sessionId, occurred_at: at, ...row }) => {
     return { ...row, sessionId, occurredAt: new Date(at) };
   });
@@ -87,11 +85,7 @@ async function addEpisodes(
   lines: readonly Exported<'episode'>[],
 ): Promise<Added> {
   const { fresh, ...added } = await freshOf(tx, account, 'episode', lines);
-  await insert(
-    tx,
-    Episode,
-    fresh.map((line) => ({ account, ...columnsOf(EXPORTED.episode, line) })),
-  );
+  await insert(tx, Episode, rowsOf({ account }, 'episode', fresh));
   return { ...added, stored: fresh.length };
 }
 
@@ -107,11 +101,7 @@ async function addFacts(
     fresh.map((line) => ({ ...line, at: new Date(line.recorded_at) })),
   );
   const newLines = fresh.filter(({ id }) => !forgotten.has(id));
-  await insert(
-    tx,
-    Fact,
-    newLines.map((line) => ({ account, ...columnsOf(EXPORTED.fact, line) })),
-  );
+  await insert(tx, Fact, rowsOf({ account }, 'fact', newLines));
   return { ...added, stored: newLines.length, erased: added.erased + fresh.length - newLines.length };
 }
 
@@ -136,8 +126,7 @@ async function addLinks(
     relation,
     quote: to.quote,
   }));
-  const insertion = tx.createQueryBuilder(MemoryLink).insert(links).onConflict().ignore();
-  const stored = links.length === 0 ? 0 : (await insertion.execute('run')).affectedRows;
+  const stored = await insertNew(tx, MemoryLink, links);
   return { ...NOTHING, stored, duplicates: known.length - stored, erased: lines.length - known.length };
 }
 
@@ -171,11 +160,7 @@ async function addPermissions(
   lines: readonly Exported<'permission'>[],
 ): Promise<Added> {
   const { fresh, ...added } = await freshOf(tx, accountId, 'permission', lines);
-  await insert(
-    tx,
-    PermissionDecision,
-    fresh.map((line) => ({ accountId, ...columnsOf(EXPORTED.permission, line) })),
-  );
+  await insert(tx, PermissionDecision, rowsOf({ accountId }, 'permission', fresh));
   return { ...added, stored: fresh.length };
 }
 
@@ -194,7 +179,7 @@ async function freshOf<Row extends { id: string }>(
   type: keyof typeof TABLES,
   lines: readonly Row[],
 ): Promise<{ fresh: Row[] } & Omit<Added, 'stored'>> {
-  const ids = lines.map(({ id }) => id);
+  const ids = idsOf(lines);
   const owners = await ownersOf(tx, [type], ids);
   const isErasable = type !== 'prediction' && type !== 'permission';
   const erased = isErasable ? await erasedSubjects(tx, accountId, type, ids) : new Set<string>();
@@ -225,6 +210,10 @@ async function ownersOf(
     types.map(() => JSON.stringify(ids)),
   );
   return new Map(rows.map(({ id, account }) => [id, account]));
+}
+
+function rowsOf<Type extends ExportedType>(owner: object, type: Type, lines: readonly Exported<Type>[]) {
+  return lines.map((line) => ({ ...owner, ...columnsOf(EXPORTED[type], line) }));
 }
 
 async function insert<Row extends object>(

@@ -1,15 +1,16 @@
 import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { UserPrincipal } from '../../domain/account.ts';
-import { Faults } from '../../domain/faults.ts';
+import { checkEach } from '../../domain/faults.ts';
 import { AppError } from '../../errors/app-error.ts';
-import { newId } from '../../ids.ts';
+import { idsOf, newId } from '../../ids.ts';
 import type { Scope } from '../../schemas/accounts.ts';
 import { CODE_TTL_S, GRANTS_MAX } from '../../schemas/limits.ts';
 import { challengeOf } from '../../security/fingerprint.ts';
 import { hashKey, newToken } from '../../security/keys.ts';
 import { Grant, GrantCode } from '../entities/grant.ts';
 import { query, transaction } from '../statement.ts';
+import { lockActiveAccount } from './lock-account.ts';
 
 const ACCOUNTS_BY_GRANT = {
   name: 'accounts_by_grant_v1',
@@ -47,11 +48,8 @@ export function narrowGrant(
 ): Promise<Grant> {
   return transaction(em, async (tx) => {
     const grant = await tx.findOneOrFail(Grant, { id, account: accountId }, LOCKED);
-    const faults = new Faults();
-    for (const [index, scope] of scopes.entries())
-      if (!grant.scopes.includes(scope))
-        faults.add(['scopes', index], 'Input should be a scope that was allowed');
-    faults.throwIfAny();
+    const isAllowed = (scope: Scope) => grant.scopes.includes(scope);
+    checkEach('scopes', scopes, (scope) => (isAllowed(scope) ? undefined : 'a scope that was allowed'));
     return tx.assign(grant, { scopes: grant.scopes.filter((scope) => scopes.includes(scope)) });
   });
 }
@@ -84,7 +82,7 @@ export async function allowProgram(
 ): Promise<string | undefined> {
   const { token, hash } = newToken();
   return transaction(em, async (tx) => {
-    if (!(await lockActiveAccount(tx, accountId))) return undefined;
+    if ((await lockActiveAccount(tx, accountId, 'share')) === undefined) return undefined;
     const expiresAt = raw('now() + make_interval(secs => ?)', [CODE_TTL_S]);
     await tx.insert(GrantCode, { hash, account: accountId, ...allowed, scopes: [...scopes], expiresAt });
     return token;
@@ -120,7 +118,7 @@ export function exchangeCode(em: EntityManager, exchange: Exchange): Promise<Gra
       return undefined;
     }
     const accountId = code.account.id;
-    if (!(await lockActiveAccount(tx, accountId))) return undefined;
+    if ((await lockActiveAccount(tx, accountId, 'share')) === undefined) return undefined;
     const { clientId, clientName, scopes, resource } = code;
     const now = new Date();
     const grant = { id: newId(), account: accountId, clientId, clientName, scopes, resource };
@@ -142,17 +140,11 @@ function belongsTo(code: GrantCode, exchange: Exchange): boolean {
   );
 }
 
-/** Keeps the account from being erased or disabled before the transaction ends. */
-async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
-  const rows = await tx.execute<object[]>('select from accounts where id = ? and active for share', [id]);
-  return rows.length > 0;
-}
-
 /** Programs that register anew at each log-in leave grants behind, which nobody uses any more. */
 async function deleteOldestGrants(tx: EntityManager, accountId: string): Promise<void> {
   const oldest = { orderBy: { lastUsedAt: 'desc', id: 'desc' }, offset: GRANTS_MAX, fields: ['id'] } as const;
   const grants = await tx.find(Grant, { account: accountId }, oldest);
-  await tx.nativeDelete(Grant, { id: { $in: grants.map(({ id }) => id) } });
+  await tx.nativeDelete(Grant, { id: { $in: idsOf(grants) } });
 }
 
 /** Within this time the token before the valid one gets the valid one again, in case that the answer was lost. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { Backup } from '../entities/process.ts';
+import { oneRow } from '../rows.ts';
 import { query, transaction } from '../statement.ts';
 
 export interface Installation {
@@ -73,7 +74,5 @@ export async function noteBackup(em: EntityManager, takenAt: Date): Promise<void
 }
 
 export async function readInstallation(pool: Pool): Promise<Installation> {
-  const [row] = await query<Installation & object>(pool, READ_INSTALLATION, []);
-  if (row === undefined) throw new Error('the database answered nothing');
-  return row;
+  return oneRow(query<Installation & object>(pool, READ_INSTALLATION, []));
 }

@@ -63,6 +63,13 @@ export async function issueToken(
   return issued && { token, ...issued };
 }
 
+/** Selects a token that has neither ended nor expired, of an account that is not disabled. */
+export const isValid = (token: string) => ({
+  hash: hashKey(token),
+  expiresAt: { $gt: raw('now()') },
+  account: { active: true },
+});
+
 export interface TokenOwner extends Omit<Login, 'id'> {
   accountId: string;
   email: string;
@@ -79,8 +86,7 @@ export async function ownerOfToken(
 ): Promise<TokenOwner | undefined> {
   // Both entities have the same properties.
   const entity = ENTITIES[kind] as typeof WebSession;
-  const valid = { hash: hashKey(token), expiresAt: { $gt: raw('now()') }, account: { active: true } };
-  const found = await em.findOne(entity, valid, { populate: ['account'] });
+  const found = await em.findOne(entity, isValid(token), { populate: ['account'] });
   if (found === null) return undefined;
   const { id: accountId, email, loginGeneration: generation } = found.account;
   return { accountId, email, generation, loggedInAt: found.createdAt.getTime() / 1000 };

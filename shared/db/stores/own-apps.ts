@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { quotaError } from '../../domain/account.ts';
-import { Faults } from '../../domain/faults.ts';
+import { checkEach, Faults } from '../../domain/faults.ts';
 import { redirectUriFault } from '../../domain/redirect-uri.ts';
 import { AppError } from '../../errors/app-error.ts';
 import type { AppChange } from '../../schemas/apps.ts';
@@ -8,6 +8,7 @@ import { APPS_MAX } from '../../schemas/limits.ts';
 import { App } from '../entities/app.ts';
 import { transaction } from '../statement.ts';
 import { insertApp, retireApps, rotateKey } from './apps.ts';
+import { lockActiveAccount } from './lock-account.ts';
 
 export function listOwnApps(em: EntityManager, accountId: string): Promise<App[]> {
   return em.find(App, { owner: accountId }, { orderBy: { id: 'desc' } });
@@ -32,11 +33,8 @@ export async function createOwnApp(
 ): Promise<{ app: App; key: string }> {
   checkRedirectUris(app.redirectUris);
   const { appId, key } = await transaction(em, async (tx) => {
-    const locked = await tx.execute<object[]>(
-      'select from accounts where id = ? and active for no key update',
-      [accountId],
-    );
-    if (locked.length === 0) throw new AppError('not_authenticated');
+    if ((await lockActiveAccount(tx, accountId, 'no key update')) === undefined)
+      throw new AppError('not_authenticated');
     const used = await tx.count(App, { owner: accountId });
     if (used >= APPS_MAX) throw quotaError([{ resource: 'apps', used, added: 1, quota: APPS_MAX }]);
     return insertApp(tx, { ...app, plan: 'sandbox', capCents: null, owner: accountId });
@@ -98,10 +96,5 @@ export async function deleteOwnApp(em: EntityManager, accountId: string, id: str
 }
 
 function checkRedirectUris(redirectUris: readonly string[]): void {
-  const faults = new Faults();
-  for (const [index, uri] of redirectUris.entries()) {
-    const fault = redirectUriFault(uri);
-    if (fault !== undefined) faults.add(['redirect_uris', index], `Input should be ${fault}`);
-  }
-  faults.throwIfAny();
+  checkEach('redirect_uris', redirectUris, redirectUriFault);
 }

@@ -2,11 +2,11 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Device, Login } from '../../domain/account.ts';
 import { requireCurrentLogin } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
-import { newId } from '../../ids.ts';
-import { hashKey } from '../../security/keys.ts';
+import { idsOf, newId } from '../../ids.ts';
 import { type Account, EndedLogIn, RefreshToken, WebSession } from '../entities/account.ts';
 import { transaction } from '../statement.ts';
-import { issueToken, TOKENS_MAX } from './log-ins.ts';
+import { lockActiveAccount } from './lock-account.ts';
+import { issueToken, isValid, TOKENS_MAX } from './log-ins.ts';
 
 /** Issues a refresh token as `issueToken` does. Its id is in the access tokens, so that they can end with it. */
 export async function beginLogIn(
@@ -26,8 +26,7 @@ export async function renewLogIn(
   em: EntityManager,
   token: string,
 ): Promise<{ login: Login; account: Account } | undefined> {
-  const valid = { hash: hashKey(token), expiresAt: { $gt: raw('now()') }, account: { active: true } };
-  const found = await em.findOne(RefreshToken, valid, { populate: ['account'] });
+  const found = await em.findOne(RefreshToken, isValid(token), { populate: ['account'] });
   if (found === null) return undefined;
   const aMinuteAgo = raw(`now() - interval '1 minute'`);
   await em.nativeUpdate(
@@ -60,11 +59,7 @@ export function endOtherLogIns(em: EntityManager, accountId: string, caller: Log
   return transaction(em, async (tx) => {
     await lockLogIns(tx, accountId, caller);
     const others = await tx.find(RefreshToken, { account: accountId, id: { $ne: caller.id } });
-    await end(
-      tx,
-      accountId,
-      others.map(({ id }) => id),
-    );
+    await end(tx, accountId, idsOf(others));
     await tx.nativeDelete(WebSession, { account: accountId });
   });
 }
@@ -74,12 +69,9 @@ export function endOtherLogIns(em: EntityManager, accountId: string, caller: Log
  * and `token_expired` if the caller's log-in has ended, which a cached look-up need not know.
  */
 export async function lockLogIns(tx: EntityManager, accountId: string, caller: Login): Promise<void> {
-  const [account] = await tx.execute<{ generation: number }[]>(
-    `select login_generation as generation from accounts where id = ? and active for no key update`,
-    [accountId],
-  );
-  if (account === undefined) throw new AppError('not_authenticated');
-  await requireOpenLogIn(tx, caller, account.generation);
+  const generation = await lockActiveAccount(tx, accountId, 'no key update');
+  if (generation === undefined) throw new AppError('not_authenticated');
+  await requireOpenLogIn(tx, caller, generation);
 }
 
 /** Throws `token_expired` if the log-in has ended: alone, or with all those of an earlier generation. */
@@ -90,9 +82,6 @@ export async function requireOpenLogIn(tx: EntityManager, login: Login, generati
 
 async function end(tx: EntityManager, account: string, ids: readonly string[]): Promise<void> {
   await tx.nativeDelete(RefreshToken, { id: { $in: [...ids] } });
-  const endedAt = new Date();
-  await tx.insertMany(
-    EndedLogIn,
-    ids.map((id) => ({ id, account, endedAt })),
-  );
+  const ended = ids.map((id) => ({ id, account, endedAt: new Date() }));
+  await tx.insertMany(EndedLogIn, ended);
 }

@@ -5,7 +5,7 @@ import { newId } from '../../ids.ts';
 import { PASSKEYS_MAX } from '../../schemas/limits.ts';
 import { hashKey, newToken } from '../../security/keys.ts';
 import { Passkey, PasskeyChallenge } from '../entities/passkey.ts';
-import { isUniqueViolation } from '../faults.ts';
+import { unlessTaken } from '../faults.ts';
 import { transaction } from '../statement.ts';
 import { lockLogIns } from './own-log-ins.ts';
 
@@ -53,24 +53,16 @@ export function addPasskey(
     if (used >= PASSKEYS_MAX)
       throw quotaError([{ resource: 'passkeys', used, added: 1, quota: PASSKEYS_MAX }]);
     const id = newId();
-    try {
-      await tx.insert(Passkey, { ...passkey, id, account: accountId, createdAt: new Date() });
-    } catch (error) {
-      if (isUniqueViolation(error)) throw new AppError('access_denied', { cause: error });
-      throw error;
-    }
+    const row = { ...passkey, id, account: accountId, createdAt: new Date() };
+    await unlessTaken('access_denied', () => tx.insert(Passkey, row));
     return tx.findOneOrFail(Passkey, { id });
   });
 }
 
 /** Finds a passkey of an active account. */
 export async function findPasskey(em: EntityManager, credentialId: string) {
-  const found = await em.findOne(
-    Passkey,
-    { credentialId, account: { active: true } },
-    { populate: ['account'] },
-  );
-  return found ?? undefined;
+  const ofActive = { credentialId, account: { active: true } };
+  return (await em.findOne(Passkey, ofActive, { populate: ['account'] })) ?? undefined;
 }
 
 /** Notes a log-in. Returns false if the passkey is gone, or another log-in has used it meanwhile. */

@@ -1,7 +1,8 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { TokenQuotas } from '../../config/quotas.ts';
-import { NOTHING_SPENT, type Spending } from '../../domain/provider-call.ts';
+import type { Spending } from '../../domain/provider-call.ts';
 import { ProviderCall, TokenUsage } from '../entities/provider.ts';
+import { insertNew, oneRow } from '../rows.ts';
 
 export type LedgerEntry = Omit<ProviderCall, 'at'>;
 
@@ -18,7 +19,7 @@ export async function addToLedger(
     at: raw('clock_timestamp() - make_interval(secs => ?)', [ageMs / 1000]),
     accountId: accountId && raw('(select id from accounts where id = ? and erasing_at is null)', [accountId]),
   }));
-  await em.createQueryBuilder(ProviderCall).insert(rows).onConflict('id').ignore().execute('run');
+  await insertNew(em, ProviderCall, rows);
 }
 
 /** Returns whether the tokens of today (UTC) are used up, those of the account or of all accounts. */
@@ -28,8 +29,8 @@ export async function areTokensUsedUp(
   { account, allAccounts }: TokenQuotas,
 ): Promise<boolean> {
   const select = 'select are_tokens_used_up_v1(?, ?, ?) as "isUsedUp"';
-  const [row] = await em.execute<{ isUsedUp: boolean }[]>(select, [accountId, account, allAccounts]);
-  return row?.isUsedUp === true;
+  const row = await oneRow(em.execute<{ isUsedUp: boolean }[]>(select, [accountId, account, allAccounts]));
+  return row.isUsedUp;
 }
 
 /** Returns the tokens of an account's calls since midnight (UTC). */
@@ -48,12 +49,9 @@ const IN_MONTH = `at >= (? || '-01')::timestamp at time zone 'UTC'
   and at < ((? || '-01')::timestamp + interval '1 month') at time zone 'UTC'`;
 
 /** Sums up an account's calls in a month (`YYYY-MM`). */
-export async function accountSpending(em: EntityManager, id: string, month: string): Promise<Spending> {
-  const [found] = await em.execute<Spending[]>(
-    `select ${SUM_COLUMNS} from provider_calls where account_id = ? and ${IN_MONTH}`,
-    [id, month, month],
-  );
-  return found ?? NOTHING_SPENT;
+export function accountSpending(em: EntityManager, id: string, month: string): Promise<Spending> {
+  const statement = `select ${SUM_COLUMNS} from provider_calls where account_id = ? and ${IN_MONTH}`;
+  return oneRow(em.execute<Spending[]>(statement, [id, month, month]));
 }
 
 /** Sums up the calls of these apps in a month (`YYYY-MM`), by app id. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
+import { arraysOf } from '../rows.ts';
 import { query } from '../statement.ts';
 
 /** The database's time in Unix milliseconds. The clocks of the ingresses may differ from each other. */
@@ -69,12 +70,7 @@ export async function countPoints(
   batch: readonly Points[],
   { withinMs }: { withinMs: number },
 ): Promise<KeyWindow[]> {
-  const columns = [
-    batch.map(({ key }) => key),
-    batch.map(({ points }) => points),
-    batch.map(({ windowMs }) => windowMs),
-    batch.map(({ window }) => window ?? null),
-  ];
+  const columns = arraysOf(batch, 'key', 'points', 'windowMs', 'window');
   const rows = await query<KeyWindow & { key: string }>(pool, COUNT_POINTS, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
   // The statement returns the totals after all entries. Subtracting entries, from last to first, gives the total after

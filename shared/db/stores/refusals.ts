@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { arraysOf } from '../rows.ts';
 import { query } from '../statement.ts';
 
 export interface RefusalCount {
@@ -23,11 +24,7 @@ const ADD_REFUSALS = {
 const ADD_TIMEOUT_MS = 2000;
 
 export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): Promise<void> {
-  const columns = [
-    counts.map(({ appId }) => appId),
-    counts.map(({ code }) => code),
-    counts.map(({ calls }) => calls),
-  ];
+  const columns = arraysOf(counts, 'appId', 'code', 'calls');
   await query(pool, ADD_REFUSALS, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 

@@ -2,6 +2,7 @@ import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { LOWEST_ID } from '../../ids.ts';
 import { Schedule } from '../entities/process.ts';
+import { oneRow } from '../rows.ts';
 import { query } from '../statement.ts';
 
 /**
@@ -58,9 +59,7 @@ const DATABASE_NOW = {
 
 /** Reads the database's clock, in Unix milliseconds. By this clock, ticks are due. */
 export async function databaseNow(pool: Pool): Promise<number> {
-  const [row] = await query<{ now: number }>(pool, DATABASE_NOW, []);
-  if (row === undefined) throw new Error('the database answered nothing');
-  return row.now;
+  return (await oneRow(query<{ now: number }>(pool, DATABASE_NOW, []))).now;
 }
 
 /**

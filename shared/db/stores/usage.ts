@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { UsageCounts } from '../../domain/usage.ts';
 import { App, Usage } from '../entities/app.ts';
+import { oneRow } from '../rows.ts';
 
 /** Reads an app and its usage in a month (`YYYY-MM`), by default the current one; undefined if there is no such app. */
 export async function readUsage(
@@ -29,7 +30,5 @@ export async function listUsage(
 
 /** In the form `YYYY-MM`, by the database's clock. */
 export async function currentMonth(em: EntityManager): Promise<string> {
-  const [row] = await em.execute<{ month: string }[]>('select month_of(now()) as month');
-  if (row === undefined) throw new Error('the database returned no month');
-  return row.month;
+  return (await oneRow(em.execute<{ month: string }[]>('select month_of(now()) as month'))).month;
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { lowestIdAt } from '../../../ids.ts';
+import { oneRow } from '../../rows.ts';
 import { query } from '../../statement.ts';
 
 const FAILURES_MAX = 1000;
@@ -58,10 +59,8 @@ const READ_RECENT_OVERVIEW = {
                  where account_id = all_accounts() and day = utc_day()), 0)::float8 as "tokensToday"`,
 };
 
-export async function readRecentOverview(pool: Pool, kinds: readonly string[]): Promise<RecentOverview> {
-  const [row] = await query<RecentOverview & object>(pool, READ_RECENT_OVERVIEW, [kinds]);
-  if (row === undefined) throw new Error('the database answered nothing');
-  return row;
+export function readRecentOverview(pool: Pool, kinds: readonly string[]): Promise<RecentOverview> {
+  return oneRow(query<RecentOverview & object>(pool, READ_RECENT_OVERVIEW, [kinds]));
 }
 
 /** Sum of the calls of one model in one hour, from the ledger. */

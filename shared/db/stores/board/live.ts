@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { oneRow } from '../../rows.ts';
 import { query } from '../../statement.ts';
 
 /** Maximum number of rows of live work that are read per kind, besides one per slot of the kind's pool. */
@@ -77,14 +78,14 @@ const READ_LIVE_OVERVIEW = {
 };
 
 /** Reads a bounded number of rows, in one statement. */
-export async function readLiveOverview(
+export function readLiveOverview(
   pool: Pool,
   kinds: readonly { name: string; pool: string }[],
 ): Promise<LiveOverview> {
-  const [row] = await query<LiveOverview & object>(pool, READ_LIVE_OVERVIEW, [
-    kinds.map(({ name }) => name),
-    kinds.map((kind) => kind.pool),
-  ]);
-  if (row === undefined) throw new Error('the database answered nothing');
-  return row;
+  return oneRow(
+    query<LiveOverview & object>(pool, READ_LIVE_OVERVIEW, [
+      kinds.map(({ name }) => name),
+      kinds.map((kind) => kind.pool),
+    ]),
+  );
 }

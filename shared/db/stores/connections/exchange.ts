@@ -7,7 +7,9 @@ import { CONNECTIONS_MAX, EXCHANGE_MISMATCHES_MAX } from '../../../schemas/limit
 import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
 import { Connection, ConnectionAttempt } from '../../entities/connection.ts';
+import { insertNew, oneRow } from '../../rows.ts';
 import { transaction } from '../../statement.ts';
+import { lockActiveAccount } from '../lock-account.ts';
 import { inForce } from './change.ts';
 import { endPredictionsOf } from './revoke.ts';
 
@@ -49,10 +51,8 @@ export async function exchange(
 const LOCKED = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
 
 async function readClock(tx: EntityManager): Promise<Date> {
-  const [clock] = await tx.execute<{ ms: number }[]>(
-    'select (extract(epoch from now()) * 1000)::float8 as ms',
-  );
-  return new Date(clock?.ms ?? Date.now());
+  const statement = 'select (extract(epoch from now()) * 1000)::float8 as ms';
+  return new Date((await oneRow(tx.execute<{ ms: number }[]>(statement))).ms);
 }
 
 /** Checks whether the connection still has the grant that the exchange made. */
@@ -99,8 +99,10 @@ async function firstExchange(
 ): Promise<ExchangeResult> {
   const { app, userId, account, memory, projects = null, endsAt = null } = attempt;
   if (account == null) throw new Error('an approved attempt has an account');
-  // An account that was disabled or erased since its approval counts as not having approved.
-  if (!(await lockActiveAccount(tx, account.id))) throw new AppError('access_denied');
+  // An account that was disabled or erased since its approval counts as not having approved. The lock does not wait for
+  // changes of memory, which may take long; disabling the account waits for the attempt's lock instead.
+  if ((await lockActiveAccount(tx, account.id, 'key share')) === undefined)
+    throw new AppError('access_denied');
   const grant = await makeGrant(
     tx,
     { appId: app.id, userId, accountId: account.id, memory, projects, endsAt },
@@ -117,19 +119,6 @@ async function firstExchange(
   const exchanged = { status: 'exchanged', connection, grantRevision, answer: text } as const;
   await tx.nativeUpdate(ConnectionAttempt, { id: attempt.id }, exchanged);
   return { answer: text, ended: grant.ended, accountId: account.id };
-}
-
-/**
- * Takes a key-share lock on the row of an active account, so that the account is not erased before the transaction
- * ends. This lock does not wait for changes of the account's memory, which may take long. Disabling the account waits
- * for the attempt's lock instead.
- */
-async function lockActiveAccount(tx: EntityManager, id: string): Promise<boolean> {
-  const lockedAccounts = await tx.execute<object[]>(
-    `select from accounts where id = ? and active for key share`,
-    [id],
-  );
-  return lockedAccounts.length > 0;
 }
 
 interface Granted extends Pick<Connection, 'memory' | 'projects' | 'endsAt'> {
@@ -156,21 +145,9 @@ async function makeGrant(
   windowS: number,
 ): Promise<Grant> {
   // Creates a row to lock, so that two concurrent first grants of a user are serialized.
-  const now = raw('now()');
-  await tx
-    .createQueryBuilder(Connection)
-    .insert({
-      id: newId(),
-      app: appId,
-      userId,
-      status: 'revoked',
-      grantRevision: 0,
-      createdAt: now,
-      grantedAt: now,
-    })
-    .onConflict()
-    .ignore()
-    .execute('run');
+  const times = { createdAt: raw('now()'), grantedAt: raw('now()') };
+  const unconnected = { id: newId(), app: appId, userId, status: 'revoked', grantRevision: 0 } as const;
+  await insertNew(tx, Connection, [{ ...unconnected, ...times }]);
   const before = await tx.findOneOrFail(Connection, { app: appId, userId }, LOCKED);
   const isSameAccount = before.account?.id === accountId;
   // Revoked connections count, because the account lists those as well.

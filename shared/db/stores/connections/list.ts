@@ -5,18 +5,19 @@ import {
   type ConnectionSummary,
 } from '../../../schemas/connections.ts';
 import { CONNECTIONS_MAX, TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
+import { defined } from '../../../schemas/present.ts';
 import { Connection } from '../../entities/connection.ts';
+import { oneRow } from '../../rows.ts';
 
 /** Lists the latest connections, newest first, including revoked ones. */
 export async function listConnections(em: EntityManager, accountId: string): Promise<ConnectionSummary[]> {
   const options = { orderBy: { id: 'desc' }, populate: ['app'], limit: CONNECTIONS_MAX } as const;
   const connections = await em.find(Connection, { account: accountId }, options);
-  return connections.map(({ id, app, status, createdAt }) => ({
-    connection_id: id,
-    app_name: app.name,
-    status,
-    created_at: createdAt.toISOString(),
-  }));
+  return connections.map(summaryOf);
+}
+
+function summaryOf({ id, app, status, createdAt }: Loaded<Connection, 'app'>): ConnectionSummary {
+  return { connection_id: id, app_name: app.name, status, created_at: createdAt.toISOString() };
 }
 
 /**
@@ -29,15 +30,9 @@ export async function readConnection(
   accountId: string,
   id: string,
 ): Promise<ConnectionDetail> {
-  const where = { id, account: accountId };
-  const { app, status, createdAt, grantRevision, memory, projects, endsAt } = await em.findOneOrFail(
-    Connection,
-    where,
-    {
-      populate: ['app'],
-    },
-  );
-  const [used] = await em.execute<{ predictions: number; suggested: number; lastMs: number | null }[]>(
+  const found = await em.findOneOrFail(Connection, { id, account: accountId }, { populate: ['app'] });
+  const { grantRevision, memory, projects, endsAt } = found;
+  const used = em.execute<{ predictions: number; suggested: number; lastMs: number | null }[]>(
     `select count(*)::int as predictions, (count(*) filter (where state = 'suggested'))::int as suggested,
             (extract(epoch from max(admitted_at)) * 1000)::float8 as "lastMs"
        from (select state, admitted_at, report from history
@@ -46,12 +41,9 @@ export async function readConnection(
       where (report::json ->> 'grantRevision')::int = ?`,
     [id, grantRevision],
   );
-  const { predictions = 0, suggested = 0, lastMs = null } = used ?? {};
+  const { predictions, suggested, lastMs } = await oneRow(used);
   return {
-    connection_id: id,
-    app_name: app.name,
-    status,
-    created_at: createdAt.toISOString(),
+    ...summaryOf(found),
     scope: { memory, ...(projects && { projects }) },
     ends_at: endsAt?.toISOString() ?? null,
     predictions,
@@ -65,10 +57,6 @@ export function listAllConnections(
   em: EntityManager,
   { app, account }: { app: string | undefined; account: string | undefined },
 ): Promise<Loaded<Connection, 'app' | 'account'>[]> {
-  const where = { ...(app !== undefined && { app }), ...(account !== undefined && { account }) };
-  return em.find(Connection, where, {
-    orderBy: { id: 'desc' },
-    populate: ['app', 'account'],
-    limit: CONNECTIONS_MAX,
-  });
+  const latest = { orderBy: { id: 'desc' }, populate: ['app', 'account'], limit: CONNECTIONS_MAX } as const;
+  return em.find(Connection, defined({ app, account }), latest);
 }

@@ -1,5 +1,6 @@
 import { type EntityManager, type Loaded, LockMode, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { idsOf } from '../../../ids.ts';
 import { Connection, ConnectionAttempt, EndingConnection } from '../../entities/connection.ts';
 import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
@@ -51,11 +52,7 @@ export async function revokeConnectionsOf(
     `select id from connections where account_id = ? order by id for update`,
     [accountId],
   );
-  return revoke(
-    tx,
-    connections.map(({ id }) => id),
-    windowS,
-  );
+  return revoke(tx, idsOf(connections), windowS);
 }
 
 async function revoke(tx: EntityManager, connectionIds: string[], windowS: number): Promise<string[]> {
@@ -137,7 +134,7 @@ export function revokeEnded(
   return repeatStep(async () => {
     const { found, ended } = await transaction(em, async (tx) => {
       const connections = await tx.find(Connection, due, options);
-      const ids = connections.map(({ id }) => id);
+      const ids = idsOf(connections);
       return { found: ids.length, ended: ids.length === 0 ? [] : await revoke(tx, ids, windowS) };
     });
     announceEnded(ended);
@@ -165,10 +162,6 @@ export async function endWorkUnder(
     values,
   );
   const revocation = { guard: 'live', state: 'failed', code: 'connection_revoked' } as const;
-  const endedIds = await completeWithin(
-    tx,
-    live.map((one) => ({ ...one, ...revocation })),
-    windowS,
-  );
-  return { found: live.length, ended: endedIds };
+  const batch = live.map((one) => ({ ...one, ...revocation }));
+  return { found: live.length, ended: await completeWithin(tx, batch, windowS) };
 }

@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { idsOf } from '../../../ids.ts';
+import { oneRow } from '../../rows.ts';
 import { transaction } from '../../statement.ts';
 import { ROWS_AT_ONCE, repeatStep } from '../../steps.ts';
 
@@ -13,13 +15,13 @@ export function eraseRows(
   condition = 'account_id = ?',
 ): AsyncGenerator<void> {
   return repeatStep(async () => {
-    const [page] = await em.execute<{ found: number }[]>(
+    const counted = em.execute<{ found: number }[]>(
       `with page as (select ctid from ${table} where ${condition} limit ${ROWS_AT_ONCE}),
             gone as (delete from ${table} where ctid = any (array(select ctid from page)))
        select count(*)::int as found from page`,
       [accountId],
     );
-    return page?.found ?? 0;
+    return (await oneRow(counted)).found;
   }, 1);
 }
 
@@ -76,7 +78,7 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
       [accountId, SESSIONS_AT_ONCE],
     );
     if (sessions.length === 0) return;
-    const ids = sessions.map(({ id }) => id);
+    const ids = idsOf(sessions);
     yield* eraseEvents(em, ids);
     await em.execute(
       `delete from recording_sessions s

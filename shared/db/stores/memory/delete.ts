@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { idsOf } from '../../../ids.ts';
 import type { ForgetReceipt } from '../../../schemas/forgetting.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { AccountUsage } from '../../entities/account.ts';
 import { Episode, MemoryLink, MemoryTombstone, RawMemory } from '../../entities/memory.ts';
+import { insertNew } from '../../rows.ts';
 import { addErasures } from '../erasures.ts';
 import { findRowAndDerivedIds, readMemoryTexts, redactPredictions } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
@@ -56,8 +58,7 @@ export async function eraseUnusedRaw(
 ): Promise<number> {
   const eventsDeleted = await removeRaw(tx, accountId, rows, purgeEvent);
   const texts = rows.map(({ content }) => content);
-  const ids = rows.map(({ id }) => id);
-  await redactPredictions(tx, accountId, ids, { texts, timeUp: comparisonTimeUp() });
+  await redactPredictions(tx, accountId, idsOf(rows), { texts, timeUp: comparisonTimeUp() });
   return eventsDeleted;
 }
 
@@ -68,7 +69,7 @@ async function removeRaw(
   rows: readonly RawMemory[],
   purgeEvents: boolean,
 ): Promise<number> {
-  const ids = rows.map(({ id }) => id);
+  const ids = idsOf(rows);
   await tx.nativeDelete(RawMemory, { id: { $in: ids } });
   await addErasures(tx, accountId, 'raw', ids);
   await forgetWords(tx, accountId, rows);
@@ -147,11 +148,7 @@ export async function eraseFacts(
       where account_id = ? and superseded_by = any (array[?]::uuid[]) and revision_of = superseded_by`,
     [accountId, ids, accountId, ids],
   );
-  const wordingTexts = await readMemoryTexts(
-    tx,
-    accountId,
-    wordings.map((row) => row.id),
-  );
+  const wordingTexts = await readMemoryTexts(tx, accountId, idsOf(wordings));
   await forgetStatements(tx, accountId, ids);
   const { deleted, restored } = await deleteFacts(tx, accountId, ids);
   const texts = wordingTexts?.map(({ text }) => text);
@@ -183,7 +180,7 @@ async function preventReimport(
     account: accountId,
     eventHash: raw('event_hash(?, ?)', [accountId, id]),
   }));
-  await tx.createQueryBuilder(MemoryTombstone).insert(tombstones).onConflict().ignore().execute('run');
+  await insertNew(tx, MemoryTombstone, tombstones);
   const hashes = eventIds.map((id) => hash('sha256', `${accountId}:${id}`));
   await addErasures(tx, accountId, purge ? 'event' : 'tombstone', hashes);
   if (!purge) return 0;

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { oneRow } from '../../rows.ts';
 import { query } from '../../statement.ts';
 
 /** Tables and conditions of rows for which work is due. Each condition has a partial index by account. */
@@ -81,8 +82,7 @@ export async function pageOfDueAccounts(
 }
 
 export async function countDue(pool: Pool, due: NewRows, after: string, limit: number): Promise<number> {
-  const [row] = await query<{ count: number }>(pool, DUE_QUERIES[due].count, [after, limit]);
-  return row?.count ?? 0;
+  return (await oneRow(query<{ count: number }>(pool, DUE_QUERIES[due].count, [after, limit]))).count;
 }
 
 const HAS_LIVE_WORK = {
@@ -92,6 +92,5 @@ const HAS_LIVE_WORK = {
 };
 
 export async function hasLiveWork(pool: Pool, kind: string): Promise<boolean> {
-  const [row] = await query<{ busy: boolean }>(pool, HAS_LIVE_WORK, [kind]);
-  return row?.busy ?? false;
+  return (await oneRow(query<{ busy: boolean }>(pool, HAS_LIVE_WORK, [kind]))).busy;
 }

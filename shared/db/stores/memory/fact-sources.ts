@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
+import { oneRow } from '../../rows.ts';
 import { DERIVED_FROM } from './links.ts';
 
 /** Maximum number of raw rows read for each source: the person's own rows before others, older before newer. */
@@ -48,12 +49,12 @@ export async function countSetAsideSources(
   limit: number,
 ): Promise<number> {
   const filterValues = [accountId, since ?? null, promotedBefore ?? null];
-  const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
+  const counted = em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
        select from (${SOURCES_TO_PROMOTE}) s where retry_at > now() limit ?) r`,
     [accountId, ...filterValues, limit],
   );
-  return count;
+  return (await oneRow(counted)).count;
 }
 
 const SOURCES_TO_PROMOTE = `

@@ -14,6 +14,7 @@ import {
 import { authorOf, type Witness } from '../../../domain/witness.ts';
 import { newId, newIds } from '../../../ids.ts';
 import { Fact, MemoryLink } from '../../entities/memory.ts';
+import { insertNew } from '../../rows.ts';
 import { changeMemory } from './change.ts';
 import { forgetStatements } from './forgotten.ts';
 import {
@@ -179,13 +180,8 @@ export async function addEvidence(
     ...quoted.map(({ fromId }) => ({ toId: fromId, toTier: 'episode', quote: null })),
   ];
   const link = { account, fromId: fact.id, relation: DERIVED_FROM, fromTier: 'fact' };
-  const { affectedRows } = await tx
-    .createQueryBuilder(MemoryLink)
-    .insert(sources.map((source) => ({ ...link, ...source })))
-    .onConflict()
-    .ignore()
-    .execute('run');
-  if (affectedRows === 0) return false;
+  const links = sources.map((source) => ({ ...link, ...source }));
+  if ((await insertNew(tx, MemoryLink, links)) === 0) return false;
   await tx.nativeUpdate(
     Fact,
     { account, id: fact.id },

@@ -1,4 +1,5 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
+import { idsOf } from '../../../ids.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { Episode, Fact, MemoryLink } from '../../entities/memory.ts';
 import { inPages } from '../../steps.ts';
@@ -122,7 +123,7 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
                          where l.account_id = e.account_id and l.from_id = e.id and l.relation = ?)`,
     [accountId, ids, DERIVED_FROM],
   );
-  return orphans.map(({ id }) => id);
+  return idsOf(orphans);
 }
 
 /**
@@ -143,7 +144,7 @@ async function forgetEpisodes(
       id,
       text: [title, summary, ...tags].join('\n'),
     }));
-    const promotedIds = episodes.filter(({ origin }) => origin !== 'human').map(({ id }) => id);
+    const promotedIds = idsOf(episodes.filter(({ origin }) => origin !== 'human'));
     const staleIds = [...promotedIds, ...(await findRepeating(tx, accountId, texts, deletedTexts))];
     const erased = { title: '', summary: '', tags: [], staleAt: raw('now()'), updatedAt: raw('now()') };
     await tx.nativeUpdate(Episode, { account: accountId, id: { $in: staleIds } }, erased);
@@ -158,7 +159,7 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
       where account_id = ? and to_id = any (array[?]::uuid[]) and from_tier = 'fact'`,
     [accountId, ids],
   );
-  return facts.map(({ id }) => id);
+  return idsOf(facts);
 }
 
 interface AffectedFacts {
@@ -190,12 +191,10 @@ async function forgetFacts(
   const lostQuoteIds = new Set(lostQuoteFacts);
   const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) =>
     lostQuoteIds.has(id) ? hasHuman : hasSource;
-  const unattestedIds = facts.filter((fact) => !isAttested(fact)).map(({ id }) => id);
+  const unattestedIds = idsOf(facts.filter((fact) => !isAttested(fact)));
   await forgetStatements(tx, accountId, unattestedIds);
   const { deleted, restored } = await deleteFacts(tx, accountId, unattestedIds);
-  const doubtfulIds = facts
-    .filter((fact) => isAttested(fact) && !(keepsRaw && fact.hasRaw))
-    .map(({ id }) => id);
+  const doubtfulIds = idsOf(facts.filter((fact) => isAttested(fact) && !(keepsRaw && fact.hasRaw)));
   let stale = 0;
   for (const page of inPages(doubtfulIds, TEXTS_AT_ONCE))
     stale += await eraseRepeating(tx, accountId, page, deletedTexts);
@@ -252,13 +251,12 @@ export async function deleteFacts(
       where account_id = ? and superseded_by = any (array[?]::uuid[]) and revision_of = superseded_by`,
     [accountId, ids, accountId, ids],
   );
-  const deletedIds = facts.map(({ id }) => id);
+  const deletedIds = idsOf(facts);
   const restored = await restoreSuperseded(tx, accountId, facts);
   const linksOfDeleted = { account: accountId, fromId: { $in: deletedIds }, relation: DERIVED_FROM };
   await tx.nativeDelete(MemoryLink, linksOfDeleted);
   await tx.nativeDelete(Fact, { account: accountId, id: { $in: deletedIds } });
-  const deleted = facts.filter(({ revisionOf }) => revisionOf === null).map(({ id }) => id);
-  return { deleted, restored };
+  return { deleted: idsOf(facts.filter(({ revisionOf }) => revisionOf === null)), restored };
 }
 
 /**
@@ -273,7 +271,7 @@ async function restoreSuperseded(
 ): Promise<number> {
   const successors = new Map(deletedFacts.map(({ id, successor }) => [id, successor]));
   const changes = deletedFacts.map(({ id }) => ({ id, successor: remainingSuccessor(successors, id) }));
-  const ids = deletedFacts.map(({ id }) => id);
+  const ids = idsOf(deletedFacts);
   let restored = 0;
   for (const statement of [RESTORE_SUPERSEDED, RESTORE_ENDED]) {
     const rows = await tx.execute<{ holds: boolean }[]>(statement, [JSON.stringify(changes), accountId, ids]);

@@ -1,7 +1,9 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
+import { idsOf } from '../../../ids.ts';
 import type { TIERS } from '../../../schemas/memory.ts';
 import { type Fact, MemoryLink } from '../../entities/memory.ts';
+import { insertNew } from '../../rows.ts';
 import { inPages } from '../../steps.ts';
 
 export type Tier = (typeof TIERS)[number];
@@ -63,7 +65,7 @@ export async function withSources<Row extends { id: string }>(
   const sourceRows = await em.execute<{ id: string; sources: string[] }[]>(
     `select f.id, ${sourceIdsSql(tier)} as sources
        from (select ?::uuid as account_id, id from unnest(array[?]::uuid[]) id) f`,
-    [accountId, rows.map(({ id }) => id)],
+    [accountId, idsOf(rows)],
   );
   const byRow = new Map(sourceRows.map(({ id, sources }) => [id, sources]));
   return rows.map((row) => ({ row, sources: byRow.get(row.id) ?? [] }));
@@ -111,9 +113,7 @@ export async function setSources(
   { from, to }: { from: Tier; to: SourceTier },
   rows: readonly RowWithSources<{ id: string }>[],
 ): Promise<void> {
-  const links = rows.flatMap(({ row, sources }) =>
-    sources.map((source) => ({ fromId: row.id, toId: source })),
-  );
+  const links = rows.flatMap(({ row, sources }) => sources.map((toId) => ({ fromId: row.id, toId })));
   await tx.execute(
     `delete from memory_links l
       where l.account_id = ? and l.from_id = any (array[?]::uuid[])
@@ -121,21 +121,11 @@ export async function setSources(
         and (l.from_id, l.to_id) not in (select w."fromId", w."toId" from json_to_recordset(?::json) w ("fromId" uuid, "toId" uuid))`,
     [accountId, rows.map(({ row }) => row.id), DERIVED_FROM, to, JSON.stringify(links)],
   );
-  for (const page of inPages(links, LINKS_AT_ONCE))
-    await tx
-      .createQueryBuilder(MemoryLink)
-      .insert(
-        page.map((link) => ({
-          account: accountId,
-          ...link,
-          relation: DERIVED_FROM,
-          fromTier: from,
-          toTier: to,
-        })),
-      )
-      .onConflict()
-      .ignore()
-      .execute('run');
+  const kind = { account: accountId, relation: DERIVED_FROM, fromTier: from, toTier: to };
+  for (const page of inPages(links, LINKS_AT_ONCE)) {
+    const ofKind = page.map((link) => ({ ...kind, ...link }));
+    await insertNew(tx, MemoryLink, ofKind);
+  }
 }
 
 /** Returns SQL for the project that all episodes of a fact have in common; null if there is none. */

@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { EpisodeDraft, RawToPromote } from '../../../domain/episodes.ts';
-import { newId } from '../../../ids.ts';
+import { idsOf, newId } from '../../../ids.ts';
 import { Episode, MemoryLink, RawMemory } from '../../entities/memory.ts';
 import { MemoryChanged } from './change.ts';
 import { DERIVED_FROM } from './links.ts';
@@ -44,7 +44,7 @@ export async function storePiece(
  * times its `failures` are failed promotions of the episode to facts.
  */
 export function affectedRowsOf(piece: Piece): AffectedRows {
-  const rows = { raw: idsOf(piece) };
+  const rows = { raw: idsOf(piece.rows) };
   return piece.kind === 'again' && piece.episode.isStale ? { ...rows, episodes: [piece.episode.id] } : rows;
 }
 
@@ -62,7 +62,7 @@ async function markProcessed(
   const unpromoted = piece.kind === 'again' ? [] : [{ promotedAt: null }];
   await tx.nativeUpdate(
     RawMemory,
-    { account: accountId, id: { $in: idsOf(piece) }, $or: [before, ...unpromoted] },
+    { account: accountId, id: { $in: idsOf(piece.rows) }, $or: [before, ...unpromoted] },
     { promotedAt: raw('now()') },
   );
 }
@@ -79,7 +79,7 @@ async function isUnpromoted(
         and (r.promoted_at is null or r.promoted_at < ?::timestamptz)
         and (? or not exists (
           select from memory_links l where l.account_id = r.account_id and l.to_id = r.id and l.from_tier = 'episode'))`,
-    [accountId, idsOf(piece), promotedBefore ?? null, piece.kind === 'summarised'],
+    [accountId, idsOf(piece.rows), promotedBefore ?? null, piece.kind === 'summarised'],
   );
   return left === piece.rows.length;
 }
@@ -96,7 +96,7 @@ async function isUnchanged(
       where e.account_id = ? and e.id = ? and extract(epoch from e.updated_at)::text = ? and l.to_tier = 'raw'`,
     [accountId, id, version],
   );
-  const presentIds = new Set(sources.map((source) => source.id));
+  const presentIds = new Set(idsOf(sources));
   return presentIds.size === piece.rows.length && piece.rows.every((row) => presentIds.has(row.id));
 }
 
@@ -121,8 +121,4 @@ async function storeEpisode(
   const links = piece.rows.map((row) => ({ ...link, toId: row.id }));
   await tx.insertMany(MemoryLink, links);
   return id;
-}
-
-function idsOf({ rows }: Piece): string[] {
-  return rows.map(({ id }) => id);
 }

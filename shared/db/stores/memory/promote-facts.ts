@@ -3,6 +3,7 @@ import { passagesOverlap } from '../../../domain/facts/passage.ts';
 import { haveSamePassage, quotesBeside, reconcile } from '../../../domain/facts/reconcile.ts';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
+import { idsOf } from '../../../ids.ts';
 import { Episode } from '../../entities/memory.ts';
 import { MemoryChanged } from './change.ts';
 import { sourcesOf } from './fact-sources.ts';
@@ -60,17 +61,13 @@ async function checkUnchanged(
   { sources, related }: ExtractedStatements,
 ) {
   const now = await sourcesOf(tx, accountId, sources);
-  const facts = await currentFacts(
-    tx,
-    accountId,
-    related.map(({ id }) => id),
-  );
+  const facts = await currentFacts(tx, accountId, idsOf(related));
   const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   if (!isSame(now, sources) || !isSame(facts, related)) throw new MemoryChanged();
 }
 
 async function markPromoted(tx: EntityManager, accountId: string, sources: readonly FactSource[]) {
-  const ids = sources.filter(({ tier }) => tier === 'episode').map(({ id }) => id);
+  const ids = idsOf(sources.filter(({ tier }) => tier === 'episode'));
   await tx.nativeUpdate(
     Episode,
     { account: accountId, id: { $in: ids } },

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { idsOf } from '../../../ids.ts';
 import { KIB } from '../../../schemas/limits.ts';
 import { SHINGLE_WORDS } from '../../../text/similarity.ts';
 import { wordNgrams, wordsOf } from '../../../text/words.ts';
+import { oneRow } from '../../rows.ts';
 import { inPages } from '../../steps.ts';
 import { DERIVED_FROM } from './links.ts';
 
@@ -84,16 +86,13 @@ async function repeats(
 ): Promise<boolean> {
   const { texts, timeUp } = deletedTexts;
   if (timeUp.aborted) return true;
-  const [{ isPart } = { isPart: true }] = await tx.execute<{ isPart: boolean }[]>(IS_PART, [
-    texts,
-    text,
-    SIMILARITY_MIN,
-  ]);
+  const partValues = [texts, text, SIMILARITY_MIN];
+  const { isPart } = await oneRow(tx.execute<{ isPart: boolean }[]>(IS_PART, partValues));
   let unsaidShingles = deletedShinglesIn(text, deletedTexts);
   let isUnsaidPart = isPart;
   if (unsaidShingles.size === 0 && !isUnsaidPart) return false;
   const values = [id, id, accountId, accountId, DERIVED_FROM, accountId, SOURCES_MAX.total];
-  const sourceIds = (await tx.execute<{ id: string }[]>(FIND_SOURCES, values)).map((source) => source.id);
+  const sourceIds = idsOf(await tx.execute<{ id: string }[]>(FIND_SOURCES, values));
   for (const page of inPages(sourceIds, SOURCES_MAX.atOnce)) {
     const readValues = [isPart, text, SIMILARITY_MIN, accountId, page];
     for (const { content, saysPart } of await tx.execute<RemainingSource[]>(READ_SOURCES, readValues)) {

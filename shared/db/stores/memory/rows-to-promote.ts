@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RawToPromote } from '../../../domain/episodes.ts';
 import { LOWEST_ID } from '../../../ids.ts';
+import { oneRow } from '../../rows.ts';
 
 export interface RowFilter {
   /** In RFC 3339; takes only rows that occurred then or later. */
@@ -51,8 +52,8 @@ const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version
 
 /** Reads the database's clock, in the format of `promotedBefore`. */
 export async function databaseNowText(em: EntityManager): Promise<string> {
-  const [row] = await em.execute<{ now: string }[]>(`select date_trunc('milliseconds', now())::text as now`);
-  return row?.now ?? '';
+  const statement = `select date_trunc('milliseconds', now())::text as now`;
+  return (await oneRow(em.execute<{ now: string }[]>(statement))).now;
 }
 
 const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
@@ -97,12 +98,12 @@ export async function countSetAside(
   accountId: string,
   { since, limit, promotedBefore }: Omit<RowFilter, 'settledOnly'>,
 ): Promise<number> {
-  const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
+  const counted = em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
        select from raw_memories r where ${IS_TO_PROMOTE} and r.failures > 0 and r.retry_at > now() limit ?) r`,
     [accountId, since ?? null, promotedBefore ?? null, limit],
   );
-  return count;
+  return (await oneRow(counted)).count;
 }
 
 /** Reads stale episodes, longest stale first. Episodes whose promotion has failed before come last. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Answer, isQuestion, relevancesAsAnswers } from '../../../domain/answers.ts';
 import { AppError } from '../../../errors/app-error.ts';
+import { idsOf } from '../../../ids.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../statement.ts';
 
@@ -130,11 +131,7 @@ interface RelevantRow {
 }
 
 const notAmong = ({ sql, values }: Condition, rows: readonly RelevantRow[]): Condition =>
-  condition(
-    `${sql} and r.id <> all (array[?]::uuid[])`,
-    ...values,
-    rows.map(({ id }) => id),
-  );
+  condition(`${sql} and r.id <> all (array[?]::uuid[])`, ...values, idsOf(rows));
 
 async function rowsAbout(
   em: EntityManager,

@@ -1,6 +1,7 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 import { Fact } from '../../entities/memory.ts';
+import { oneRow } from '../../rows.ts';
 
 /*
  * `superseded_by` is the fact that has replaced a fact; `ended_by` is the fact that replaces it at its `valid_to`, a
@@ -19,7 +20,7 @@ export async function checkSuccessor(
   self?: string,
 ): Promise<void> {
   if (!id) return;
-  const [{ isRefused } = { isRefused: true }] = await tx.execute<{ isRefused: boolean }[]>(
+  const checked = tx.execute<{ isRefused: boolean }[]>(
     `with recursive chain (id, successor) as (
        select id, ended_by from facts where account_id = ? and id = ? and superseded_by is null and revision_of is null
        union
@@ -27,7 +28,7 @@ export async function checkSuccessor(
      ) select coalesce(bool_or(id is not distinct from ?::uuid), true) as "isRefused" from chain`,
     [accountId, id, self ?? null],
   );
-  if (isRefused)
+  if ((await oneRow(checked)).isRefused)
     faults.add(
       'superseded_by',
       'Input should be the id of another fact, which is not superseded, and does not end when this one begins',

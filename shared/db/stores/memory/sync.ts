@@ -7,6 +7,7 @@ import { newIds } from '../../../ids.ts';
 import type { SyncRequest } from '../../../schemas/jobs.ts';
 import { MIB } from '../../../schemas/limits.ts';
 import { isNoDataFound } from '../../faults.ts';
+import { arraysOf, oneRow } from '../../rows.ts';
 import { query } from '../../statement.ts';
 import type { Claim } from '../work/claim.ts';
 import { ClaimLost } from '../work/progress.ts';
@@ -75,12 +76,12 @@ export async function countSessionsToSync(
   accountId: string,
   { since, session_id }: SyncRequest,
 ): Promise<number> {
-  const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
+  const counted = em.execute<{ count: number }[]>(
     `select count(*)::int as count from recording_sessions
       where account_id = ? and id = coalesce(?::text, id) and (?::boolean or last_arrival > synced_arrival)`,
     [accountId, session_id ?? null, since !== undefined || session_id !== undefined],
   );
-  return count;
+  return (await oneRow(counted)).count;
 }
 
 /** Reads the next events for a request that names a session or a time, including events that memory already has. */
@@ -172,15 +173,10 @@ export function preparePage(page: SyncPage): PreparedPage {
   const parameters = [
     page.session,
     page.latest === undefined ? null : endOfPage(page).arrival,
-    rows.map(({ id }) => id),
-    rows.map(({ occurredAt }) => occurredAt),
+    ...arraysOf(rows, 'id', 'occurredAt'),
     JSON.stringify(rows),
     phrases.map(({ row }) => row + 1),
-    phrases.map(({ sample }) => sample),
-    phrases.map(({ words }) => words),
-    phrases.map(({ written }) => written),
-    phrases.map(({ line }) => line),
-    phrases.map(({ occasion }) => occasion),
+    ...arraysOf(phrases, 'sample', 'words', 'written', 'line', 'occasion'),
     events.some(({ type }) => type === 'session.started'),
   ];
   return { page, parameters };

@@ -4,6 +4,7 @@ import { type ExceededQuota, quotaError } from '../../../domain/account.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
 import type { Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
+import { arraysOf } from '../../rows.ts';
 import { query } from '../../statement.ts';
 
 const RECORD_BATCH = {
@@ -41,13 +42,7 @@ export async function recordBatch(
     RECORD_BATCH,
     [
       accountId,
-      events.map(({ id }) => id),
-      events.map(({ sessionId }) => sessionId),
-      events.map(({ type }) => type),
-      events.map(({ occurredAt }) => occurredAt),
-      events.map(({ source }) => source),
-      events.map(({ sourceDetail }) => sourceDetail),
-      events.map(({ project }) => project),
+      ...arraysOf(events, 'id', 'sessionId', 'type', 'occurredAt', 'source', 'sourceDetail', 'project'),
       // Sends bodies as lines of JSON: in an array, every quotation mark would have to be escaped.
       events.map(({ body }) => body).join('\n'),
       events.map(({ body }) => Buffer.byteLength(body)),

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { BatchReport, ReplyReport } from '../../../domain/replies/work.ts';
 import type { JobReport } from '../../../domain/work.ts';
+import { idsOf } from '../../../ids.ts';
 import { jobRows, withJobKeys } from '../jobs.ts';
 import { findLiveIds } from '../work/claim.ts';
 import type { KindRows } from '../work/rows.ts';
@@ -101,5 +102,4 @@ function successOf({ ids, latency_ms }: BegunBatch) {
   return { state: 'succeeded', report: { steps, result: { ids, latency_ms } } };
 }
 
-const idsOf = (work: readonly { id: string }[]) => work.map(({ id }) => id);
 const uuids = (ids: readonly string[]) => `{${ids.join()}}`;

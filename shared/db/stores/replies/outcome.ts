@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode, raw } from '@mikro-orm/postgresql';
 import { type AutomationTerms, automationOf } from '../../../domain/automation.ts';
 import { type AskerTerms, type ReplyReport, thresholdInForce } from '../../../domain/replies/work.ts';
+import { idsOf } from '../../../ids.ts';
 import type { ReplyInput } from '../../../schemas/replies.ts';
 import { Reply } from '../../entities/reply.ts';
 import { projectsOf } from '../recording/read.ts';
@@ -58,8 +59,6 @@ async function pendingReplies(tx: EntityManager, admitted: readonly AdmittedWork
     };
   });
 }
-
-const idsOf = (work: readonly { id: string }[]) => work.map(({ id }) => id);
 
 interface Answer {
   id: string;

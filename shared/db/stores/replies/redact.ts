@@ -1,7 +1,8 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
-import { LOWEST_ID } from '../../../ids.ts';
+import { idsOf, LOWEST_ID } from '../../../ids.ts';
 import { MIB } from '../../../schemas/limits.ts';
 import { Reply } from '../../entities/reply.ts';
+import { oneRow } from '../../rows.ts';
 import { inPages, ROWS_AT_ONCE } from '../../steps.ts';
 import { type DeletedTexts, findRepeating, prepareComparison } from '../memory/repeats.ts';
 
@@ -25,7 +26,7 @@ export async function findRowAndDerivedIds(
      ) select id from derived`,
     [id, accountId],
   );
-  return rows.map((row) => row.id);
+  return idsOf(rows);
 }
 
 /** Maximum total size of derived texts that are read at once, in bytes. */
@@ -38,10 +39,8 @@ export async function readMemoryTexts(
   ids: readonly string[],
 ): Promise<{ id: string; text: string }[] | undefined> {
   const values = [accountId, ids, accountId, ids];
-  const [{ bytes } = { bytes: 0 }] = await tx.execute<{ bytes: number }[]>(
-    `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${SELECT_TEXTS}) t`,
-    values,
-  );
+  const sum = `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${SELECT_TEXTS}) t`;
+  const { bytes } = await oneRow(tx.execute<{ bytes: number }[]>(sum, values));
   return bytes > DERIVED_BYTES_MAX
     ? undefined
     : tx.execute<{ id: string; text: string }[]>(SELECT_TEXTS, values);
@@ -94,7 +93,7 @@ async function redactPredictionsMadeFrom(
 ): Promise<void> {
   for (let after = LOWEST_ID; ; ) {
     const values = [accountId, ids, after, ROWS_AT_ONCE];
-    const found = (await tx.execute<{ id: string }[]>(PREDICTIONS_MADE_FROM, values)).map(({ id }) => id);
+    const found = idsOf(await tx.execute<{ id: string }[]>(PREDICTIONS_MADE_FROM, values));
     for (const page of inPages(found, PREDICTIONS_AT_ONCE)) {
       const rows = await tx.execute<PredictionTexts[]>(PREDICTION_TEXTS, [page]);
       await redactRepeating(tx, accountId, rows, deletedTexts);

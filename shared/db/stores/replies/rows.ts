@@ -3,8 +3,10 @@ import type { ConfidenceOutcome } from '../../../domain/replies/reliability.ts';
 import { feedbackOf } from '../../../domain/replies/reliability.ts';
 import type { Witness } from '../../../domain/witness.ts';
 import { AppError } from '../../../errors/app-error.ts';
+import { idsOf } from '../../../ids.ts';
 import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
 import { type ListedReply, Reply, ReplyCalibrator } from '../../entities/reply.ts';
+import { oneRow } from '../../rows.ts';
 import { transaction } from '../../statement.ts';
 
 /** Characters of the question that a list has. */
@@ -38,7 +40,7 @@ export function findEndedReplies(
 /** Returns the ids of those predictions that have ended. Does not check which account they belong to. */
 export async function findEndedIds(em: EntityManager, ids: readonly string[]): Promise<Set<string>> {
   const rows = await em.find(Reply, { id: { $in: [...ids] }, ...HAS_ENDED }, { fields: ['id'] });
-  return new Set(rows.map(({ id }) => id));
+  return new Set(idsOf(rows));
 }
 
 /** Returns the total size of the predictions' large columns, in bytes of JSON. */
@@ -47,12 +49,12 @@ export async function measureReplies(
   accountId: string,
   ids: readonly string[],
 ): Promise<number> {
-  const [measured] = await em.execute<{ size: number }[]>(
+  const measured = em.execute<{ size: number }[]>(
     `select coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size
        from (select ${LARGE_COLUMNS} from replies r where r.account_id = ? and r.id = any (?::uuid[])) p`,
     [accountId, `{${ids.join()}}`],
   );
-  return measured?.size ?? 0;
+  return (await oneRow(measured)).size;
 }
 
 /**
@@ -97,20 +99,22 @@ interface MeasuredPage {
   ids: string[];
 }
 
-async function measurePage(
+function measurePage(
   em: EntityManager,
   accountId: string,
   { limit, offset, ...filter }: ReplyListOptions,
 ): Promise<MeasuredPage> {
   const { sql, values } = conditionsOf(accountId, filter);
-  const [measured] = await em.execute<MeasuredPage[]>(
-    `select (select count(*) from replies r where ${sql})::int as total,
-            coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
+  return oneRow(
+    em.execute<MeasuredPage[]>(
+      `select (select count(*) from replies r where ${sql})::int as total,
+            coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size,
+            coalesce(to_json(array_agg(p.id)), '[]') as ids
        from (select ${LARGE_COLUMNS} from replies r where ${sql}
               order by r.created_at desc, r.id desc limit ? offset ?) p`,
-    [...values, ...values, limit, offset],
+      [...values, ...values, limit, offset],
+    ),
   );
-  return { total: measured?.total ?? 0, size: measured?.size ?? 0, ids: measured?.ids ?? [] };
 }
 
 function conditionsOf(
@@ -150,11 +154,9 @@ export function recordFeedback(
   const repliedIn = replyId === undefined ? [] : [replyId];
   return transaction(em, async (tx) => {
     // Locks the memory before the replies, as a deletion of memory does.
-    const [row] = await tx.execute<{ isLeft: boolean }[]>(`select is_left(?::uuid, ?::jsonb) as "isLeft"`, [
-      accountId,
-      JSON.stringify({ raw_ids: repliedIn }),
-    ]);
-    if (!row?.isLeft) throw new AppError('not_found');
+    const terms = [accountId, JSON.stringify({ raw_ids: repliedIn })];
+    const kept = tx.execute<{ isLeft: boolean }[]>('select is_left(?::uuid, ?::jsonb) as "isLeft"', terms);
+    if (!(await oneRow(kept)).isLeft) throw new AppError('not_found');
     const [found] = await tx.execute<{ nowMs: number }[]>(
       `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs" from replies
         where id = ? and account_id = ? for update`,

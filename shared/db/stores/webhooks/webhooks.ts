@@ -1,9 +1,10 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { quotaError } from '../../../domain/account.ts';
-import { Faults } from '../../../domain/faults.ts';
+import { checkEach } from '../../../domain/faults.ts';
 import { AppError } from '../../../errors/app-error.ts';
-import { newId } from '../../../ids.ts';
+import { idsOf, newId } from '../../../ids.ts';
 import { WEBHOOKS_MAX } from '../../../schemas/limits.ts';
+import { defined } from '../../../schemas/present.ts';
 import {
   ACCOUNT_EVENTS,
   APP_EVENTS,
@@ -14,6 +15,7 @@ import { newWebhookSecret } from '../../../security/webhook-signature.ts';
 import { App } from '../../entities/app.ts';
 import { Delivery, Webhook } from '../../entities/webhook.ts';
 import { transaction } from '../../statement.ts';
+import { lockActiveAccount } from '../lock-account.ts';
 import { MAIL_URL } from './announce.ts';
 import { failPending } from './outbox.ts';
 
@@ -28,7 +30,7 @@ export const ownedBy = (accountId: string) => ({
 
 /** The newest first; with `app`, only those of one app. */
 export function listOwnWebhooks(em: EntityManager, accountId: string, app?: string): Promise<Webhook[]> {
-  const where = { ...ownedBy(accountId), ...(app !== undefined && { app }) };
+  const where = { ...ownedBy(accountId), ...defined({ app }) };
   return em.find(Webhook, where, { orderBy: { id: 'desc' } });
 }
 
@@ -56,11 +58,8 @@ export function createOwnWebhook(
   { app, ...webhook }: NewWebhook & { app: string | undefined },
 ): Promise<{ webhook: Webhook; secret: Buffer }> {
   return transaction(em, async (tx) => {
-    const locked = await tx.execute<object[]>(
-      'select from accounts where id = ? and active for no key update',
-      [accountId],
-    );
-    if (locked.length === 0) throw new AppError('not_authenticated');
+    if ((await lockActiveAccount(tx, accountId, 'no key update')) === undefined)
+      throw new AppError('not_authenticated');
     if (app !== undefined) await tx.findOneOrFail(App, { id: app, owner: accountId });
     return insertWebhook(tx, app === undefined ? { account: accountId } : { app }, webhook);
   });
@@ -92,8 +91,7 @@ export async function changeOwnWebhook(
   if (events !== undefined)
     requireEventsOf(webhook.app ? { app: webhook.app.id } : { account: accountId }, events);
   const change = {
-    ...(url !== undefined && { url }),
-    ...(events !== undefined && { events }),
+    ...defined({ url, events }),
     ...(active === true && { disabled: null, failures: 0, failingSince: null, restsUntil: null }),
     ...(active === false && { disabled: 'paused' as const }),
   };
@@ -130,17 +128,9 @@ export async function rotateWebhookSecret(
 export function listDeliveries(
   em: EntityManager,
   webhook: string,
-  {
-    limit,
-    before,
-    state,
-  }: { limit: number; before?: string | undefined; state?: Delivery['state'] | undefined },
+  { limit, before, state }: { limit: number; before?: string | undefined; state?: Delivery['state'] },
 ): Promise<Delivery[]> {
-  const where = {
-    webhook,
-    ...(before !== undefined && { id: { $lt: before } }),
-    ...(state !== undefined && { state }),
-  };
+  const where = { webhook, ...defined({ id: before && { $lt: before }, state }) };
   return em.find(Delivery, where, { orderBy: { id: 'desc' }, limit });
 }
 
@@ -153,8 +143,7 @@ export async function replayDeliveries(
   webhook: string,
   ids: readonly string[] | undefined,
 ): Promise<number> {
-  const chosen =
-    ids ?? (await listDeliveries(em, webhook, { limit: REPLAYED_MAX, state: 'failed' })).map(({ id }) => id);
+  const chosen = ids ?? idsOf(await listDeliveries(em, webhook, { limit: REPLAYED_MAX, state: 'failed' }));
   const now = raw('now()');
   const again = { state: 'pending', attempts: 0, reason: null, triedFrom: now, nextAttemptAt: now } as const;
   if (chosen.length === 0) return 0;
@@ -163,8 +152,5 @@ export async function replayDeliveries(
 
 function requireEventsOf(party: WebhookParty, events: readonly WebhookEventName[]): void {
   const known: readonly string[] = 'app' in party ? APP_EVENTS : ACCOUNT_EVENTS;
-  const faults = new Faults();
-  for (const [place, event] of events.entries())
-    if (!known.includes(event)) faults.add(['events', place], `Input should be ${known.join(' or ')}`);
-  faults.throwIfAny();
+  checkEach('events', events, (event) => (known.includes(event) ? undefined : known.join(' or ')));
 }
