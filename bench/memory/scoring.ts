@@ -1,6 +1,5 @@
-import { shinglesOf } from '../../shared/text/similarity.ts';
 import { keyOf, type Statement, statementsIn } from './statements.ts';
-import type { Truth } from './truth.ts';
+import { shinglesOf, type Truth } from './truth.ts';
 
 export interface ScoredFact {
   id: string;

@@ -1,4 +1,5 @@
-import { shinglesOf } from '../../shared/text/similarity.ts';
+import { SHINGLE_WORDS } from '../../shared/text/similarity.ts';
+import { wordNgrams, wordsOf } from '../../shared/text/words.ts';
 import { type PersonaSession, textOf } from './personas.ts';
 import { keyOf, type Statement } from './statements.ts';
 
@@ -27,6 +28,10 @@ export function shinglesOnlyIn(
   kept: readonly PersonaSession[],
 ): Set<string> {
   return shinglesIn(gone).difference(shinglesIn(kept));
+}
+
+export function shinglesOf(text: string): Set<string> {
+  return new Set(wordNgrams(wordsOf(text), SHINGLE_WORDS));
 }
 
 function shinglesIn(sessions: readonly PersonaSession[]): Set<string> {

@@ -11,22 +11,18 @@ const COUNTS_MAX = 10_000;
  */
 export class PendingCounts<Count> {
   readonly #counts = new Map<string, Count>();
-  readonly #write: (counts: readonly Count[]) => Promise<void>;
-  readonly #merge: (into: Count, more: Count) => void;
-  readonly #keyOf: (count: Count) => string;
+  readonly #options: PendingCountsOptions<Count>;
   readonly #writing;
 
-  constructor({ write, merge, keyOf }: PendingCountsOptions<Count>, onError: (error: unknown) => void) {
-    this.#write = write;
-    this.#merge = merge;
-    this.#keyOf = keyOf;
+  constructor(options: PendingCountsOptions<Count>, onError: (error: unknown) => void) {
+    this.#options = options;
     this.#writing = every(WRITE_EVERY_MS, () => this.flush(), { onError });
   }
 
   add(count: Count): void {
-    const key = this.#keyOf(count);
+    const key = this.#options.keyOf(count);
     const known = this.#counts.get(key);
-    if (known !== undefined) this.#merge(known, count);
+    if (known !== undefined) this.#options.merge(known, count);
     else if (this.#counts.size < COUNTS_MAX) this.#counts.set(key, count);
   }
 
@@ -36,7 +32,7 @@ export class PendingCounts<Count> {
     if (counts.length === 0) return;
     this.#counts.clear();
     try {
-      await this.#write(counts);
+      await this.#options.write(counts);
     } catch (error) {
       if (!isAnswerLost(error)) for (const count of counts) this.add(count);
       throw error;

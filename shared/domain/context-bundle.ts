@@ -1,3 +1,4 @@
+import { idsOf } from '../ids.ts';
 import type { ContextMeta } from '../schemas/memory-context.ts';
 import { maskForName, maskSecrets } from '../text/secrets.ts';
 import { estimateTokens } from '../text/tokens.ts';
@@ -86,7 +87,7 @@ export async function bundleOf(candidates: ContextCandidates, query: ContextQuer
       withoutSecrets,
     ),
   };
-  const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
+  const byWorth = { facts: idsOf(facts), episodes: idsOf(episodes), raw: idsOf(raw) };
   const lastingRows: FactRow[] = candidates.facts.rows.toSorted(pinnedFirst).slice(0, query.maxFacts);
   const lasting = await mapInSlices(lastingRows, withoutSecrets);
   return { ...chosenRows, byWorth, lasting, meta: metaOf(candidates, query, chosenRows) };
@@ -107,8 +108,6 @@ export function withoutSecrets<Value>(value: Value, name = ''): Value {
     Object.entries(value).map(([property, part]) => [property, withoutSecrets(part, property)]),
   ) as Value;
 }
-
-const idOf = ({ id }: { id: string }) => id;
 
 /** Ids sort by time of creation. */
 const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);

@@ -1,3 +1,4 @@
+import { idsOf } from '../ids.ts';
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
 import { changeStrings, codesIn, withoutCodes } from '../text/codes.ts';
 import { codePointsIn } from '../text/cut.ts';
@@ -196,7 +197,7 @@ function fitMemory(
   };
   const facts = bundle.lasting.filter(({ text }) => knownBudget.takeWhole(text));
   const tokensLeft = room - knownBudget.taken;
-  const lastingIds = new Set(facts.map(({ id }) => id));
+  const lastingIds = new Set(idsOf(facts));
   const factsBudget = new TokenBudget(tokensLeft * FACTS_SHARE);
   const others = bundle.facts.filter(({ id }) => !lastingIds.has(id));
   const recalledFacts = pickFitting(factsBudget, others, bundle.byWorth.facts, ({ text }) => text);
@@ -219,12 +220,11 @@ function fitMemory(
     },
   };
   const tokens = knownBudget.taken + factsBudget.taken + episodesBudget.taken + rawBudget.taken;
-  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   const used = {
     profile: profile !== null,
-    facts: ids([...facts, ...recalledFacts]),
-    episodes: ids(episodes),
-    raw: ids(rawRows),
+    facts: idsOf([...facts, ...recalledFacts]),
+    episodes: idsOf(episodes),
+    raw: idsOf(rawRows),
   };
   return { memory, used, tokens, reserved: tokens > knownBudget.taken ? room : tokens };
 }

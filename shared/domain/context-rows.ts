@@ -1,3 +1,6 @@
+import type { EpisodeResponse, FactResponse, ProfileResponse, RawMemoryResponse } from '../schemas/memory.ts';
+import type { RowOf } from '../schemas/present.ts';
+
 export interface ContextQuery {
   /** Subject that the rows should be about; the goal by default. */
   query?: string;
@@ -16,66 +19,12 @@ export interface ContextQuery {
   ownFirst?: boolean;
 }
 
-export interface FactRow {
-  id: string;
-  text: string;
-  kind: string | null;
-  slot: string | null;
-  origin: string;
-  project: string | null;
-  tags: string[];
-  confidence: number;
-  validFrom: Date | null;
-  validTo: Date | null;
-  recordedAt: Date;
-  pinned: boolean;
-  model: string | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-export interface EpisodeRow {
-  id: string;
-  title: string;
-  summary: string;
-  startedAt: Date;
-  endedAt: Date;
-  status: string;
-  origin: string;
-  project: string | null;
-  tags: string[];
-  salience: number;
-  model: string | null;
-  promotedAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-export interface RawRow {
-  id: string;
-  content: string;
-  kind: string;
-  role: string | null;
-  origin: string;
-  agent: string | null;
-  sessionId: string | null;
-  source: string;
-  eventId: string | null;
-  occurredAt: Date;
-  project: string | null;
-  tags: string[];
-  metadata: Record<string, unknown>;
-  promotedAt: Date | null;
-  createdAt: Date;
-}
-
-export interface ProfileRow {
-  data: Record<string, unknown>;
-  summary: string;
-  revision: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export type FactRow = RowOf<
+  Omit<FactResponse, 'episode_ids' | 'invalidated_at' | 'superseded_by' | 'revision_of' | 'stale_at'>
+>;
+export type EpisodeRow = RowOf<Omit<EpisodeResponse, 'raw_ids' | 'stale_at'>>;
+export type RawRow = RowOf<RawMemoryResponse>;
+export type ProfileRow = RowOf<ProfileResponse>;
 
 /**
  * The rows of one tier (facts, episodes or raw rows) that may be chosen: all that match the filters, or only the pinned

@@ -40,21 +40,13 @@ export function estimateUnreportedTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-export interface Spending {
-  calls: number;
-  inputTokens: number;
-  cachedTokens: number;
-  outputTokens: number;
-  costMicrocents: number;
-  /** Number of calls to models without a price. */
-  unpriced: number;
-}
-
-export const NOTHING_SPENT: Spending = {
+export const NOTHING_SPENT = {
   calls: 0,
   inputTokens: 0,
   cachedTokens: 0,
   outputTokens: 0,
   costMicrocents: 0,
+  /** Number of calls to models without a price. */
   unpriced: 0,
 };
+export type Spending = typeof NOTHING_SPENT;

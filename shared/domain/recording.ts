@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   CUSTOM_PREFIX,
   CustomEvent,
@@ -7,6 +6,7 @@ import {
   UnknownEvent,
 } from '../schemas/recording.ts';
 import { compile } from '../schemas/validator.ts';
+import { Slices } from '../timing/slices.ts';
 import { flawOf } from './json-flaw.ts';
 import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 import { projectAt, projectOf } from './project.ts';
@@ -33,18 +33,12 @@ export interface CheckedBatch {
 
 const ERRORS_MAX = 3;
 
-/** Time after which the check of a batch yields to the event loop. */
-const SLICE_MS = 2;
-
-/** Checks each row of a batch. A large batch is checked in several turns of the event loop. `now` is in Unix ms. */
+/** Checks each row of a batch. `now` is in Unix milliseconds. */
 export async function checkBatch(batch: readonly unknown[], now: number): Promise<CheckedBatch> {
   const checkedBatch: CheckedBatch = { events: [], indexes: [], invalid: [] };
-  let sliceStart = performance.now();
+  const slices = new Slices();
   for (const [index, row] of batch.entries()) {
-    if (performance.now() - sliceStart > SLICE_MS) {
-      await nextTurn();
-      sliceStart = performance.now();
-    }
+    await slices.pause();
     const result = checkRow(row, now);
     if ('errors' in result) checkedBatch.invalid.push({ index, errors: result.errors });
     else {

@@ -1,26 +1,17 @@
 import type { UsageResponse } from '../schemas/usage.ts';
 import { NOTHING_SPENT, type Spending } from './provider-call.ts';
 
-/**
- * An app's units in a month. `paidSettledMicrocents` adds up the price of each unit at its admission, in millionths of
- * a cent.
- */
-export interface UsageCounts {
-  reserved: number;
-  settled: number;
-  paidReserved: number;
-  paidSettled: number;
-  paidSettledMicrocents: number;
-}
-
 export const MICROCENTS_PER_CENT = 1_000_000;
-const NOTHING_USED: UsageCounts = {
+const NOTHING_USED = {
   reserved: 0,
   settled: 0,
   paidReserved: 0,
   paidSettled: 0,
+  /** Adds up the price of each unit at its admission. */
   paidSettledMicrocents: 0,
 };
+/** An app's units in a month. */
+export type UsageCounts = typeof NOTHING_USED;
 
 /** Reports the app's current plan and cap, even for a past month. */
 export function usageReport(

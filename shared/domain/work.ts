@@ -75,9 +75,7 @@ export interface TraceFacts {
  */
 export function requestKey(kind: string, party: string, requestId: string): string {
   const hex = hash('sha256', `${kind} ${party} ${requestId}`, 'hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
-    '-',
-  );
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
 }
 
 /** Progress of a job, as stored by its handler. */

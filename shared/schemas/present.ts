@@ -4,6 +4,17 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
 
+type ColumnOf<Name, Value> = Name extends `${string}_at` | 'valid_from' | 'valid_to'
+  ? Date | Extract<Value, null>
+  : Value extends string
+    ? string
+    : Value;
+
+/** The row that `present` shapes like this: in camel case, with times as dates and any text for a name. */
+export type RowOf<Shape> = {
+  [Name in keyof Shape & string as CamelCase<Name>]: ColumnOf<Name, Shape[Name]>;
+};
+
 /** The columns of a row that has these properties, unless they are in `Given`. */
 type Columns<Properties, Given> = {
   [Name in Exclude<keyof Properties & string, keyof Given> as CamelCase<Name>]: unknown;

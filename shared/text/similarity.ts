@@ -1,4 +1,4 @@
-import { termsOf, wordNgrams, wordsOf } from './words.ts';
+import { countsOf, termsOf, wordsOf } from './words.ts';
 
 /** Returns the Jaccard similarity of the letter trigrams, like `similarity` of PostgreSQL's pg_trgm. */
 export function similarity(a: string, b: string): number {
@@ -24,23 +24,18 @@ export function jaccard<Element>(a: ReadonlySet<Element>, b: ReadonlySet<Element
 /** Two texts rarely share this many consecutive words by chance. */
 export const SHINGLE_WORDS = 5;
 
-export function shinglesOf(text: string): Set<string> {
-  return new Set(wordNgrams(wordsOf(text), SHINGLE_WORDS));
-}
-
 /** Added to the number of texts. Otherwise, a term that all texts contain would have no weight. */
 const BACKGROUND_TEXT_COUNT = 10;
 
 /** Compares texts by the terms that they share. Rarer terms have more weight. */
 export class TextCollection {
   readonly #texts: readonly ReadonlySet<string>[];
-  readonly #textsWithTerm = new Map<string, number>();
+  readonly #textsWithTerm: ReadonlyMap<string, number>;
   readonly #weights: readonly number[];
 
   constructor(texts: readonly string[]) {
     this.#texts = texts.map(termsOf);
-    for (const terms of this.#texts)
-      for (const term of terms) this.#textsWithTerm.set(term, (this.#textsWithTerm.get(term) ?? 0) + 1);
+    this.#textsWithTerm = countsOf(this.#texts.flatMap((terms) => [...terms]));
     this.#weights = this.#texts.map((terms) => this.#weightOf(terms));
   }
 

@@ -1,3 +1,5 @@
+import { countsOf } from './words.ts';
+
 export type WordCounts = ReadonlyMap<string, number>;
 
 export function sumWordCounts(texts: readonly WordCounts[]): WordCounts {
@@ -9,14 +11,12 @@ export function sumWordCounts(texts: readonly WordCounts[]): WordCounts {
 /** A word's weight is ln(number of texts / number of texts with the word) (Spärck Jones 1972). */
 export class TfIdf {
   readonly #textCount: number;
-  readonly #textsWithWord = new Map<string, number>();
+  readonly #textsWithWord: WordCounts;
   readonly #vectorLengths = new WeakMap<WordCounts, number>();
 
   constructor(texts: readonly WordCounts[]) {
     this.#textCount = texts.length;
-    for (const counts of texts)
-      for (const word of counts.keys())
-        this.#textsWithWord.set(word, (this.#textsWithWord.get(word) ?? 0) + 1);
+    this.#textsWithWord = countsOf(texts.flatMap((counts) => [...counts.keys()]));
   }
 
   /** Returns the cosine of two tf-idf vectors, from 0 to 1; undefined when one of them has length 0. */

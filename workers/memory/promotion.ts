@@ -9,6 +9,7 @@ import type { End, JobReport, Steps } from '../../shared/domain/work.ts';
 import { PROMOTE_LIMIT_DEFAULT, type PromoteInput, type PromoteResult } from '../../shared/schemas/jobs.ts';
 import type { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import {
+  chargeOfAccount,
   NO_USAGE,
   type Provider,
   type ProviderError,
@@ -181,11 +182,9 @@ export class Promotion {
   }
 
   #callOptions() {
-    const { id: workId, attempt, kind } = this.#run.claim;
-    const charge = { accountId: this.accountId, appId: null, workId, attempt, kind };
     return {
       model: this.model,
-      charge,
+      charge: chargeOfAccount(this.#run.claim),
       signal: this.#run.context.signal,
       timeoutMs: this.#answerTimeoutMs(),
     };

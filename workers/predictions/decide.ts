@@ -4,6 +4,7 @@ import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
 import { codePointsIn } from '../../shared/text/cut.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import type { Guess } from '../providers/provider.ts';
+import { WORD_SEGMENTER } from './joined-text.ts';
 
 /** Length of an alternative, in code points. All of them must fit into a header. */
 const ALTERNATIVE_MAX = 200;
@@ -61,9 +62,6 @@ function cutAtWord(text: string): string {
   const word = WORD_SEGMENTER.segment(points.join('')).containing(longest.length);
   return text.slice(0, word?.index || longest.length).trimEnd();
 }
-
-/** Finds word boundaries, also in scripts without spaces. */
-const WORD_SEGMENTER = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Returns true if the request has too little input, for its mode, to ask a model. */
 export function hasNothingToWorkOn(

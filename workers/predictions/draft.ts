@@ -9,6 +9,7 @@ import { ALTERNATIVES_MAX, MIN_CONFIDENCE } from '../../shared/schemas/limits.ts
 import { pseudonym } from '../../shared/security/fingerprint.ts';
 import { draft } from '../../shared/work/kinds.ts';
 import {
+  chargeOfAccount,
   type Guess,
   NO_USAGE,
   type Provider,
@@ -41,8 +42,9 @@ export function createDraftHandler(
   settings: PredictionSettings,
 ): Handler<typeof draft, AttemptContext> {
   const { tabModel: model, providerTimeoutMs, contextBudgetTokens } = settings;
-  return async ({ id, party, attempt, input }, { signal, leftMs, log }) => {
-    const { draft: text, ...rest } = input.take();
+  return async (claim, { signal, leftMs, log }) => {
+    const { party } = claim;
+    const { draft: text, ...rest } = claim.input.take();
     const request = { ...rest, draft: { text, revision: 0 }, artifact: null, user_preferences: '' };
     const begunAt = performance.now();
     const { bundle, phrases, verdicts } = await retryUntil(
@@ -51,20 +53,15 @@ export function createDraftHandler(
     );
     const readAt = performance.now();
     const { task, truncated, used } = fitContext(request, contextBudgetTokens, bundle);
-    const contextFor = (guess: Guess) => ({
-      profile: used.profile,
-      fact_ids: used.facts,
-      episode_ids: used.episodes,
-      raw_ids: [
-        ...new Set([
-          ...used.raw,
-          ...(guess.model === LOCAL_MODEL ? phrases.map(({ source }) => source) : []),
-        ]),
-      ],
-      truncated,
-    });
     const end = (guess: Guess, state: 'suggested' | 'abstained', texts: DraftTexts): End<DraftReport> => {
-      const context = contextFor(guess);
+      const recalled = guess.model === LOCAL_MODEL ? phrases.map(({ source }) => source) : [];
+      const context = {
+        profile: used.profile,
+        fact_ids: used.facts,
+        episode_ids: used.episodes,
+        raw_ids: [...new Set([...used.raw, ...recalled])],
+        truncated,
+      };
       const report = {
         confidence: guess.confidence,
         model: guess.model,
@@ -81,7 +78,7 @@ export function createDraftHandler(
     }
     const sent = model === LOCAL_MODEL ? [] : [...predictionQuestion(task).messages];
     try {
-      const charge = { accountId: party, appId: null, workId: id, attempt, kind: draft.name };
+      const charge = chargeOfAccount(claim);
       const cacheKey = pseudonym(party, '', '');
       const local = { phrases, minConfidence: MIN_CONFIDENCE, ...verdicts };
       const guess = await retryAfterTimeouts(leftMs, providerTimeoutMs, (timeoutMs) =>

@@ -2,7 +2,7 @@ import { isWordBoundary } from '../../shared/text/phrases.ts';
 import { lastWordOf, mustGoOn } from './known-words.ts';
 
 /** Finds words also in scripts without spaces. */
-const WORD_SEGMENTER = new Intl.Segmenter('und', { granularity: 'word' });
+export const WORD_SEGMENTER = new Intl.Segmenter('und', { granularity: 'word' });
 
 /**
  * Returns how much of the text's beginning repeats the draft's end, in UTF-16 units: the longest overlap that begins at

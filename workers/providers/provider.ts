@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
@@ -63,6 +64,15 @@ export interface Charge {
   workId: string;
   attempt: number;
   kind: string;
+}
+
+export function chargeOfAccount({
+  party: accountId,
+  id: workId,
+  attempt,
+  kind,
+}: Pick<Claim, 'party' | 'id' | 'attempt' | 'kind'>): Charge {
+  return { accountId, appId: null, workId, attempt, kind };
 }
 
 /** Minimum remaining time for starting another call. */

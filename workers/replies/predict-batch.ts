@@ -10,7 +10,7 @@ import { fitCommon } from '../../shared/domain/replies/material.ts';
 import type { AskerTerms, BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
 import type { TraceFacts } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { newIds } from '../../shared/ids.ts';
+import { idsOf, newIds } from '../../shared/ids.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { BatchInput } from '../../shared/schemas/replies.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
@@ -125,5 +125,3 @@ function searchTextOf(inputs: readonly string[]): string {
   );
   return inTurn.flat().join(' ');
 }
-
-const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);

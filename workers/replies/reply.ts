@@ -8,12 +8,14 @@ import { decideReply, type ReplyProposal } from '../../shared/domain/replies/dec
 import type { PromptReply, VoteResult } from '../../shared/domain/replies/vote.ts';
 import { type AskerTerms, type ReplyReport, thresholdInForce } from '../../shared/domain/replies/work.ts';
 import type { End } from '../../shared/domain/work.ts';
+import { idsOf } from '../../shared/ids.ts';
 import type { ReplyContext, ReplyInput } from '../../shared/schemas/replies.ts';
 import { codesIn, withoutCodes } from '../../shared/text/codes.ts';
 import { endsWithClosedQuestion } from '../../shared/text/meaning.ts';
 import { containsSecret } from '../../shared/text/secrets.ts';
 import { reply } from '../../shared/work/kinds.ts';
 import {
+  chargeOfAccount,
   isOutage,
   NO_USAGE,
   type Provider,
@@ -101,18 +103,14 @@ export function createReplyPredictor({
         shareOf: vote.shareOf,
         supportOf,
       });
+      const examples = proposal.model === LOCAL_MODEL ? vote.neighbours : screened.material.examples;
       const report = {
         ...decision,
         model: proposal.model,
         latency_ms: Math.round(performance.now() - since),
         input_tokens: proposal.usage.inputTokens,
         output_tokens: proposal.usage.outputTokens,
-        context: contextOf(
-          memoryRevision,
-          screened,
-          proposal.model === LOCAL_MODEL ? vote.neighbours : screened.material.examples,
-          decision.support,
-        ),
+        context: contextOf(memoryRevision, screened, examples, decision.support),
       };
       const { keyId } = claim.facts;
       const { profile, fact_ids, episode_ids, raw_ids } = report.context;
@@ -155,13 +153,7 @@ async function askModel(
   { signal, leftMs }: AttemptContext,
 ): Promise<ModelProposal> {
   const question = replyQuestion(screened.material, request);
-  const charge = {
-    accountId: claim.party,
-    appId: null,
-    workId: claim.id,
-    attempt: claim.attempt,
-    kind: claim.kind,
-  };
+  const charge = chargeOfAccount(claim);
   const answer = await retryAfterTimeouts(leftMs, settings.providerTimeoutMs, (timeoutMs) =>
     ask(question, { model, signal, timeoutMs, charge }),
   );
@@ -178,24 +170,18 @@ function contextOf(
   examples: readonly PromptReply[],
   support: ReplyContext['support'],
 ): ReplyContext {
-  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   const { profile, facts, episodes, raw, truncated } = material;
   return {
     prompt_revision: REPLY_PROMPT_REVISION,
     memory_revision: memoryRevision,
     profile: profile !== null,
-    fact_ids: ids(facts),
-    episode_ids: ids(episodes),
-    raw_ids: [...new Set([...ids(raw), ...examples.flatMap(({ promptId }) => promptId ?? [])])],
-    example_ids: ids(examples),
+    fact_ids: idsOf(facts),
+    episode_ids: idsOf(episodes),
+    raw_ids: [...new Set([...idsOf(raw), ...examples.flatMap(({ promptId }) => promptId ?? [])])],
+    example_ids: idsOf(examples),
     withheld_ids: withheld,
     support,
-    counts: {
-      facts: facts.length,
-      episodes: episodes.length,
-      raw: raw.length,
-      examples: examples.length,
-    },
+    counts: { facts: facts.length, episodes: episodes.length, raw: raw.length, examples: examples.length },
     truncated,
   };
 }

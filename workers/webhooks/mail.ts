@@ -6,6 +6,7 @@ import {
   readDueQuestions,
   storeMailed,
 } from '../../shared/db/stores/webhooks/mails.ts';
+import { idsOf } from '../../shared/ids.ts';
 import { codesOf, isPermanent, type Mail, type SendMail } from '../../shared/net/mail.ts';
 import { maskSecrets } from '../../shared/text/secrets.ts';
 
@@ -30,8 +31,7 @@ export async function mailQuestions(
   if (due.length === 0) return undefined;
   const waiting = due.filter(({ waits }) => waits);
   const outcome = await attemptMail(send, waiting, { to, publicUrl });
-  const ids = due.map(({ id }) => id);
-  await storeMailed(em(), webhook, ids, outcome);
+  await storeMailed(em(), webhook, idsOf(due), outcome);
   return outcome;
 }
 

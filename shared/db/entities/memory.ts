@@ -3,6 +3,12 @@ import { Account } from './account.ts';
 import { expressionIndexes } from './expression-indexes.ts';
 import { TextArray } from './text-array.ts';
 
+const promotionTries = () => ({
+  /** Number of consecutive promotions that failed on this row. */
+  failures: p.integer().default(0),
+  retryAt: p.datetime(3).nullable(),
+});
+
 /** One recorded message or event. Its content never changes. Promotion to an episode changes only other columns. */
 export const RawMemory = defineEntity({
   name: 'RawMemory',
@@ -28,9 +34,7 @@ export const RawMemory = defineEntity({
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of consecutive promotions that failed on this row. */
-    failures: p.integer().default(0),
-    retryAt: p.datetime(3).nullable(),
+    ...promotionTries(),
     createdAt: p.datetime(3),
   },
   indexes: [
@@ -79,9 +83,7 @@ export const Episode = defineEntity({
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
-    /** Number of consecutive promotions that failed on this row. */
-    failures: p.integer().default(0),
-    retryAt: p.datetime(3).nullable(),
+    ...promotionTries(),
     /** Time at which its text was erased, because one of its sources was deleted. */
     staleAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -142,9 +144,7 @@ export const Fact = defineEntity({
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
-    /** Number of consecutive promotions that failed on this row. */
-    failures: p.integer().default(0),
-    retryAt: p.datetime(3).nullable(),
+    ...promotionTries(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },

@@ -121,9 +121,7 @@ function neighboursOf(
   documents: readonly WordCounts[],
 ): { pair: PromptReply; weight: number }[] {
   const promptWords = countWords(asked);
-  const documentsWith = new Map<string, number>();
-  for (const { counts } of documents)
-    for (const term of counts.keys()) documentsWith.set(term, (documentsWith.get(term) ?? 0) + 1);
+  const documentsWith = countsOf(documents.flatMap(({ counts }) => [...counts.keys()]));
   const rarity = (term: string) => {
     const n = documentsWith.get(term) ?? 0;
     return Math.log(1 + (documents.length - n + 0.5) / (n + 0.5));
