@@ -62,9 +62,13 @@ export function isAnswerLost(error: unknown): boolean {
   );
 }
 
+export function isLockNotAvailable(error: unknown): boolean {
+  return hasCode(error, LOCK_NOT_AVAILABLE);
+}
+
 /** Checks whether a statement timed out, most likely waiting for a lock. It changed nothing, and a retry may help. */
 export function isLockTimeout(error: unknown): boolean {
-  return hasCode(error, LOCK_NOT_AVAILABLE, QUERY_CANCELED);
+  return isLockNotAvailable(error) || isCancelled(error);
 }
 
 /** Checks whether a statement was cancelled, by `statement_timeout` or by an operator. */

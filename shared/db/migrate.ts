@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { retry } from '../timing/retry.ts';
-import { isSerializationConflict } from './faults.ts';
+import { isLockNotAvailable, isSerializationConflict } from './faults.ts';
 import { installFunctions } from './functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
 import { ormOptions } from './orm.ts';
@@ -95,10 +95,6 @@ async function takeMigrationLock(client: pg.Client, { signal }: MigrationWait): 
     await sleep(POLL_MS, undefined, { signal });
   }
 }
-
-const LOCK_NOT_AVAILABLE = '55P03';
-const isLockNotAvailable = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 
 /**
  * Repeats `work` while other transactions lock the tables. Parts that an attempt has committed stay done: the next

@@ -7,6 +7,7 @@ import { watchClock } from '../metrics/process.ts';
 import { Coalescer } from '../timing/coalesce.ts';
 import type { Repetition } from '../timing/every.ts';
 import { Rest } from '../timing/rest.ts';
+import { oneRow } from './rows.ts';
 import { query } from './statement.ts';
 
 /**
@@ -203,8 +204,7 @@ export class Heartbeat {
     const restLeaseMs = Math.max(REST.leaseMs, this.#leaseMs);
     const values = [this.id, this.#kind, this.#leaseMs, ...json, POOLS, isQuiet, restLeaseMs];
     const before = Date.now();
-    const [row] = await query<HeartbeatRow>(this.#pool, STORE_HEARTBEAT, values);
-    if (row === undefined) throw new Error('the database answered nothing');
+    const row = await oneRow(query<HeartbeatRow>(this.#pool, STORE_HEARTBEAT, values));
     this.#clockAheadMs = clockAheadMs(before, row.now, Date.now());
     this.#pausedPools = new Set(row.paused);
     this.#stalledMs = row.stalled;

@@ -12,6 +12,9 @@ export function arraysOf<Row>(rows: readonly Row[], ...properties: (keyof Row)[]
   return properties.map((property) => rows.map((row) => row[property]));
 }
 
+/** SQL for the milliseconds since 1970 of a column. */
+export const unixMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
 /** Inserts those rows that are not there yet. Returns their number. */
 export async function insertNew<Row extends object>(
   em: EntityManager,

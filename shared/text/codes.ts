@@ -6,7 +6,7 @@ const EDGE_MARKS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const CODE_CHARS_MIN = 6;
 
 /** Words that mix letters and digits and that everybody may use. */
-const COMMON_WORDS =
+const COMMON_CODES =
   /^(?:python[23]|base(?:32|64)|sha-?(?:1|256|512)|x86[-_]64|u?(?:int|float)(?:16|32|64|128)|oauth2|iso-?8601|covid-19|utf-?(?:8|16|32)(?:mb4)?|windows-?(?:7|8|1[01])|es20[12]\d|gpt-\d\w?)$/;
 
 /**
@@ -22,9 +22,21 @@ export function replaceCodes(text: string, marker: string, visible: ReadonlySet<
 
 /** Collects the codes in all strings of a value of JSON. */
 export function codesIn(value: unknown): Set<string> {
-  if (typeof value === 'string') return new Set((value.match(RUN) ?? []).flatMap((run) => codeOf(run) ?? []));
-  const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  return new Set(parts.flatMap((part) => [...codesIn(part)]));
+  const runs = stringsIn(value).flatMap((text) => text.match(RUN) ?? []);
+  return new Set(runs.flatMap((run) => codeOf(run) ?? []));
+}
+
+/** Lists all strings of a value of JSON, in their order. Does not recurse: a model or an agent may nest it deeply. */
+export function stringsIn(value: unknown): string[] {
+  const strings: string[] = [];
+  const pending = [value];
+  while (pending.length > 0) {
+    const part = pending.pop();
+    if (typeof part === 'string') strings.push(part);
+    else if (typeof part === 'object' && part !== null)
+      for (const inner of Object.values(part).reverse()) pending.push(inner);
+  }
+  return strings;
 }
 
 /** Replaces codes in all strings of a value of JSON. */
@@ -45,5 +57,5 @@ export function changeStrings<Value>(value: Value, change: (text: string) => str
 function codeOf(run: string): string | undefined {
   if (run.length < CODE_CHARS_MIN || !/\p{Nd}/u.test(run) || !/\p{L}/u.test(run)) return undefined;
   const code = run.replace(EDGE_MARKS, '').toLowerCase();
-  return [...code].length < CODE_CHARS_MIN || COMMON_WORDS.test(code) ? undefined : code;
+  return [...code].length < CODE_CHARS_MIN || COMMON_CODES.test(code) ? undefined : code;
 }

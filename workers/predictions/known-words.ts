@@ -13,7 +13,7 @@ const LEADING_WORDS = wordSet(`
 `);
 
 /** Common words that end no word which begins with a leading word. */
-const COMMON_WORDS = wordSet(`
+const WHOLE_WORDS = wordSet(`
   add agree almost always answer ask before better build call change changelog check client commit customer deploy
   discuss email everyone feature feedback finish first fix friday give go good great help home how invoice just know last
   later look make maybe meet meeting message monday more need never new note number people plan press problem project
@@ -61,7 +61,7 @@ export function withCorrectSpace({ draft, messages, memory }: PredictionTask, te
     ...(memory?.recalled.said.map(({ content }) => content) ?? []),
   ];
   const known = new Set(texts.flatMap(wordsOf));
-  const isKnown = (word: string) => LEADING_WORDS.has(word) || COMMON_WORDS.has(word) || known.has(word);
+  const isKnown = (word: string) => LEADING_WORDS.has(word) || WHOLE_WORDS.has(word) || known.has(word);
   const [last, next] = [written.toLowerCase(), first.toLowerCase()];
   if (continued !== text) {
     const isDivided = isKnown(last + next) && !isKnown(next) && !isKnown(last);

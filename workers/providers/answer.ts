@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
+import { stringsIn } from '../../shared/text/codes.ts';
 
 /**
  * Maximum number of tokens of each answer. The limits of `reply`, `episode` and `facts` leave room for a reasoning
@@ -37,7 +38,7 @@ export function readStructured<Answer>(text: string, check: Validator<Answer>): 
   if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
   const checked = check(json);
   if (!checked.ok) return { ok: false, faults: checked.faults.map(describeFault) };
-  return everyText(checked.value, isDisplayable)
+  return stringsIn(checked.value).every(isDisplayable)
     ? checked
     : { ok: false, faults: ['a text holds control characters or is not well-formed'] };
 }
@@ -45,17 +46,6 @@ export function readStructured<Answer>(text: string, check: Validator<Answer>): 
 function describeFault({ loc, msg }: Fault): string {
   const place = loc.slice(1).join('.');
   return place === '' ? msg : `${place}: ${msg}`;
-}
-
-function everyText(root: unknown, passes: (text: string) => boolean): boolean {
-  const pendingNodes = [root];
-  while (pendingNodes.length > 0) {
-    const node = pendingNodes.pop();
-    if (typeof node === 'string' && !passes(node)) return false;
-    if (typeof node === 'object' && node !== null)
-      for (const child of Object.values(node)) pendingNodes.push(child);
-  }
-  return true;
 }
 
 /** Encloses a value as JSON between tags that no text in it can close. */

@@ -26,6 +26,17 @@ export interface Basis {
   memoryRevision: number;
 }
 
+/** What the person said and decided before, from which a vote, its support and its confidence follow. */
+export async function readHistory(em: EntityManager, accountId: string, project: string | undefined) {
+  const pairs = await readPromptReplies(em, accountId, project);
+  return {
+    pairs,
+    voteOn: createVoter(pairs),
+    precedents: new Precedents(pairs, await readDecisions(em, accountId, project)),
+    calibrator: await readCalibrator(em, accountId),
+  };
+}
+
 export interface BasisDependencies {
   em: () => EntityManager;
   inTurn: FairReads;
@@ -41,8 +52,8 @@ export async function readBasis(
   const project = ofSession ?? undefined;
   const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes, ...inProject(project) };
   const bundle = await assembleContext(em(), accountId, query);
-  const pairs = await readPromptReplies(em(), accountId, project);
-  const vote = createVoter(pairs)(prompt);
+  const { pairs, voteOn, precedents, calibrator } = await readHistory(em(), accountId, project);
+  const vote = voteOn(prompt);
   const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
   const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
   const truncated = fitted.truncated || bundle.meta.timed_out;
@@ -50,8 +61,8 @@ export async function readBasis(
     screened: await screenMaterial([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
-    supportOf: new Precedents(pairs, await readDecisions(em(), accountId, project)).supportFor(prompt),
-    calibrator: await readCalibrator(em(), accountId),
+    supportOf: precedents.supportFor(prompt),
+    calibrator,
     memoryRevision: bundle.meta.revision,
   };
 }

@@ -1,30 +1,17 @@
 import { retryUntil } from '../../shared/db/retries.ts';
-import {
-  readBatchBundle,
-  readBatchMemory,
-  readCalibrator,
-  readDecisions,
-  readPromptReplies,
-} from '../../shared/db/stores/replies/basis.ts';
-import type { CalibratorModel } from '../../shared/domain/replies/calibrator.ts';
+import { readBatchBundle, readBatchMemory } from '../../shared/db/stores/replies/basis.ts';
 import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
-import { Precedents } from '../../shared/domain/replies/support.ts';
-import { createVoter, type PromptReply, type VoteResult } from '../../shared/domain/replies/vote.ts';
 import type { BatchBundle } from '../../shared/domain/replies/work.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
 import type { AttemptContext, Handler } from '../work/handler.ts';
-import { type Basis, EXAMPLES_MAX } from './basis.ts';
+import { type Basis, EXAMPLES_MAX, readHistory } from './basis.ts';
 import { createReplyPredictor, type ReplyDependencies } from './reply.ts';
 import { type ScreenedMaterial, screenExamples, screenMaterial } from './screen.ts';
 
-interface SharedBasis {
+interface SharedBasis extends Awaited<ReturnType<typeof readHistory>> {
   screened: ScreenedMaterial;
   memoryRevision: number;
-  pairs: readonly PromptReply[];
-  precedents: Precedents;
-  calibrator: CalibratorModel;
-  voteOn(prompt: string): VoteResult;
 }
 
 /**
@@ -73,15 +60,8 @@ async function readSharedBasis(
   };
   const { memoryRevision, truncated } = bundle;
   const material = { ...rows, profile: fittedProfile, examples: [], prompt: '', truncated };
-  const pairs = await readPromptReplies(em(), accountId, project);
-  return {
-    screened: await screenMaterial([], material),
-    memoryRevision,
-    pairs,
-    precedents: new Precedents(pairs, await readDecisions(em(), accountId, project)),
-    calibrator: await readCalibrator(em(), accountId),
-    voteOn: createVoter(pairs),
-  };
+  const history = await readHistory(em(), accountId, project);
+  return { ...history, screened: await screenMaterial([], material), memoryRevision };
 }
 
 function basisOf(

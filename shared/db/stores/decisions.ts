@@ -12,7 +12,7 @@ import {
 import { columnsOf, present } from '../../schemas/present.ts';
 import { Account } from '../entities/account.ts';
 import { PermissionDecision } from '../entities/permission.ts';
-import { oneRow } from '../rows.ts';
+import { oneRow, unixMs } from '../rows.ts';
 import type { ListOptions, Page } from './memory/list.ts';
 import { recordFeedback } from './replies/rows.ts';
 import { endEscalationMail, readEscalationMail } from './webhooks/mails.ts';
@@ -23,23 +23,21 @@ export type DecisionRow = Omit<Decision, 'decided_at' | 'objected_at'> & {
   objected_at: number | null;
 };
 
-const msOf = (time: string) => `extract(epoch from ${time})::float8 * 1000`;
-
 /** Replies that were acted on, and permissions that were given or denied. */
 const OF_REPLIES = `
-  select id, 'reply' as kind, ${msOf('acted_at')} as decided_at, agent, session_id, project, null as tool, null as action,
+  select id, 'reply' as kind, ${unixMs('acted_at')} as decided_at, agent, session_id, project, null as tool, null as action,
          right(agent_input, ${DECISION_TEXT_MAX}) as asked, left(response, ${DECISION_TEXT_MAX}) as answer,
          confidence, threshold, null::int as required,
          json_build_object('agreeing', coalesce((context #>> '{support,agreeing}')::int, 0),
                            'similar', coalesce((context #>> '{support,similar}')::int, 0)) as evidence,
-         key_id, case when status = 'rejected' or not label then ${msOf('feedback_at')} end as objected_at
+         key_id, case when status = 'rejected' or not label then ${unixMs('feedback_at')} end as objected_at
     from replies where account_id = ? and acted_at is not null`;
 const OF_PERMISSIONS = `
-  select id, 'permission' as kind, ${msOf('created_at')} as decided_at, agent, session_id, project, tool, action,
+  select id, 'permission' as kind, ${unixMs('created_at')} as decided_at, agent, session_id, project, tool, action,
          left(target, ${DECISION_TEXT_MAX}) as asked, decision as answer,
          confidence, null::float8 as threshold, required,
          json_build_object('agreeing', case decision when 'deny' then refused else allowed end, 'similar', allowed + refused) as evidence, key_id,
-         ${msOf('objected_at')} as objected_at
+         ${unixMs('objected_at')} as objected_at
     from permission_decisions where account_id = ? and decision <> 'ask' and not shadow`;
 
 export async function listDecisions(

@@ -1,3 +1,4 @@
+import { stringsIn } from '../../text/codes.ts';
 import type { Called } from './called.ts';
 import { partsOfCalled, partsOfCommand } from './command.ts';
 import { partOfPath, partOfUrl } from './files.ts';
@@ -48,19 +49,13 @@ function partsOf({ tool, action, target, cwd, project }: Permission): Part[] {
 function calledTool(tool: string, target: string): Called {
   const names = tool.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').split(/[^A-Za-z]+/);
   const wordOf = (text: string) => ({ text, isKnown: true, isPlain: true });
-  const words = [names.join(' '), ...stringsIn(target)].map(wordOf);
+  const words = [names.join(' '), ...textsOf(target)].map(wordOf);
   return { program: wordOf(tool), words, variables: [], input: [target], isFed: false };
 }
 
-function stringsIn(target: string): string[] {
-  const found: string[] = [];
-  const collect = (_: string, value: unknown) => {
-    if (typeof value === 'string') found.push(value);
-    return value;
-  };
+function textsOf(target: string): string[] {
   try {
-    JSON.parse(target, collect);
-    return found;
+    return stringsIn(JSON.parse(target));
   } catch {
     return [target];
   }

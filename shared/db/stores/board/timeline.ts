@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { unixMs } from '../../rows.ts';
 import { query } from '../../statement.ts';
 
 /** Work in any state, without its texts. Times are Unix milliseconds. */
@@ -41,7 +42,6 @@ export interface TracedEvent {
   kind: string;
 }
 
-const unixMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const LISTED_ROWS_MAX = 20;
 
 const ENDED_COLUMNS = `h.id, h.kind, h.party, h.state, h.code, h.source, h.attempt, h.units, null, h.facts,
