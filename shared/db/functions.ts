@@ -6,8 +6,8 @@ import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
 import { readPlace } from './place.ts';
 
 /**
- * The SQL functions that TypeScript calls to process work, to begin rounds and to recall phrases. `FUNCTION_SETTINGS` are attached to
- * each, and apply to the functions that it calls as well.
+ * The SQL functions that TypeScript calls to process work, to begin rounds and to recall phrases. `FUNCTION_SETTINGS`
+ * are attached to each, and apply to the functions that it calls as well.
  */
 const ENTRY_FUNCTIONS = [
   'abandoned_v1',

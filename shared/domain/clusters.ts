@@ -21,9 +21,10 @@ const ROWS_BEFORE_TOPIC_SHIFT = 6;
 const ROW_CHARS_COMPARED = 1000;
 
 /**
- * Groups rows into stretches of work. A cluster ends with its session or project, before a gap of more than 30 minutes, before a
- * row that would take it beyond 40 rows or 6000 tokens, and, once it has six rows, where four rows have hardly a word
- * in common with the next four (TextTiling: Hearst 1997, with tf-idf). Clusters and their rows are in order of time.
+ * Groups rows into stretches of work. A cluster ends with its session or project, before a gap of more than 30 minutes,
+ * before a row that would take it beyond 40 rows or 6000 tokens, and, once it has six rows, where four rows have hardly
+ * a word in common with the next four (TextTiling: Hearst 1997, with tf-idf). Clusters and their rows are in order of
+ * time.
  */
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
   const sessions = Map.groupBy(rows.toSorted(byTime), sessionAndProject);

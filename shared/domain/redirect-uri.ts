@@ -1,6 +1,9 @@
 const REDIRECT_URI_CHARS_MAX = 2048;
 
-/** Says what a redirect URI of an app should be, if it is not; it is kept unchanged, to be compared character by character. */
+/**
+ * Says what a redirect URI of an app should be, if it is not; it is kept unchanged, to be compared character by
+ * character.
+ */
 export function redirectUriFault(value: string): string | undefined {
   // Printable ASCII only: `URL` would accept more, but a Location header does not.
   if (!/^https?:\/\/[!-~]+$/i.test(value) || !URL.canParse(value)) return 'a URL that starts with https://';

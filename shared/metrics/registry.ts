@@ -105,7 +105,10 @@ async function readInTime(read: ReadSamples): Promise<readonly Sample[]> {
   }
 }
 
-/** Interval of the timer whose delay is measured. With prom-client's 10 ms, it alone takes an idle process half a percent of a core. */
+/**
+ * Interval of the timer whose delay is measured. With prom-client's 10 ms, it alone takes an idle process half a
+ * percent of a core.
+ */
 const EVENT_LOOP_PRECISION_MS = 100;
 let isProcessObserved = false;
 

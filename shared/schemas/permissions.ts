@@ -35,7 +35,10 @@ export const PermissionAnswer = closedObject({
   id: Id,
   /** `ask`: the agent asks the person, as if nobody had answered. `deny`: only if the account has `deny` on. */
   decision: oneOf(['allow', 'ask', 'deny']),
-  /** `supported`: allowed, or denied. `check`: would be, but the person is asked to check it. `off`: the account decides nothing. */
+  /**
+   * `supported`: allowed, or denied. `check`: would be, but the person is asked to check it. `off`: the account decides
+   * nothing.
+   */
   reason: oneOf(['supported', 'unsupported', 'never', 'check', 'off']),
   confidence: Share,
   /** The person's decisions about the like. */

@@ -72,10 +72,10 @@ export class ComparableReply {
 const WORDS_COMPARED_MAX = 400;
 
 /**
- * Returns what a reply says in the light of its question: `yes` or `no` for the known ways to say so, among them an echo
- * ("run them" to "Shall I run the tests?"), `option 2` for the ways to choose the second; for any other reply, its
- * normalized words, and so for a question ("ok?"). A long reply stays as it is: it recurs only as a copy, and normalizing hundreds of long replies
- * would hold up the process.
+ * Returns what a reply says in the light of its question: `yes` or `no` for the known ways to say so, among them an
+ * echo ("run them" to "Shall I run the tests?"), `option 2` for the ways to choose the second; for any other reply, its
+ * normalized words, and so for a question ("ok?"). A long reply stays as it is: it recurs only as a copy, and
+ * normalizing hundreds of long replies would hold up the process.
  */
 export function meaningOf(reply: string, question = ''): string {
   const trimmed = reply.trim();

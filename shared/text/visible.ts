@@ -8,12 +8,18 @@ export function escapeInvisible(text: string): string {
   );
 }
 
-/** Everything for a terminal is written by this function. Leaves only line feeds: escape a text that must stay in its line. */
+/**
+ * Everything for a terminal is written by this function. Leaves only line feeds: escape a text that must stay in its
+ * line.
+ */
 export function print(text: string, stream: NodeJS.WritableStream = process.stdout): void {
   stream.write(text.replaceAll(/[^\n]+/g, escapeInvisible));
 }
 
-/** Returns JSON of the same data as `JSON.stringify`, which itself leaves C1 controls and marks of direction as they are. */
+/**
+ * Returns JSON of the same data as `JSON.stringify`, which itself leaves C1 controls and marks of direction as they
+ * are.
+ */
 export function printableJson(data: unknown): string {
   return JSON.stringify(data).replaceAll(INVISIBLE_CHARACTERS, (character) =>
     [...Array(character.length).keys()]

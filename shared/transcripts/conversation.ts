@@ -22,7 +22,8 @@ const PROGRAM = 'program';
 /**
  * Turns the entries of a session into events. The last words of an agent's turn become an `agent.prompt`, because they
  * wait for an answer. The agent's other words become `agent.message`s. A stored event never changes, so the agent's
- * latest words are held back until their type is certain, or the session is over. A transcript that has grown thus yields the same events, then more.
+ * latest words are held back until their type is certain, or the session is over. A transcript that has grown thus
+ * yields the same events, then more.
  */
 export class Conversation {
   readonly #session: Session;

@@ -33,8 +33,8 @@ const FIRST_DIALECT: Dialect = {
 
 /**
  * After a refusal, tries the next dialect. If the answer to a question with `thoughtTokens` is cut off and unusable,
- * tries the same dialect with room for thoughts. Remembers for each model the dialect that got an answer, and the need for room. Does
- * not remember a refusal alone: a server's error may quote a person's text that looks like a refusal.
+ * tries the same dialect with room for thoughts. Remembers for each model the dialect that got an answer, and the need
+ * for room. Does not remember a refusal alone: a server's error may quote a person's text that looks like a refusal.
  */
 export function withBestDialect(chat: Chat): AskModel {
   const knownDialects = new Map<string, Dialect>();

@@ -55,7 +55,10 @@ export class LanguageModel implements Provider {
     this.#ask = ask;
   }
 
-  /** Abstains if the answer is refused, filtered or empty. Throws if it has no usable text: a repair would take too long. */
+  /**
+   * Abstains if the answer is refused, filtered or empty. Throws if it has no usable text: a repair would take too
+   * long.
+   */
   async predict(task: PredictionTask, call: CallLimits): Promise<Guess> {
     const response = await this.#ask(predictionQuestion(task), call);
     const { usage, model } = response;

@@ -21,7 +21,10 @@ export interface MailParts {
   publicUrl: string | undefined;
 }
 
-/** Mails the questions that wait in the outbox of an account, all in one. Returns how it ended; undefined: there are none. */
+/**
+ * Mails the questions that wait in the outbox of an account, all in one. Returns how it ended; undefined: there are
+ * none.
+ */
 export async function mailQuestions(
   em: () => EntityManager,
   { send, publicUrl }: MailParts,

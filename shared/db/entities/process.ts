@@ -19,8 +19,8 @@ export const Process = defineEntity({
     /** `ServedPools` of a worker. */
     pools: p.json<Record<string, { slots: number; claimed: number; stalledMs: number }>>().nullable(),
     /**
-     * The process's configuration, which `admin doctor` compares with that of other processes. Null once it has stopped in an
-     * orderly way: the row is kept for a while because callers of the process may come back.
+     * The process's configuration, which `admin doctor` compares with that of other processes. Null once it has stopped
+     * in an orderly way: the row is kept for a while because callers of the process may come back.
      */
     settings: p.json<PublishedSettings>().nullable(),
   },

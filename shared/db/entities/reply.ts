@@ -6,7 +6,8 @@ import { expressionIndexes } from './expression-indexes.ts';
 
 /**
  * A prediction of what an account's owner would reply to an agent. The prediction and its work have the same id:
- * `stores/replies/outcome.ts` writes this row in the transactions that admit and end the work. There is no foreign key to the account, because its check would wait for a lock on the account.
+ * `stores/replies/outcome.ts` writes this row in the transactions that admit and end the work. There is no foreign key
+ * to the account, because its check would wait for a lock on the account.
  */
 export const Reply = defineEntity({
   name: 'Reply',

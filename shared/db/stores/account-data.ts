@@ -51,7 +51,8 @@ const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
  * Yields the rows of an account's export, page by page: each session before its events, marks of events before them,
- * each page of episodes or facts before the links to their sources. Reads a page only once the previous one has been consumed.
+ * each page of episodes or facts before the links to their sources. Reads a page only once the previous one has been
+ * consumed.
  */
 export async function* accountData(
   em: () => EntityManager,

@@ -23,6 +23,9 @@ export type DecisionRow = Omit<Decision, 'decided_at' | 'objected_at'> & {
   objected_at: number | null;
 };
 
+const LATEST_DAY = `now() - interval '1 day'`;
+const DAY_MS = 24 * 60 * 60_000;
+
 /** Replies that were acted on, and permissions that were given or denied. */
 const OF_REPLIES = `
   select id, 'reply' as kind, ${unixMs('acted_at')} as decided_at, agent, session_id, project, null as tool, null as action,
@@ -39,6 +42,8 @@ const OF_PERMISSIONS = `
          json_build_object('agreeing', case decision when 'deny' then refused else allowed end, 'similar', allowed + refused) as evidence, key_id,
          ${unixMs('objected_at')} as objected_at
     from permission_decisions where account_id = ? and decision <> 'ask' and not shadow`;
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export async function listDecisions(
   em: EntityManager,
@@ -61,8 +66,6 @@ export async function listDecisions(
   if (found.length <= limit || last === undefined) return { rows };
   return { rows, end: { at: new Date(last.decided_at), id: last.id, relevance: 0 } };
 }
-
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Counts what was decided for a person in the last 24 hours. */
 export async function countLatestDay(em: EntityManager, accountId: string): Promise<number> {
@@ -153,9 +156,6 @@ export async function* takeDueNotes(
     after = due.at(-1)?.id ?? LAST_ID;
   } while (due.length === NOTES_AT_ONCE);
 }
-
-const LATEST_DAY = `now() - interval '1 day'`;
-const DAY_MS = 24 * 60 * 60_000;
 
 /** Throws `not_found` if nothing of that id was decided for the person. */
 async function findDecision(em: EntityManager, accountId: string, id: string): Promise<DecisionRow> {

@@ -161,7 +161,8 @@ async function* renewingLease(
 
 /**
  * Revokes connections whose end has come, and finishes what other processes left unfinished when they died or ran out
- * of time: ends work under revoked connections, and erases accounts. Takes about `withinMs` for each of the two. Any number of processes may call it.
+ * of time: ends work under revoked connections, and erases accounts. Takes about `withinMs` for each of the two. Any
+ * number of processes may call it.
  */
 export async function finishEndings(
   em: EntityManager,

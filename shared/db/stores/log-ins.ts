@@ -9,7 +9,10 @@ const DELETED_TOKENS_MAX = 1000;
 
 const ENTITIES = { web_sessions: WebSession, password_resets: PasswordReset };
 
-/** A browser's session on our pages, or a one-time link to a new password; or a renewal of access tokens, or a new address. */
+/**
+ * A browser's session on our pages, or a one-time link to a new password; or a renewal of access tokens, or a new
+ * address.
+ */
 type OwnedKind = keyof typeof ENTITIES;
 type TokenKind = OwnedKind | 'refresh_tokens' | 'email_changes';
 

@@ -7,8 +7,8 @@ const EVIDENCE_MAX = 500;
 const EVIDENCE_BYTES_MAX = 16_384;
 
 /**
- * Reads what the person decided by hand or objected to, the latest first, without what a key reported that vouches for nobody. The
- * only place that says which events are evidence of what a person allows.
+ * Reads what the person decided by hand or objected to, the latest first, without what a key reported that vouches for
+ * nobody. The only place that says which events are evidence of what a person allows.
  */
 export async function decidedPermissions(em: EntityManager, accountId: string): Promise<DecidedPermission[]> {
   const rows = await em.execute<{ body: string; isObjection: boolean }[]>(

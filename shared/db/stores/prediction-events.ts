@@ -53,9 +53,9 @@ interface Outcome {
 }
 
 /**
- * Records what became of a finished prediction, with the share of it that the person retained. Repeating an event changes nothing. Throws an `AppError` with a
- * `Refusal` as its code: `event_conflict` if the app used the event's id for another event, `rate_limited` after
- * `PREDICTION_EVENTS_MAX` events.
+ * Records what became of a finished prediction, with the share of it that the person retained. Repeating an event
+ * changes nothing. Throws an `AppError` with a `Refusal` as its code: `event_conflict` if the app used the event's id
+ * for another event, `rate_limited` after `PREDICTION_EVENTS_MAX` events.
  */
 export async function recordEvent(
   pool: Pool,

@@ -160,7 +160,10 @@ export class Call {
     return this.ordinary([...name, ...outside]);
   }
 
-  /** A check of the project itself, maybe by what runs it. One that may be fetched is strict, but its variants are alike. */
+  /**
+   * A check of the project itself, maybe by what runs it. One that may be fetched is strict, but its variants are
+   * alike.
+   */
   runner(): Reading | undefined {
     const all = [this.name, ...this.texts];
     const isFetched = FETCHES_AND_RUNS.includes(this.name) && !RUN_THROUGH.test(`${all.join(' ')} `);

@@ -76,7 +76,7 @@ export function relevantWords(
   name: readonly string[],
   args: readonly string[],
   isInside: (word: string) => boolean,
-  areTargets = false,
+  areTargets: boolean,
 ): string[] | undefined {
   const kept: string[] = [];
   const own = name.map((word) => (Object.hasOwn(OWN, word) ? OWN[word] : undefined)).find(Boolean);

@@ -3,7 +3,10 @@ const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/;
 const CALL_LINE = /^(Tool use: \*\*|\*\*Agent task list:\*\*|<details>|<tool-use)/;
 const RULE = '---';
 
-/** Converts `2026-05-01 10:00:05Z`, `2026-05-01T10:00:05.250Z` or `2026-05-01 12:00+0200` at the end of a text to RFC 3339. Without a zone it is UTC. */
+/**
+ * Converts `2026-05-01 10:00:05Z`, `2026-05-01T10:00:05.250Z` or `2026-05-01 12:00+0200` at the end of a text to RFC
+ * 3339. Without a zone it is UTC.
+ */
 export function timeOf(shown: string | undefined): string | undefined {
   const [, date, hour, minute, second = '00', zone = 'Z'] = TIME.exec(shown ?? '') ?? [];
   if (date === undefined) return undefined;

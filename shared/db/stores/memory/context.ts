@@ -76,8 +76,8 @@ export interface ConnectedContext {
 }
 
 /**
- * Reads the memory that a person allowed an app, without rows tagged private, and revisions in one snapshot. Reads no memory under a
- * connection that was revoked meanwhile, or has ended.
+ * Reads the memory that a person allowed an app, without rows tagged private, and revisions in one snapshot. Reads no
+ * memory under a connection that was revoked meanwhile, or has ended.
  */
 export async function assembleConnectedContext(
   em: EntityManager,
