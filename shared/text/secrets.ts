@@ -1,4 +1,5 @@
 import { COMMAND_PATTERNS, FOREIGN_LABELS, LABELS, labelledSecret } from './secret-labels.ts';
+import { maskCells, PLACE_PATTERNS } from './secret-places.ts';
 
 interface SecretPattern {
   name: 'private key' | 'token' | 'key' | 'password' | 'account number' | 'card number';
@@ -94,6 +95,7 @@ const SECRET_PATTERNS: readonly SecretPattern[] = [
     pattern: /(\bauthorization["']?[ \t]{0,4}[:=][ \t"']{0,4}(?:basic|token)[ \t]{1,4})[\w.~+/=-]{6,}/gi,
   },
   ...COMMAND_PATTERNS,
+  ...PLACE_PATTERNS,
   { name: 'password', ...labelledSecret(LABELS.password) },
   { name: 'key', ...labelledSecret(LABELS.key) },
   ...FOREIGN_LABELS,
@@ -111,15 +113,30 @@ export const MASKED_KINDS: readonly string[] = [...new Set(SECRET_PATTERNS.map((
 
 const markerOf = (name: SecretPattern['name']) => `[masked ${name}]`;
 
+const INVISIBLE_CHARACTERS = /[\u00ad\u200b\u2060\ufeff]/g;
+/** Full-width letters, and characters that nobody sees, hide a label. */
+const HIDING_CHARACTERS = /[\u00ad\u200b\u2060\ufeff\uff21-\uff5a]/;
+
 /** Masking twice changes nothing more. A password without a label before it is usually not recognised. */
 export function maskSecrets(text: string, marker = markerOf): string {
-  return SECRET_PATTERNS.reduce((left, { name, part, pattern, isSecret }) => {
-    if (part?.test(left) === false) return left;
-    return left.replace(pattern, (found: string, label: string | number) => {
-      if (isSecret !== undefined && !isSecret(found)) return found;
-      return (typeof label === 'string' ? label : '') + marker(name);
-    });
-  }, text);
+  const masked = maskOnce(text, marker);
+  if (!HIDING_CHARACTERS.test(masked)) return masked;
+  const plain = masked.replaceAll(INVISIBLE_CHARACTERS, '').normalize('NFKC');
+  const again = maskOnce(plain, marker);
+  return again === plain ? masked : again;
+}
+
+function maskOnce(text: string, marker: typeof markerOf): string {
+  return SECRET_PATTERNS.reduce(
+    (left, { name, part, pattern, isSecret }) => {
+      if (part?.test(left) === false) return left;
+      return left.replace(pattern, (found: string, label: string | number) => {
+        if (isSecret !== undefined && !isSecret(found)) return found;
+        return (typeof label === 'string' ? label : '') + marker(name);
+      });
+    },
+    maskCells(text, marker('password')),
+  );
 }
 
 const SECRET_NAMES = (['password', 'key'] as const).map((kind) => ({

@@ -21,6 +21,7 @@ describe('codes', () => {
     'PROJ-1234',
     'кодовое7',
     '9lives',
+    'Tr0ub4dor&Falcon!',
   ];
   for (const code of CODES)
     it(`a word that mixes letters and digits, such as ${code}, is in no phrase, nor do phrases lead to it`, () => {
@@ -28,7 +29,18 @@ describe('codes', () => {
       assert.ok(found.includes('please use'));
       assert.ok(found.every((words) => !/\d|falcon/.test(words)));
     });
-  for (const word of ['v2.1', 'utf-8', 'python3', 'sha256', '25-11', 'k8s', 'h264', '第3章のテスト', '10am'])
+  for (const word of [
+    'v2.1',
+    'utf-8',
+    'python3',
+    'sha256',
+    '25-11',
+    'k8s',
+    'argon2id',
+    'h264',
+    '第3章のテスト',
+    '10am',
+  ])
     it(`a short or common word such as ${word} stays in phrases`, () => {
       assert.equal(ofText(word)[1], `please use ${word.toLowerCase()} for staging`);
     });
