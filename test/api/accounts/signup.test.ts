@@ -167,12 +167,21 @@ describe('signing up', () => {
       '!!letmein2026',
       'passwordpass',
       'abcabcabcabc',
+      'trustno1trustno1',
       'PassWord123',
+      'pass word 1234',
+      'hello-world',
+      'Hallo12345',
+      'Sommer2026!',
+      'Januar2026',
+      'Février-2026',
+      'lunes12345',
       'qwertyuiop',
       'aaaaaaaaaaaa',
       'abcdefghij',
       '9876543210',
       email,
+      email.split('@')[0] ?? '',
     ];
     for (const password of easy) {
       const { loc, type, ...rest } = await validationErrorOf({ email, password });
