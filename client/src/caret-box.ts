@@ -23,7 +23,7 @@ interface RestOfField {
   isAlone: boolean;
 }
 
-/** Returns undefined if the caret is not in the field, or is out of its sight. */
+/** Returns undefined if the caret is not in the field, is out of its sight, or goes from top to bottom. */
 export function restOfLine(field: HTMLElement): RestOfField | undefined {
   const caret = caretIn(field);
   if (caret === undefined) return undefined;
@@ -41,7 +41,8 @@ export function restOfLine(field: HTMLElement): RestOfField | undefined {
   const rect = caret.getClientRects()[0] ?? emptyLine(block, blockStyle, isRtl ? right : left, scale);
   const lineHeight = pixels(style.lineHeight) || rect.height / scale;
   const y = rect.top + rect.height / 2 - (lineHeight * scale) / 2;
-  if (right <= left || outer.bottom <= y) return undefined;
+  const isVertical = !blockStyle.writingMode.startsWith('horizontal');
+  if (right <= left || outer.bottom <= y || isVertical) return undefined;
   const below = caret.cloneRange();
   below.selectNodeContents(field);
   below.setStart(node, caret.startOffset);
@@ -62,11 +63,11 @@ export function pixels(length: string): number {
   return Number.parseFloat(length) || 0;
 }
 
+/** Returns the element in which the lines of an element are, which a field that is part of a line does not contain. */
 export function blockOf(element: HTMLElement, field: HTMLElement): HTMLElement {
-  let block = element;
-  while (block !== field && getComputedStyle(block).display.startsWith('inline'))
-    block = block.parentElement ?? field;
-  return block;
+  const { display } = getComputedStyle(element);
+  const isInLine = display === 'inline' || (element !== field && display.startsWith('inline'));
+  return isInLine && element.parentElement ? blockOf(element.parentElement, field) : element;
 }
 
 /** Returns where the caret stands in a line without text, of which no range has a rectangle. */

@@ -36,6 +36,7 @@ const FIELD_STYLES = [
   'translate',
   'whiteSpace',
   'wordBreak',
+  'writingMode',
   'zoom',
 ] as const;
 const PROBE_PX = 100;
@@ -131,8 +132,10 @@ export class Overlay {
       zIndex: style.zIndex,
     });
     const box = hasValue(this.#field) ? this.#coverField(style) : this.#beginAtCaret();
-    this.#mirror.hidden = box === undefined;
-    if (box === undefined) return;
+    if (box === undefined) {
+      this.#mirror.style.display = 'none';
+      return;
+    }
     Object.assign(this.#mirror.style, { width: `${box.width}px`, height: `${box.height}px` });
     this.#moveTo(box);
     this.#clip();

@@ -233,6 +233,28 @@ describeInBrowser('where suggestions are shown', () => {
       await page.close();
     });
 
+  it('a suggestion in an editable element shows nothing while the caret is out of sight', async () => {
+    const page = await open('<div id="field" class="editable" contenteditable></div>');
+    await type(page);
+    await page.evaluate("document.getElementById('field').style.cssText = 'width: 0; padding: 0'");
+    await settle(page);
+    assert.equal(await ghost(page).isVisible(), false);
+    await page.close();
+  });
+
+  it('a suggestion in a textarea that is written from top to bottom stands behind what was typed', async () => {
+    const page = await open(TEXTAREA.replace('id', 'style="writing-mode: vertical-rl; height: 300px" id'));
+    await type(page);
+    await settle(page);
+    const [field, shown] = await Promise.all([
+      page.locator('#field').boundingBox(),
+      ghost(page).boundingBox(),
+    ]);
+    assert.ok(field && shown);
+    assert.ok(shown.height > shown.width && shown.x > field.x + 300, JSON.stringify({ field, shown }));
+    await page.close();
+  });
+
   it('a suggestion shows nothing outside the box in which its field scrolls', async () => {
     const page = await open(`<div class="pane">${TEXTAREA}<div class="tall"></div></div>`);
     await type(page);
@@ -311,6 +333,7 @@ describeInBrowser('where suggestions are shown', () => {
       'an editable element with paragraphs',
       '<div id="field" class="editable" contenteditable><p style="margin: 8px">One.</p><p style="margin: 8px"><b>Two.</b></p></div>',
     ],
+    ['an editable word of a line', '<p>To: <span id="field" contenteditable></span></p>'],
     ['an input', '<input id="field" style="width: 300px; height: 44px; padding: 5px 12px; font: inherit">'],
     ['a search field', '<input id="field" type="search" style="width: 300px; font: inherit">'],
   ] as const)
