@@ -7,7 +7,7 @@ export function prefers({ prefer }: IncomingHttpHeaders, preference: string): bo
 
 /** Returns the number that a `Prefer` header gives a preference; 0 if it gives none. */
 export function preferredNumber({ prefer }: IncomingHttpHeaders, preference: string): number {
-  for (const item of String(prefer ?? '').split(',')) {
+  for (const item of itemsOf(prefer)) {
     const [name, value = ''] = item.split(';', 1)[0]?.split('=', 2) ?? [];
     if (name?.trim().toLowerCase() === preference)
       return /^\s*"?\d{1,9}"?\s*$/.test(value) ? Number(value.replaceAll('"', '')) : 0;
@@ -21,6 +21,10 @@ export function accepts({ accept }: IncomingHttpHeaders, mediaType: string): boo
 }
 
 function isListed(header: string | string[] | undefined, wanted: string): boolean {
-  const items = String(header ?? '').split(',');
-  return items.some((item) => item.split(/[;=]/)[0]?.trim().toLowerCase() === wanted);
+  return itemsOf(header).some((item) => item.split(/[;=]/)[0]?.trim().toLowerCase() === wanted);
+}
+
+/** Splits a list (RFC 9110, 5.6.1) at its commas, except those in quoted strings, which may lack their end. */
+function itemsOf(header: string | string[] | undefined): string[] {
+  return String(header ?? '').match(/(?:"(?:\\.?|[^"\\])*(?:"|$)|[^,])+/g) ?? [];
 }

@@ -41,6 +41,20 @@ describe('alternatives', () => {
     assert.equal((await app.predict(body)).headers.get('forecue-alternatives'), null);
   });
 
+  it('the first preference of a name counts, and none in the quoted value of another', async () => {
+    const countOf = async (prefer: string) => {
+      const { headers } = await app.predict(request('Please send the notes to '), {
+        headers: { Prefer: prefer },
+      });
+      return Array.from((headers.get('forecue-alternatives') ?? '').matchAll(DISPLAY_STRING)).length;
+    };
+    assert.equal(await countOf('wait, Alternatives="2"; a=b, alternatives=0'), 2);
+    assert.equal(await countOf('x="a, alternatives=2"'), 0);
+    assert.equal(await countOf('x="a\\", alternatives=0", alternatives=2'), 2);
+    for (const bad of ['alternatives', 'alternatives=-1', 'alternatives=1.5', 'alternatives="', '"'])
+      assert.equal(await countOf(bad), 0, bad);
+  });
+
   it('an agent that asks for an approval gets short answers as choices of the next prompt', async () => {
     const question = { role: 'assistant', origin: 'agent', content: 'Shall I run the tests?' };
     const answered = { role: 'user', origin: 'human', content: 'yes, with coverage' };
