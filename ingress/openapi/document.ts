@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Endpoint, TAGS } from '../http/endpoint.ts';
+import { documentPath, type Examples } from './committed.ts';
 import { Components } from './components.ts';
 import { sharedResponses } from './errors.ts';
 import { sharedHeaders } from './headers.ts';
@@ -40,13 +41,17 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** Returns the OpenAPI 3.1 document of endpoints served at `url`, by default the document's own origin. */
-export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): object {
+/** Returns the OpenAPI 3.1 document of the endpoints. `examples` are by operation. */
+export function describeEndpoints(
+  endpoints: readonly Endpoint[],
+  examples: Record<string, Examples>,
+): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
-    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operationOf(endpoint, components) };
+    const path = documentPath(endpoint);
+    const operation = operationOf(endpoint, components, examples[endpoint.operationId] ?? {});
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation };
   }
   return {
     openapi: '3.1.0',
@@ -57,7 +62,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): ob
       contact: { name: packageJson.author },
       license: { name: packageJson.license, identifier: packageJson.license },
     },
-    servers: [{ url }],
+    servers: [{ url: 'http://localhost:8080' }],
     tags: Object.entries(TAGS)
       .filter(([name]) => endpoints.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),

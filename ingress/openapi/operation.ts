@@ -5,9 +5,9 @@ import { BODY_BYTES_MAX, BODY_DEPTH_MAX, BODY_VALUES_MAX, KIB, MIB } from '../..
 import { mayOmitBody } from '../guards/bodies.ts';
 import type { Endpoint, ParamKind } from '../http/endpoint.ts';
 import { scopesOf } from '../http/scopes.ts';
+import type { Examples } from './committed.ts';
 import type { Components } from './components.ts';
 import { errorResponses } from './errors.ts';
-import { exampleOf } from './examples.ts';
 import { headerParameters, responseHeaders } from './headers.ts';
 
 const PARAM_SCHEMAS: Record<ParamKind, TSchema> = {
@@ -16,7 +16,7 @@ const PARAM_SCHEMAS: Record<ParamKind, TSchema> = {
   text: Name,
 };
 
-export function operationOf(endpoint: Endpoint, components: Components): object {
+export function operationOf(endpoint: Endpoint, components: Components, examples: Examples): object {
   const { operationId, tag, summary, description, body } = endpoint;
   return {
     operationId,
@@ -35,11 +35,11 @@ export function operationOf(endpoint: Endpoint, components: Components): object 
       content: {
         'application/json': {
           schema: bodySchema(endpoint, components),
-          example: exampleOf(endpoint, 'request'),
+          example: examples.request,
         },
       },
     },
-    responses: { ...successResponses(endpoint, components), ...errorResponses(endpoint) },
+    responses: { ...successResponses(endpoint, components, examples), ...errorResponses(endpoint) },
   };
 }
 
@@ -68,7 +68,11 @@ function queryParameters({ query }: Endpoint, components: Components): object[] 
   return parameters.map(([name, schema]) => ({ name, in: 'query', schema: components.refer(schema) }));
 }
 
-function successResponses(endpoint: Endpoint, components: Components): Record<string, object> {
+function successResponses(
+  endpoint: Endpoint,
+  components: Components,
+  examples: Examples,
+): Record<string, object> {
   const { status, otherStatus = status, response, responseType = 'application/json' } = endpoint;
   const { otherResponse = response } = endpoint;
   const success = (statusCode: number, body: TSchema | undefined) => ({
@@ -79,12 +83,12 @@ function successResponses(endpoint: Endpoint, components: Components): Record<st
       ...(endpoint.unlimited ? [] : (['RateLimit', 'RateLimit-Policy'] as const)),
     ]),
     content: body && {
-      [responseType]: { schema: components.refer(body), example: exampleOf(endpoint, statusCode) },
+      [responseType]: { schema: components.refer(body), example: examples[statusCode] },
       ...(endpoint.streams &&
         statusCode === status && {
           'text/event-stream': {
             schema: Type.String(),
-            example: `event: ${endpoint.streams}\ndata: ${JSON.stringify(exampleOf(endpoint, statusCode))}\n\n`,
+            example: `event: ${endpoint.streams}\ndata: ${JSON.stringify(examples[statusCode])}\n\n`,
           },
         }),
     },

@@ -13,7 +13,7 @@ import {
 } from '../pages/files.ts';
 import { html } from '../pages/html.ts';
 import { contentPolicy, htmlDocument } from '../pages/layout.ts';
-import { describeEndpoints } from './document.ts';
+import { documentPath, readDocument } from './committed.ts';
 
 /**
  * Allows files of our own origin, and images in `data:` URLs. Swagger UI also sets styles by script, which needs no
@@ -47,8 +47,8 @@ export function publishedFiles(
   publicUrl: string | undefined,
   readSandboxKey: () => Promise<string | null>,
 ): SendFile {
-  const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
-  const description = withGzip({ type: 'application/json; charset=utf-8', content: document });
+  const content = Buffer.from(JSON.stringify(servedDocument(endpoints, publicUrl)));
+  const description = withGzip({ type: 'application/json; charset=utf-8', content });
   const sendFile = createFileSender(new Map([['/openapi.json', description], ...ASSETS]));
   return async (ctx) => {
     if (ctx.path !== SANDBOX_KEY_PATH) return sendFile(ctx);
@@ -57,6 +57,14 @@ export function publishedFiles(
     ctx.type = 'json';
     ctx.body = JSON.stringify({ app_key: isLocal(ctx.req) ? await readSandboxKey() : null });
   };
+}
+
+/** Leaves out the paths that this ingress does not serve. Without a public URL the server is the document's own origin. */
+function servedDocument(endpoints: readonly Endpoint[], url = '/'): object {
+  const document = readDocument();
+  const served = new Set(endpoints.map(documentPath));
+  const paths = Object.entries(document.paths).filter(([path]) => served.has(path));
+  return { ...document, servers: [{ url }], paths: Object.fromEntries(paths) };
 }
 
 /** A tunnel or a proxy connects from this machine as well, but asks for another host, as a rebound name does. */

@@ -1,13 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { endpoints } from '../routes/index.ts';
+import { DOCUMENT_FILE, type Examples, readExamples } from './committed.ts';
 import { describeEndpoints } from './document.ts';
 
-const ADDRESS = 'http://localhost:8080';
-
-export const DOCUMENT_FILE = new URL('../../docs/openapi.json', import.meta.url);
-
-export function committedDocument(): string {
-  return `${JSON.stringify(describeEndpoints(endpoints, ADDRESS), null, 2)}\n`;
+export function writtenDocument(examples: Record<string, Examples> = readExamples()): string {
+  return `${JSON.stringify(describeEndpoints(endpoints, examples), null, 2)}\n`;
 }
 
-if (import.meta.main) writeFileSync(DOCUMENT_FILE, committedDocument());
+if (import.meta.main) writeFileSync(DOCUMENT_FILE, writtenDocument());

@@ -4,8 +4,8 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { text } from 'node:stream/consumers';
 import { SignJWT } from 'jose';
 import type { Endpoint, ParamKind } from '../../ingress/http/endpoint.ts';
+import { readExamples } from '../../ingress/openapi/committed.ts';
 import { errorResponses } from '../../ingress/openapi/errors.ts';
-import { exampleOf } from '../../ingress/openapi/examples.ts';
 import { endpoints as declared } from '../../ingress/routes/index.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ValidationErrorBody } from '../../shared/schemas/errors.ts';
@@ -16,6 +16,8 @@ import { assertPublished } from '../support/client-contract.ts';
 import { useOwnServer } from '../support/own-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
+
+const examples = readExamples();
 
 const JWT_SECRET = 'a secret of this test, of 32 bytes or more';
 const PUBLIC_URL = 'https://forecue.example';
@@ -257,7 +259,7 @@ describe('every endpoint without a database', () => {
   for (const endpoint of endpoints.filter(needsDatabase))
     it(`${endpoint.name} is 503 service_unavailable while the database is unreachable`, async () => {
       const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE };
-      const body = JSON.stringify(endpoint.body && exampleOf(endpoint, 'request'));
+      const body = JSON.stringify(endpoint.body && examples[endpoint.operationId]?.request);
       const reply = await send(at, endpoint, { headers, body });
       await assertRefused(reply, endpoint, 503, 'service_unavailable');
       assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { DOCUMENT_FILE, type Examples, readExamples } from '../../ingress/openapi/committed.ts';
+import { writtenDocument } from '../../ingress/openapi/write.ts';
 import { endpoints } from '../../ingress/routes/index.ts';
 import { approveAttempt } from '../../shared/db/stores/connections/attempts.ts';
 import { createInvite } from '../../shared/db/stores/invites.ts';
@@ -17,7 +19,6 @@ import { proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const FILE = new URL('../../ingress/openapi/examples.json', import.meta.url);
 const TIME = '2026-11-20T10:00:00.000Z';
 const SECOND = 1_795_169_400;
 const JWT = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl';
@@ -26,7 +27,7 @@ const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const REDIRECT_URI = 'https://app.example/forecue/callback';
 const PROMPT = 'Which package manager shall I use here, npm or pnpm?';
 
-type Recorded = Record<string, Record<string, unknown>>;
+type Recorded = Record<string, Examples>;
 interface Call {
   params?: Record<string, string>;
   body?: object;
@@ -51,7 +52,7 @@ interface Told {
 
 /**
  * Ada's story makes every call of the published interface once. `RECORD=1` makes the examples of the API document from
- * it: run `RECORD=1 npm test -- test/ingress/examples.test.ts && npm run openapi`.
+ * it: run `RECORD=1 npm test -- test/ingress/examples.test.ts`.
  */
 describe('examples', () => {
   const mail = duringSuite(startMailServer);
@@ -309,8 +310,8 @@ describe('examples', () => {
 
     const told = Object.fromEntries(endpoints.map(({ operationId }) => [operationId, recorded[operationId]]));
     const examples: Recorded = JSON.parse(tidy(told));
-    if (process.env['RECORD']) writeFileSync(FILE, `${JSON.stringify(examples, null, 2)}\n`);
-    const published: Recorded = JSON.parse(readFileSync(FILE, 'utf8'));
+    if (process.env['RECORD']) writeFileSync(DOCUMENT_FILE, writtenDocument(examples));
+    const published: Recorded = JSON.parse(JSON.stringify(readExamples()));
     for (const { operationId } of endpoints)
       assert.deepEqual(fieldsIn(published[operationId]), fieldsIn(examples[operationId]), operationId);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exampleOf } from '../../ingress/openapi/examples.ts';
+import { readExamples } from '../../ingress/openapi/committed.ts';
 import { endpoints } from '../../ingress/routes/index.ts';
 import { findAnyAccount } from '../../shared/db/stores/accounts.ts';
 import { issueToken } from '../../shared/db/stores/log-ins.ts';
@@ -14,6 +14,8 @@ import { callUntil } from '../support/paced-until.ts';
 import { lockRow, lockTable } from '../support/row-lock.ts';
 import { type System, type TestProcess, useProcesses, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
+
+const examples = readExamples();
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
 /** Too many for the 10 connections of an ingress, since each change waits up to 2 s for the lock. */
@@ -83,7 +85,7 @@ describe('account whose row is locked', () => {
       const codes: unknown[] = [];
       for (const other of others) void other.then(({ code }) => codes.push(code));
       await until(() => codes.includes('overloaded'));
-      const sent = body && (exampleOf({ operationId }, 'request') as object);
+      const sent = body && (examples[operationId]?.request as object);
       const answer = await person.request(method, path.replace(/:\w+/, newId()), sent);
       assert.equal(`${answer.status} ${answer.code}`, '503 overloaded');
       await locked.release();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { DOCUMENT_FILE } from '../../ingress/openapi/write.ts';
+import { DOCUMENT_FILE } from '../../ingress/openapi/committed.ts';
 
 interface Document {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Endpoint } from '../../ingress/http/endpoint.ts';
-import { exampleOf } from '../../ingress/openapi/examples.ts';
+import { readExamples } from '../../ingress/openapi/committed.ts';
 import { newId } from '../../shared/ids.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { anonymously, type UserClient } from './account.ts';
@@ -11,6 +11,8 @@ import { registerPasskey } from './passkeys.ts';
 import { event, post } from './recording.ts';
 import { predictSuccessfully, proposeReplies } from './replies.ts';
 import type { System } from './system.ts';
+
+const examples = readExamples();
 
 /** Word that every text written by the owner contains. */
 export const MARK = 'a-word-of-the-owner-alone';
@@ -99,8 +101,8 @@ export async function createRows(system: System, owner: UserClient): Promise<Map
 
 /** Returns the documented example of the endpoint's body, without ids of other rows; undefined if it has no body. */
 export function exampleBody(endpoint: Endpoint): string | undefined {
-  const { method, path, body } = endpoint;
-  const example = body && exampleOf(endpoint, 'request');
+  const { operationId, method, path, body } = endpoint;
+  const example = body && examples[operationId]?.request;
   assert.ok(body === undefined || example !== undefined, `${method} ${path} has no example of its body`);
   return (
     body && JSON.stringify(example, (name, value) => (/^(raw|episode)_ids$/.test(name) ? undefined : value))
