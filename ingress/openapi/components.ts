@@ -1,51 +1,10 @@
+import { readdirSync } from 'node:fs';
 import type { TSchema } from 'typebox';
-import * as accesses from '../../shared/schemas/accesses.ts';
-import * as accounts from '../../shared/schemas/accounts.ts';
-import * as activity from '../../shared/schemas/activity.ts';
-import * as apps from '../../shared/schemas/apps.ts';
-import * as changes from '../../shared/schemas/changes.ts';
-import * as health from '../../shared/schemas/common.ts';
-import * as connections from '../../shared/schemas/connections.ts';
-import * as decisions from '../../shared/schemas/decisions.ts';
-import * as drafts from '../../shared/schemas/drafts.ts';
-import * as errors from '../../shared/schemas/errors.ts';
-import * as forgetting from '../../shared/schemas/forgetting.ts';
-import * as jobs from '../../shared/schemas/jobs.ts';
-import * as memory from '../../shared/schemas/memory.ts';
-import * as memoryContext from '../../shared/schemas/memory-context.ts';
-import * as passkeys from '../../shared/schemas/passkeys.ts';
-import * as permissions from '../../shared/schemas/permissions.ts';
-import * as predictions from '../../shared/schemas/predictions.ts';
-import * as recording from '../../shared/schemas/recording.ts';
-import * as replies from '../../shared/schemas/replies.ts';
-import * as replyFigures from '../../shared/schemas/reply-figures.ts';
-import * as usage from '../../shared/schemas/usage.ts';
-import * as webhooks from '../../shared/schemas/webhooks.ts';
 
-const SCHEMA_MODULES = [
-  connections,
-  predictions,
-  usage,
-  accounts,
-  passkeys,
-  apps,
-  recording,
-  changes,
-  memory,
-  forgetting,
-  memoryContext,
-  jobs,
-  replies,
-  replyFigures,
-  drafts,
-  permissions,
-  decisions,
-  activity,
-  accesses,
-  webhooks,
-  health,
-  errors,
-];
+const SCHEMAS = new URL('../../shared/schemas/', import.meta.url);
+const MODULES: object[] = await Promise.all(
+  readdirSync(SCHEMAS).map((name) => import(new URL(name, SCHEMAS).href)),
+);
 
 /** Keywords of our own validator, which JSON Schema does not have. */
 const UNPUBLISHED_KEYWORDS = ['wellFormed'];
@@ -66,8 +25,8 @@ export class Components {
   readonly #usedSchemas = new Map<string, ObjectSchema>();
 
   constructor() {
-    for (const module of SCHEMA_MODULES)
-      for (const [name, schema] of Object.entries<unknown>(module))
+    for (const module of MODULES)
+      for (const [name, schema] of Object.entries(module))
         if (isObjectSchema(schema)) this.#exportedSchemas.set(schema.properties, { name, schema });
   }
 

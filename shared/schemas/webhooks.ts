@@ -6,7 +6,7 @@ import { UUID, WEBHOOK_GRACE_S_MAX } from './limits.ts';
 /** What webhooks report, by whose webhook it is. */
 export const ACCOUNT_EVENTS = ['prediction.escalated', 'job.finished', 'connection.revoked'] as const;
 export const APP_EVENTS = ['connection.revoked', 'cap.reached'] as const;
-export const WEBHOOK_EVENTS = [...new Set([...ACCOUNT_EVENTS, ...APP_EVENTS])] as const;
+const WEBHOOK_EVENTS = [...new Set([...ACCOUNT_EVENTS, ...APP_EVENTS])] as const;
 export type WebhookEventName = (typeof ACCOUNT_EVENTS)[number] | (typeof APP_EVENTS)[number];
 
 /** Why nothing is sent: its owner has paused it, it answered 410, or nothing has succeeded for days. */
