@@ -138,6 +138,9 @@ type ResponseOf<D> =
   | (D extends { response: infer R extends TSchema } ? Static<R> : undefined)
   | (D extends { otherResponse: infer R extends TSchema } ? Static<R> : never);
 
+/** A success without a body needs no answer. */
+type AnswerOf<D> = Answer<ResponseOf<D>> | (D extends { response: TSchema } ? never : undefined);
+
 /**
  * An endpoint as declared; the route table adds its method and path. `Params` are the parameters that the path must
  * have, `Parts` the services that the handler uses.
@@ -146,7 +149,7 @@ interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> e
   status: number;
   credential: C;
   params: Record<Params, ParamKind>;
-  run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer>;
+  run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer | undefined>;
 }
 
 interface ErasedInput<Params extends string = string>
@@ -165,7 +168,7 @@ interface ErasedInput<Params extends string = string>
 export function endpoint<C extends Credential, const D extends Declaration>(credential: C, declaration: D) {
   return {
     handle<Parts>(
-      handler: (input: EndpointInput<C, D>, parts: Parts) => Promise<Answer<ResponseOf<D>>>,
+      handler: (input: EndpointInput<C, D>, parts: Parts) => Promise<AnswerOf<D>>,
     ): DeclaredEndpoint<C, ParamNames<D>, Parts> {
       const { params = {} } = declaration;
       return {
@@ -195,7 +198,7 @@ interface RoutePlace<C> {
 export interface Endpoint<Parts = never> extends RoutePlace<Credential>, Declaration {
   status: number;
   params: Record<string, ParamKind>;
-  run: (input: ErasedInput, parts: Parts) => Promise<Answer>;
+  run: (input: ErasedInput, parts: Parts) => Promise<Answer | undefined>;
 }
 
 /** A page or file for people, which reads the request and writes the answer itself. */

@@ -161,7 +161,7 @@ function serveEndpoint<Parts>(
         ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle)
         : handle());
       if (endpoint.changes && user) announceChanged(user.id, endpoint.changes);
-      return answer;
+      return answer ?? {};
     };
     const answer = checkBody
       ? await withBody(ctx, sender, (sent, bytes) => {

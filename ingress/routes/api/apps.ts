@@ -18,10 +18,12 @@ import {
   NewAppKeyResponse,
   NewAppResponse,
 } from '../../../shared/schemas/apps.ts';
-import { APPS_MAX, BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
+import { APPS_MAX } from '../../../shared/schemas/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { takeOrRefuse } from '../../limits/limiter.ts';
 import type { Parts } from '../parts.ts';
+
+const changing = { tag: 'Apps', scopes: [], inTurn: 'account', changes: 'apps' } as const;
 
 export const listApps = endpoint('user', {
   operationId: 'listApps',
@@ -35,16 +37,12 @@ export const listApps = endpoint('user', {
 });
 
 export const createApp = endpoint('user', {
+  ...changing,
   operationId: 'createApp',
-  changes: 'apps',
-  tag: 'Apps',
-  scopes: [],
   summary: 'Make an app',
   description:
     'The only answer that has its first key. The app is on the sandbox plan; an operator sets another plan and its cap.',
-  inTurn: 'account',
   body: AppRequest,
-  bodyLimit: BODY_BYTES_MAX,
   errors: ['quota_exceeded', 'access_denied'],
   status: 201,
   response: NewAppResponse,
@@ -72,42 +70,31 @@ export const readApp = endpoint('user', {
 });
 
 export const changeApp = endpoint('user', {
+  ...changing,
   operationId: 'changeApp',
-  changes: 'apps',
-  tag: 'Apps',
-  scopes: [],
   summary: 'Change an app; each ingress follows within a second',
   description: 'A cap above the present one is 422: only an operator raises it.',
-  inTurn: 'account',
   params: { app_id: 'uuid' },
   body: AppChange,
-  bodyLimit: BODY_BYTES_MAX,
   response: AppResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => ({
   body: presentApp(await changeOwnApp(em(), user.id, params.app_id, body)),
 }));
 
 export const deleteApp = endpoint('user', {
+  ...changing,
   operationId: 'deleteApp',
-  changes: 'apps',
-  tag: 'Apps',
-  scopes: [],
   summary: 'End an app for good: its keys are refused within two seconds',
-  inTurn: 'account',
   params: { app_id: 'uuid' },
   status: 204,
 }).handle(async ({ user, params }, { em }: Parts) => {
   await deleteOwnApp(em(), user.id, params.app_id);
-  return {};
 });
 
 export const rotateAppKey = endpoint('user', {
+  ...changing,
   operationId: 'rotateAppKey',
-  changes: 'apps',
-  tag: 'Apps',
-  scopes: [],
   summary: 'Issue a new key for an app, and end its older ones after `grace_s`',
-  inTurn: 'account',
   params: { app_id: 'uuid' },
   body: AppKeyRequest,
   status: 201,

@@ -5,6 +5,13 @@ import { SMALL_BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
 
+const changing = {
+  tag: 'Own connections',
+  scopes: [],
+  inTurn: 'account',
+  changes: 'connections',
+} as const;
+
 export const listOwnConnections = endpoint('user', {
   operationId: 'listOwnConnections',
   tag: 'Own connections',
@@ -26,16 +33,13 @@ export const readOwnConnection = endpoint('user', {
 }));
 
 export const changeOwnConnection = endpoint('user', {
+  ...changing,
   operationId: 'changeOwnConnection',
-  changes: 'connections',
-  tag: 'Own connections',
-  scopes: [],
   summary: 'Change what an app may use, and until when',
   description:
     'Holds from the next prediction on. With the memory `facts`, predictions use the profile and the facts only; with ' +
     '`projects`, only what was said in these. At ' +
     '`ends_at` the connection is revoked. A connection that is revoked or has ended is 403 `connection_revoked`.',
-  inTurn: 'account',
   params: { id: 'uuid' },
   body: ConnectionChange,
   bodyLimit: SMALL_BODY_BYTES_MAX,
@@ -47,15 +51,11 @@ export const changeOwnConnection = endpoint('user', {
 });
 
 export const revokeOwnConnection = endpoint('user', {
+  ...changing,
   operationId: 'revokeOwnConnection',
-  changes: 'connections',
-  tag: 'Own connections',
-  scopes: [],
   summary: 'End a connection',
-  inTurn: 'account',
   params: { id: 'uuid' },
   status: 204,
 }).handle(async ({ user, params }, { revokeConnection }: Parts) => {
   await revokeConnection({ id: params.id, account: user.id });
-  return {};
 });

@@ -19,5 +19,4 @@ export const changeEmail = endpoint('user', {
 }).handle(async ({ user, body, address, signal }, { emailChanges }: Parts) => {
   const { email, current_password: currentPassword } = body;
   await emailChanges.ask(user, { email, currentPassword, address }, signal);
-  return {};
 });

@@ -5,6 +5,8 @@ import { presentGrant } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
 
+const changing = { tag: 'Accounts', scopes: [], inTurn: 'account', changes: 'connections' } as const;
+
 export const listOwnGrants = endpoint('user', {
   operationId: 'listOwnGrants',
   tag: 'Accounts',
@@ -15,14 +17,11 @@ export const listOwnGrants = endpoint('user', {
 }));
 
 export const narrowOwnGrant = endpoint('user', {
+  ...changing,
   operationId: 'narrowOwnGrant',
-  changes: 'connections',
-  tag: 'Accounts',
-  scopes: [],
   summary: 'Leave a program fewer scopes',
   description:
     'Holds within two seconds. A scope that the program does not have is 422: it has to ask again.',
-  inTurn: 'account',
   params: { id: 'uuid' },
   body: GrantChange,
   bodyLimit: SMALL_BODY_BYTES_MAX,
@@ -32,15 +31,11 @@ export const narrowOwnGrant = endpoint('user', {
 }));
 
 export const revokeOwnGrant = endpoint('user', {
+  ...changing,
   operationId: 'revokeOwnGrant',
-  changes: 'connections',
-  tag: 'Accounts',
-  scopes: [],
   summary: 'End what a program may do',
-  inTurn: 'account',
   params: { id: 'uuid' },
   status: 204,
 }).handle(async ({ user, params }, { em }: Parts) => {
   await revokeGrant(em(), user.id, params.id);
-  return {};
 });

@@ -100,5 +100,4 @@ export const revokeKey = endpoint('user', {
   status: 204,
 }).handle(async ({ user, params }, { em }: Parts) => {
   await revokeServiceKey(em(), user.id, params.key_id);
-  return {};
 });

@@ -5,6 +5,15 @@ import { presentLogIn } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
 
+const ending = {
+  tag: 'Accounts',
+  login: 'any',
+  scopes: [],
+  inTurn: 'account',
+  changes: 'account',
+  status: 204,
+} as const;
+
 export const listOwnLogIns = endpoint('user', {
   operationId: 'listOwnLogIns',
   tag: 'Accounts',
@@ -17,34 +26,22 @@ export const listOwnLogIns = endpoint('user', {
 }));
 
 export const endOneLogIn = endpoint('user', {
+  ...ending,
   operationId: 'endOneLogIn',
-  changes: 'account',
-  tag: 'Accounts',
   summary: 'End a log-in',
   description:
     'Its refresh token ends at once, its access tokens within two seconds. Needs an access token. A key is not enough.',
-  login: 'any',
-  scopes: [],
-  inTurn: 'account',
   params: { id: 'uuid' },
-  status: 204,
 }).handle(async ({ user, params }, { em }: Parts) => {
   await endLogIn(em(), user.id, requireLogin(user), params.id);
-  return {};
 });
 
 export const endAllOtherLogIns = endpoint('user', {
+  ...ending,
   operationId: 'endAllOtherLogIns',
-  changes: 'account',
-  tag: 'Accounts',
   summary: 'End every log-in but this one',
   description:
     'Ends them with their access tokens, and signs browsers out of the consent page. Needs an access token. A key is not enough.',
-  login: 'any',
-  scopes: [],
-  inTurn: 'account',
-  status: 204,
 }).handle(async ({ user }, { em }: Parts) => {
   await endOtherLogIns(em(), user.id, requireLogin(user));
-  return {};
 });

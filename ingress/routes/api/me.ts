@@ -59,7 +59,6 @@ export const eraseAccount = endpoint('user', {
   status: 204,
 }).handle(async ({ user }, { eraseAccount }: Parts) => {
   await eraseAccount(user);
-  return {};
 });
 
 export const exportAccountLines = endpoint('user', {

@@ -11,6 +11,8 @@ import { presentPasskey } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
 
+const changing = { tag: 'Accounts', scopes: [], inTurn: 'account', changes: 'account' } as const;
+
 export const listOwnPasskeys = endpoint('user', {
   operationId: 'listPasskeys',
   tag: 'Accounts',
@@ -33,15 +35,12 @@ export const startPasskey = endpoint('user', {
 }).handle(async ({ user }, { passkeys }: Parts) => ({ body: await passkeys.startRegistration(user) }));
 
 export const addPasskey = endpoint('user', {
+  ...changing,
   operationId: 'addPasskey',
-  changes: 'account',
-  tag: 'Accounts',
   summary: 'Add a passkey, to log in with beside the password',
   description:
     '`credential` is the JSON of what the authenticator answered. Needs an access token of a log-in within the last ten minutes.',
   login: 'fresh',
-  scopes: [],
-  inTurn: 'account',
   body: NewPasskeyRequest,
   bodyLimit: SMALL_BODY_BYTES_MAX,
   errors: ['quota_exceeded'],
@@ -52,12 +51,9 @@ export const addPasskey = endpoint('user', {
 }));
 
 export const renameOwnPasskey = endpoint('user', {
+  ...changing,
   operationId: 'renamePasskey',
-  changes: 'account',
-  tag: 'Accounts',
   summary: 'Rename a passkey',
-  scopes: [],
-  inTurn: 'account',
   params: { id: 'uuid' },
   body: PasskeyChange,
   bodyLimit: SMALL_BODY_BYTES_MAX,
@@ -67,16 +63,12 @@ export const renameOwnPasskey = endpoint('user', {
 }));
 
 export const removeOwnPasskey = endpoint('user', {
+  ...changing,
   operationId: 'removePasskey',
-  changes: 'account',
-  tag: 'Accounts',
   summary: 'Remove a passkey, which logs in no more',
   description: 'Log-ins that it began go on.',
-  scopes: [],
-  inTurn: 'account',
   params: { id: 'uuid' },
   status: 204,
 }).handle(async ({ user, params }, { em }: Parts) => {
   await removePasskey(em(), user.id, params.id);
-  return {};
 });

@@ -96,7 +96,6 @@ export const removeWebhook = endpoint('user', {
 }).handle(async ({ user, params }, { em }: Parts) => {
   const { id } = await findOwnWebhook(em(), user.id, params.webhook_id);
   await deleteWebhook(em(), id);
-  return {};
 });
 
 export const rotateSecret = endpoint('user', {

@@ -48,5 +48,4 @@ export const deleteMemoryProfile = endpoint('user', {
   status: 204,
 }).handle(async ({ user }, { em }: Parts) => {
   await deleteProfile(em(), user.id);
-  return {};
 });
