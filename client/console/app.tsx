@@ -7,8 +7,9 @@ import { followChanges, onChange } from './parts/changes.ts';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
 import { notifyOfEscalations } from './parts/escalations.ts';
 import { useLoad, useRoute } from './parts/hooks.ts';
+import { Loading, Skeleton } from './parts/loading.tsx';
 import { type NamedPage, Shell } from './parts/shell.tsx';
-import { ErrorNote, Skeleton } from './parts/ui.tsx';
+import { ErrorNote } from './parts/ui.tsx';
 import { loadPart, openClient, resume } from './session.ts';
 
 /** Only the first pages that one meets are in the first file. */
@@ -121,10 +122,6 @@ function Pages() {
 
 function LoadedPage({ name }: { name: PageName }) {
   // In an object, because a function would be called as an update of the state.
-  const { value, error, again } = useLoad(
-    async () => ({ Page: await loadPart(async () => PAGES[name]()) }),
-    [],
-  );
-  if (value !== undefined) return <value.Page />;
-  return error === undefined ? <Skeleton /> : <ErrorNote error={error} again={again} />;
+  const part = useLoad(async () => ({ Page: await loadPart(async () => PAGES[name]()) }), []);
+  return part.value === undefined ? <Loading of={part} /> : <part.value.Page />;
 }

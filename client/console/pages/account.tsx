@@ -15,7 +15,7 @@ export function Account() {
   const { user } = useSignedIn();
   return (
     <>
-      <Title lead={t.account.lead(user.email)}>{t.account.title}</Title>
+      <Title lead={t.account.lead(user.email)}>{t.nav.account}</Title>
       <div class="settings">
         <NameForm />
         <LanguageChoice />
@@ -45,10 +45,10 @@ function NameForm() {
   return (
     <Card title={t.account.profile}>
       <form onSubmit={submitHandler(() => saving.run(name))}>
-        <Field label={t.account.name} value={name} onInput={setName} autocomplete="name" />
-        <Button>{t.account.save}</Button>
+        <Field label={t.name} value={name} onInput={setName} autocomplete="name" />
+        <Button>{t.save}</Button>
       </form>
-      {saved === name && <SuccessNote>{t.account.saved}</SuccessNote>}
+      {saved === name && <SuccessNote>{t.saved}</SuccessNote>}
       <ErrorNote error={saving.error} />
     </Card>
   );

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { AppDetail, AppResponse } from '../../src/api.ts';
 import { ForecueError } from '../../src/errors.ts';
-import { ConfirmedAction, CopyButton, Secret } from '../parts/actions.tsx';
-import { Choices } from '../parts/choices.tsx';
+import { ConfirmedAction, Secret } from '../parts/actions.tsx';
+import { CodeExample } from '../parts/code-example.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { FigureTable } from '../parts/figure-table.tsx';
 import { submitHandler, useAction, useLoad, useSaves } from '../parts/hooks.ts';
-import { Button, Card, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Button, Card, EmptyNote, ErrorNote, Field, Title } from '../parts/ui.tsx';
 import { Webhooks } from '../parts/webhooks.tsx';
 import { dayOf, moment, number, t } from '../strings/index.ts';
 
@@ -18,22 +19,21 @@ interface NewKey {
 
 export function Apps() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listApps(), [], ['apps']);
+  const apps = useLoad(() => client.listApps(), [], ['apps']);
   const [newKey, setNewKey] = useState<NewKey>();
   const onKey = (issued: NewKey) => {
     setNewKey(issued);
-    again();
+    apps.again();
   };
   return (
     <>
-      <Title lead={t.apps.lead}>{t.apps.title}</Title>
-      {value?.may_create && <MakeApp onKey={onKey} />}
+      <Title lead={t.apps.lead}>{t.nav.apps}</Title>
+      {apps.value?.may_create && <MakeApp onKey={onKey} />}
       {newKey && <FirstCall of={newKey} />}
-      {isOff(error) ? <EmptyNote text={t.apps.off} /> : <ErrorNote error={error} again={again} />}
-      {value === undefined && error === undefined && <Skeleton />}
-      {value?.results.length === 0 && <EmptyNote text={t.apps.empty} />}
-      {value?.results.map((app) => (
-        <OneApp key={app.app_id} of={app} onKey={onKey} onChanged={again} />
+      {isOff(apps.error) ? <EmptyNote text={t.apps.off} /> : <Loading of={apps} />}
+      {apps.value?.results.length === 0 && <EmptyNote text={t.apps.empty} />}
+      {apps.value?.results.map((app) => (
+        <OneApp key={app.app_id} of={app} onKey={onKey} onChanged={apps.again} />
       ))}
     </>
   );
@@ -55,7 +55,7 @@ function MakeApp({ onKey }: { onKey(issued: NewKey): void }) {
   return (
     <Card>
       <form onSubmit={submitHandler(making.run)}>
-        <Field label={t.apps.name} value={name} onInput={setName} autocomplete="off" required />
+        <Field label={t.name} value={name} onInput={setName} autocomplete="off" required />
         <Button kind="primary" isBusy={making.isBusy}>
           {t.apps.make}
         </Button>
@@ -75,47 +75,26 @@ const FIRST_BODY = {
   context_revision: '1',
 };
 
-const FIRST_CALLS = {
-  curl: (key: string) =>
-    [
-      `curl -sS --fail-with-body ${ROOT}/v1/predictions \\`,
-      `  -H "Authorization: Bearer ${key}" \\`,
-      "  -H 'Content-Type: application/json' \\",
-      `  -d '${JSON.stringify({ request_id: crypto.randomUUID(), ...FIRST_BODY }, null, 2)}'`,
-    ].join('\n'),
-  TypeScript: (key: string) =>
-    [
-      "import { createAppClient } from 'forecue/v1';",
-      '',
-      `const forecue = createAppClient({ baseUrl: '${ROOT}', appKey: '${key}' });`,
-      `console.log(await forecue.predict(${JSON.stringify(FIRST_BODY, null, 2)}));`,
-    ].join('\n'),
-  Python: (key: string) =>
-    [
-      'from forecue import Forecue',
-      '',
-      `with Forecue("${ROOT}", app_key="${key}") as forecue:`,
-      `    print(forecue.predict(**${JSON.stringify(FIRST_BODY)}))`,
-    ].join('\n'),
-};
-type Language = keyof typeof FIRST_CALLS;
+const firstCalls = (key: string) => ({
+  curl: `curl -sS --fail-with-body ${ROOT}/v1/predictions \\
+  -H "Authorization: Bearer ${key}" \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify({ request_id: crypto.randomUUID(), ...FIRST_BODY }, null, 2)}'`,
+  TypeScript: `import { createAppClient } from 'forecue/v1';
+
+const forecue = createAppClient({ baseUrl: '${ROOT}', appKey: '${key}' });
+console.log(await forecue.predict(${JSON.stringify(FIRST_BODY, null, 2)}));`,
+  Python: `from forecue import Forecue
+
+with Forecue("${ROOT}", app_key="${key}") as forecue:
+    print(forecue.predict(**${JSON.stringify(FIRST_BODY)}))`,
+});
 
 function FirstCall({ of }: { of: NewKey }) {
-  const [language, setLanguage] = useState<Language>('curl');
-  const text = FIRST_CALLS[language](of.key);
   return (
     <Card title={t.apps.first}>
-      <p role="status">{t.keys.once}</p>
-      <Secret text={of.key} />
-      <Choices
-        label={t.apps.first}
-        options={(['curl', 'TypeScript', 'Python'] as const).map((value) => ({ value, name: value }))}
-        chosen={language}
-        onChoose={setLanguage}
-      >
-        <CopyButton key={text} text={text} />
-      </Choices>
-      <pre>{text}</pre>
+      <Secret lead={t.keys.once} text={of.key} />
+      <CodeExample label={t.apps.first} texts={firstCalls(of.key)} />
     </Card>
   );
 }
@@ -167,7 +146,7 @@ const GRACE_S = 24 * 60 * 60;
 
 function Details({ of, onChanged }: { of: AppResponse; onChanged(): void }) {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.readApp(of.app_id), [of.app_id], ['apps']);
+  const detail = useLoad(() => client.readApp(of.app_id), [of.app_id], ['apps']);
   const [uris, setUris] = useState(of.redirect_uris.join('\n'));
   const saving = useSaves(async (typed: string) => {
     await client.changeApp(of.app_id, { redirect_uris: typed.split(/\s+/).filter(Boolean) });
@@ -175,12 +154,11 @@ function Details({ of, onChanged }: { of: AppResponse; onChanged(): void }) {
   });
   return (
     <>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton />}
-      {value && <Figures of={value} />}
+      <Loading of={detail} />
+      {detail.value && <Figures of={detail.value} />}
       <form onSubmit={submitHandler(() => saving.run(uris))}>
         <Field label={t.apps.redirects} value={uris} onInput={setUris} rows={3} />
-        <Button>{t.apps.save}</Button>
+        <Button>{t.save}</Button>
       </form>
       <ErrorNote error={saving.error} />
       <Webhooks app={of.app_id} />

@@ -4,16 +4,17 @@ import { Accesses } from '../parts/accesses.tsx';
 import { ConfirmedAction } from '../parts/actions.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { useLoad, useSaves } from '../parts/hooks.ts';
+import { Loading } from '../parts/loading.tsx';
 import { Programs } from '../parts/programs.tsx';
 import { Rows } from '../parts/rows.tsx';
-import { EmptyNote, ErrorNote, Skeleton, Title, Toast } from '../parts/ui.tsx';
+import { EmptyNote, ErrorNote, Field, Title, Toast } from '../parts/ui.tsx';
 import { day, endOfDay, localDay, moment, number, t } from '../strings/index.ts';
 
 type Connection = Awaited<ReturnType<AccountClient['listOwnConnections']>>['results'][number];
 
 export function Connections() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listOwnConnections(), [], ['connections']);
+  const connections = useLoad(() => client.listOwnConnections(), [], ['connections']);
   const [revokedName, setRevokedName] = useState<string>();
   const revoke = ({ connection_id: id, app_name: name }: Connection, icon?: 'close') => (
     <ConfirmedAction
@@ -23,38 +24,35 @@ export function Connections() {
       act={async () => {
         await client.revokeOwnConnection(id);
         setRevokedName(name);
-        again();
+        connections.again();
       }}
       icon={icon}
     />
   );
   return (
     <>
-      <Title lead={t.connections.lead}>{t.connections.title}</Title>
-      <ErrorNote error={error} again={again} />
+      <Title lead={t.connections.lead}>{t.nav.connections}</Title>
       {revokedName !== undefined && <Toast>{t.connections.done(revokedName)}</Toast>}
-      {value === undefined && error === undefined && <Skeleton />}
-      {value?.results.length === 0 && <EmptyNote text={t.connections.empty} />}
-      {value && value.results.length > 0 && (
-        <Rows
-          label={t.connections.title}
-          // Those that have ended come last.
-          rows={value.results.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)))}
-          idOf={({ connection_id }) => connection_id}
-          view={(one) => ({
-            title: one.app_name,
-            note: isOver(one) ? t.connections.revoked : t.connections.connected(day(one.created_at)),
-            look: isOver(one) ? 'quiet' : undefined,
-          })}
-          actions={(one) => !isOver(one) && revoke(one, 'close')}
-          detail={(one) => (
-            <>
-              <Details key={one.connection_id} of={one} />
-              {!isOver(one) && revoke(one)}
-            </>
-          )}
-        />
-      )}
+      <Loading of={connections} />
+      <Rows
+        label={t.nav.connections}
+        // Those that have ended come last.
+        rows={connections.value?.results.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)))}
+        empty={<EmptyNote text={t.connections.empty} />}
+        idOf={({ connection_id }) => connection_id}
+        view={(one) => ({
+          title: one.app_name,
+          note: isOver(one) ? t.connections.revoked : t.connections.connected(day(one.created_at)),
+          look: isOver(one) ? 'quiet' : undefined,
+        })}
+        actions={(one) => !isOver(one) && revoke(one, 'close')}
+        detail={(one) => (
+          <>
+            <Details key={one.connection_id} of={one} />
+            {!isOver(one) && revoke(one)}
+          </>
+        )}
+      />
       <Programs />
       <Accesses />
     </>
@@ -66,8 +64,7 @@ const isOver = ({ status }: Pick<Connection, 'status'>) => status !== 'connected
 function Details({ of }: { of: Connection }) {
   const { client } = useSignedIn();
   const { connection_id: id, app_name: name } = of;
-  const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id], ['connections']);
-  const { predictions, suggested, last_used_at: last } = value ?? {};
+  const detail = useLoad(() => client.readOwnConnection(id), [id], ['connections']);
   return (
     <>
       <h2>
@@ -76,19 +73,21 @@ function Details({ of }: { of: Connection }) {
       <p class="quiet small">
         {isOver(of) ? t.connections.revoked : t.connections.connected(day(of.created_at))}
       </p>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value && (
-        <p class="quiet small">
-          {last
-            ? t.connections.used(number(predictions ?? 0), number(suggested ?? 0), moment(last))
-            : t.connections.unused}
-        </p>
+      <Loading of={detail} lines={5} />
+      {detail.value && (
+        <>
+          <p class="quiet small">{useOf(detail.value)}</p>
+          {!isOver(detail.value) && <Consent of={detail.value} name={name} />}
+        </>
       )}
-      {value && !isOver(value) && <Consent of={value} name={name} />}
     </>
   );
 }
+
+const useOf = ({ predictions, suggested, last_used_at: last }: ConnectionDetail) =>
+  last === null
+    ? t.connections.unused
+    : t.connections.used(number(predictions), number(suggested), moment(last));
 
 /** Saves each change at once. The connection ends at the end of the chosen day. */
 function Consent({ of, name }: { of: ConnectionDetail; name: string }) {
@@ -127,39 +126,23 @@ function Consent({ of, name }: { of: ConnectionDetail; name: string }) {
           <option value="facts">{t.connections.facts}</option>
         </select>
       </div>
-      <div class="field">
-        <label for={`${id}-projects`}>{t.connections.projects}</label>
-        <input
-          id={`${id}-projects`}
-          aria-label={`${t.connections.projects}: ${name}`}
-          value={typed ?? projects.join(', ')}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          onChange={({ currentTarget }) => narrow({ projects: namesIn(currentTarget.value) })}
-          aria-describedby={`${id}-note`}
-        />
-        <p id={`${id}-note`} class="quiet">
-          {t.connections.projectsHint}
-        </p>
-      </div>
-      <div class="field">
-        <label for={`${id}-end`}>{t.connections.until}</label>
-        <input
-          id={`${id}-end`}
-          type="date"
-          aria-label={`${t.connections.until}: ${name}`}
-          value={end}
-          min={localDay(new Date())}
-          onChange={({ currentTarget }) =>
-            saves.run(() => ({
-              ends_at: currentTarget.value === '' ? null : endOfDay(currentTarget.value),
-            }))
-          }
-          aria-describedby={`${id}-end-note`}
-        />
-        <p id={`${id}-end-note`} class="quiet">
-          {t.keys.untilHint}
-        </p>
-      </div>
+      <Field
+        label={t.connections.projects}
+        spoken={`${t.connections.projects}: ${name}`}
+        hint={t.connections.projectsHint}
+        value={typed ?? projects.join(', ')}
+        onInput={setTyped}
+        onChange={(names) => narrow({ projects: namesIn(names) })}
+      />
+      <Field
+        label={t.connections.until}
+        spoken={`${t.connections.until}: ${name}`}
+        hint={t.keys.untilHint}
+        type="date"
+        value={end}
+        min={localDay(new Date())}
+        onChange={(day) => saves.run(() => ({ ends_at: day === '' ? null : endOfDay(day) }))}
+      />
       <ErrorNote error={saves.error} />
     </>
   );

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { Decision, DecisionSettingsChange } from '../../src/api.ts';
+import type { Decision, DecisionSettingsChange, KeyList } from '../../src/api.ts';
 import { IconButton } from '../parts/actions.tsx';
 import { Check } from '../parts/check.tsx';
 import { useSignedIn } from '../parts/context.ts';
-import { submitHandler, useAction, useLoad, useSaves } from '../parts/hooks.ts';
+import { submitHandler, useLoad, useSaves } from '../parts/hooks.ts';
+import { Loading, Skeleton } from '../parts/loading.tsx';
+import { usePages } from '../parts/pages.ts';
 import { idAt, Rows } from '../parts/rows.tsx';
-import { Button, Card, EmptyNote, ErrorNote, Facts, Field, LongText, Skeleton, Title } from '../parts/ui.tsx';
+import { Button, Card, EmptyNote, ErrorNote, Facts, Field, LongText, Title } from '../parts/ui.tsx';
 import { moment, number, percent, t } from '../strings/index.ts';
 
 const PAGE_SIZE = 50;
@@ -14,24 +16,13 @@ const CHECKED_DAYS = 90;
 /** What was decided for the person. */
 export function Decisions() {
   const { client } = useSignedIn();
-  const [later, setLater] = useState<Decision[]>([]);
   const [objected, setObjected] = useState<ReadonlyMap<string, Decision>>(new Map());
-  const { value, error, again } = useLoad(
-    async () => {
-      const [page, keys] = await Promise.all([client.listDecisions({ limit: PAGE_SIZE }), client.listKeys()]);
-      setCursor(page.next);
-      setLater([]);
-      return { ...page, labels: new Map(keys.results.map(({ id, label }) => [id, label])) };
-    },
+  const keys = useLoad(() => client.listKeys(), [], ['keys']);
+  const { first, rows, hasMore, more } = usePages(
+    (cursor) => client.listDecisions({ limit: PAGE_SIZE, ...cursor }),
     [],
     ['predictions'],
   );
-  const [cursor, setCursor] = useState<string | null>(null);
-  const loading = useAction(async () => {
-    const page = await client.listDecisions({ limit: PAGE_SIZE, cursor: cursor ?? '' });
-    setLater([...later, ...page.results]);
-    setCursor(page.next);
-  });
   const objecting = useSaves(async (id: string) => {
     const decision = await client.objectToDecision(id);
     setObjected((before) => new Map([...before, [id, decision]]));
@@ -42,24 +33,22 @@ export function Decisions() {
     const id = idAt(target);
     if (id !== undefined) objecting.run(id);
   };
-  const rows = [...(value?.results ?? []), ...later].map((one) => objected.get(one.id) ?? one);
   return (
     <>
       <Title lead={t.decisions.lead}>{t.decisions.title}</Title>
       <Automation />
-      <ErrorNote error={error} again={again} />
-      <ErrorNote error={objecting.error ?? loading.error} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value?.results.length === 0 && <EmptyNote text={t.decisions.empty} />}
-      {value && rows.length > 0 && (
+      <ErrorNote error={objecting.error ?? more.error} />
+      <Loading of={first} lines={5} />
+      {first.value && (
         <section aria-label={t.decisions.title} onKeyDown={press}>
           <p class="quiet small">
-            {t.decisions.latestDay(number(value.latest_day))}{' '}
+            {t.decisions.latestDay(number(first.value.latest_day))}{' '}
             <span class="by-keyboard">{t.decisions.keys}</span>
           </p>
           <Rows
             label={t.decisions.title}
-            rows={rows}
+            empty={<EmptyNote text={t.decisions.empty} />}
+            rows={rows.map((one) => objected.get(one.id) ?? one)}
             idOf={({ id }) => id}
             view={(row) => ({
               title: row.asked,
@@ -76,12 +65,10 @@ export function Decisions() {
                 />
               )
             }
-            hasMore={cursor !== null}
-            onView={({ isNearEnd }) =>
-              isNearEnd && cursor !== null && loading.error === undefined && loading.run()
-            }
+            hasMore={hasMore}
+            onView={({ isNearEnd }) => isNearEnd && hasMore && more.error === undefined && more.run()}
             detail={(row) => (
-              <DecisionDetail row={row} labels={value.labels} onObject={() => objecting.run(row.id)} />
+              <DecisionDetail row={row} keys={keys.value?.results} onObject={() => objecting.run(row.id)} />
             )}
           />
         </section>
@@ -92,17 +79,18 @@ export function Decisions() {
 
 interface DecisionDetailProps {
   row: Decision;
-  labels: ReadonlyMap<string, string>;
+  keys: KeyList['results'] | undefined;
   onObject(): void;
 }
 
 const permissionText = ({ answer }: Decision) => t.decisions.permission[answer === 'deny' ? 'deny' : 'allow'];
 
-function DecisionDetail({ row, labels, onObject }: DecisionDetailProps) {
+function DecisionDetail({ row, keys, onObject }: DecisionDetailProps) {
   const { agent, project, asked, answer, confidence, threshold, required, evidence, key_id } = row;
   const { agreeing, similar } = evidence;
   const bar = threshold === null ? t.decisions.required(required ?? 0) : t.decisions.from(percent(threshold));
-  const key = key_id === null ? t.decisions.logIn : (labels.get(key_id) ?? t.decisions.goneKey);
+  const label = keys?.find(({ id }) => id === key_id)?.label ?? t.decisions.goneKey;
+  const key = key_id === null ? t.decisions.logIn : label;
   const facts = [moment(row.decided_at), agent, project, t.decisions.evidence(agreeing, similar)];
   return (
     <>
@@ -169,7 +157,7 @@ function Automation() {
           max="20"
           hint={t.decisions.checkHint}
         />
-        {percents !== undefined && <Button>{t.account.save}</Button>}
+        {percents !== undefined && <Button>{t.save}</Button>}
       </form>
       {low !== null && high !== null && (
         <p>{t.decisions.checked(number(right), number(answered), percent(low), percent(high))}</p>

@@ -6,7 +6,8 @@ import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useHeld } from '../parts/held.ts';
 import { useLoad, useRoute } from '../parts/hooks.ts';
-import { Button, EmptyNote, ErrorNote, LongText, Skeleton, Title } from '../parts/ui.tsx';
+import { Loading, Skeleton } from '../parts/loading.tsx';
+import { Button, EmptyNote, ErrorNote, LongText, Title } from '../parts/ui.tsx';
 import { WaitingList } from '../parts/waiting-list.tsx';
 import { t } from '../strings/index.ts';
 
@@ -84,7 +85,7 @@ export function Inbox() {
   };
   return (
     <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.listLabel} onKeyDown={pressByKey}>
-      <Title tools={<Tools held={held} onUndo={undo} onMove={current && move} />}>{t.inbox.title}</Title>
+      <Title tools={<Tools held={held} onUndo={undo} onMove={current && move} />}>{t.nav.inbox}</Title>
       <ErrorNote error={error ?? sending.error} again={again} />
       {(value === undefined || (isOver && hasMore)) && error === undefined && <Skeleton lines={5} />}
       {isOver && !hasMore && <EmptyNote text={t.inbox.empty} href="#/try" link={t.nav.try} />}
@@ -203,23 +204,22 @@ interface WaitingReplyProps {
 }
 
 function WaitingReply({ read, onShown, onDecide }: WaitingReplyProps) {
-  const { value, error, again } = useLoad(read, []);
+  const detail = useLoad(read, []);
   useEffect(() => {
-    if (value) onShown();
-  }, [value]);
+    if (detail.value) onShown();
+  }, [detail.value]);
   return (
     <div class="letter" onClickCapture={dropRepeatedClick}>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value && (
+      <Loading of={detail} lines={5} />
+      {detail.value && (
         <>
           <div>
             <blockquote class="whole">
-              <LongText>{value.agent_input}</LongText>
+              <LongText>{detail.value.agent_input}</LongText>
             </blockquote>
-            <Decide reply={value} onDecide={onDecide} hasKeys />
+            <Decide reply={detail.value} onDecide={onDecide} hasKeys />
           </div>
-          <Evidence reply={value} />
+          <Evidence reply={detail.value} />
         </>
       )}
     </div>

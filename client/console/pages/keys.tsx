@@ -4,9 +4,10 @@ import { ConfirmedAction, Secret } from '../parts/actions.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { submitHandler, useAction, useLoad } from '../parts/hooks.ts';
+import { Loading } from '../parts/loading.tsx';
 import { Pane } from '../parts/pane.tsx';
 import { Rows } from '../parts/rows.tsx';
-import { Button, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { Button, EmptyNote, ErrorNote, Field, Title } from '../parts/ui.tsx';
 import { day, endOfDay, localDay, moment, number, percent, t } from '../strings/index.ts';
 
 /** Scopes by the purpose of a key. An agent's key cannot speak for the person, nor erase. */
@@ -20,18 +21,14 @@ type ListedKey = KeyList['results'][number];
 
 export function Keys() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(
-    () => client.listKeys({ brought: 'true' }),
-    [],
-    ['keys', 'memory', 'predictions'],
-  );
+  const keys = useLoad(() => client.listKeys({ brought: 'true' }), [], ['keys', 'memory', 'predictions']);
   const [isAdding, setAdding] = useState(false);
   const revoke = (key: ListedKey, icon?: 'close') => (
     <ConfirmedAction
       label={t.keys.revoke}
       of={key.label}
       question={t.keys.revoking}
-      act={() => client.revokeKey(key.id).then(again)}
+      act={() => client.revokeKey(key.id).then(keys.again)}
       icon={icon}
     />
   );
@@ -47,45 +44,42 @@ export function Keys() {
           </div>
         }
       >
-        {t.keys.title}
+        {t.nav.keys}
       </Title>
       {isAdding && (
         <Pane kind="sheet" label={t.keys.add} isModal onClose={() => setAdding(false)}>
           <h2>{t.keys.add}</h2>
-          <IssueKey onIssued={again} />
+          <IssueKey onIssued={keys.again} />
         </Pane>
       )}
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton />}
-      {value?.results.length === 0 && <EmptyNote text={t.keys.empty} />}
-      {value && value.results.length > 0 && (
-        <Rows
-          label={t.keys.title}
-          rows={value.results}
-          idOf={({ id }) => id}
-          view={(key) => ({
-            title: key.label,
-            note: key.prefix,
-            marks: [mayDo(key), broughtBy(key), ...endOf(key), usedWhen(key)],
-          })}
-          actions={(key) => revoke(key, 'close')}
-          detail={(key) => (
-            <>
-              <h2>
-                <bdi>{key.label}</bdi> <code>{key.prefix}</code>
-              </h2>
-              <p>{mayDo(key)}</p>
-              <p>{broughtBy(key)}</p>
-              <p class="quiet small">
-                {t.keys.created(moment(key.created_at))} · {usedWhen(key)}
-                {key.threshold_floor !== undefined && ` · ${t.keys.floorOf(percent(key.threshold_floor))}`}
-                {endOf(key).map((end) => ` · ${end}`)}
-              </p>
-              {revoke(key)}
-            </>
-          )}
-        />
-      )}
+      <Loading of={keys} />
+      <Rows
+        label={t.nav.keys}
+        rows={keys.value?.results}
+        empty={<EmptyNote text={t.keys.empty} />}
+        idOf={({ id }) => id}
+        view={(key) => ({
+          title: key.label,
+          note: key.prefix,
+          marks: [mayDo(key), broughtBy(key), ...endOf(key), usedWhen(key)],
+        })}
+        actions={(key) => revoke(key, 'close')}
+        detail={(key) => (
+          <>
+            <h2>
+              <bdi>{key.label}</bdi> <code>{key.prefix}</code>
+            </h2>
+            <p>{mayDo(key)}</p>
+            <p>{broughtBy(key)}</p>
+            <p class="quiet small">
+              {t.keys.created(moment(key.created_at))} · {usedWhen(key)}
+              {key.threshold_floor !== undefined && ` · ${t.keys.floorOf(percent(key.threshold_floor))}`}
+              {endOf(key).map((end) => ` · ${end}`)}
+            </p>
+            {revoke(key)}
+          </>
+        )}
+      />
     </>
   );
 }
@@ -160,12 +154,7 @@ function IssueKey({ onIssued }: { onIssued(): void }) {
         </Button>
       </form>
       <ErrorNote error={issuing.error} />
-      {newKey && (
-        <div class="alert good" role="status">
-          <p>{t.keys.once}</p>
-          <Secret text={newKey.key} />
-        </div>
-      )}
+      {newKey && <Secret lead={t.keys.once} text={newKey.key} />}
     </>
   );
 }

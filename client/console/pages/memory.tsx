@@ -45,9 +45,9 @@ export function Memory() {
   }, [tab, stats.value, hits.value]);
   return (
     <>
-      <Title tools={<Tools onAdd={() => setAdding(true)} />}>{t.memory.title}</Title>
+      <Title tools={<Tools onAdd={() => setAdding(true)} />}>{t.nav.memory}</Title>
       <div class="tabs">
-        <nav ref={tabs} aria-label={t.memory.title}>
+        <nav ref={tabs} aria-label={t.nav.memory}>
           {TABS.map((one) => (
             <a
               key={one}
@@ -154,7 +154,7 @@ function AddFact({ onClose }: { onClose(): void }) {
           required
         />
         <Button kind="primary" isBusy={adding.isBusy}>
-          {t.memory.save}
+          {t.save}
         </Button>
       </form>
       <ErrorNote error={adding.error} />

@@ -4,9 +4,10 @@ import { Chart } from '../parts/chart.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { useLoad, useParameter } from '../parts/hooks.ts';
+import { Loading } from '../parts/loading.tsx';
 import { Recent } from '../parts/recent.tsx';
 import { Threshold } from '../parts/threshold.tsx';
-import { ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
+import { Title } from '../parts/ui.tsx';
 import { money, number, percent, t } from '../strings/index.ts';
 
 const RANGES = ['7', '30', '90'] as const;
@@ -18,7 +19,7 @@ export function Overview() {
   const { client } = useSignedIn();
   const [chosen, setDays] = useParameter('days');
   const days = RANGES.find((one) => one === chosen) ?? '30';
-  const { value, error, again } = useLoad(
+  const loaded = useLoad(
     () =>
       Promise.all([
         client.readReplyStats({ since: new Date(Date.now() - Number(days) * DAY_MS).toISOString() }),
@@ -29,7 +30,7 @@ export function Overview() {
     [days],
     ['predictions', 'memory'],
   );
-  const [stats, calibration, activity, memory] = value ?? [];
+  const [stats, calibration, activity, memory] = loaded.value ?? [];
   return (
     <>
       <Title
@@ -42,10 +43,9 @@ export function Overview() {
           />
         }
       >
-        {t.overview.title}
+        {t.nav.overview}
       </Title>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={8} />}
+      <Loading of={loaded} lines={8} />
       {stats && calibration && activity && memory && (
         <>
           <Figures {...{ stats, activity }} facts={memory.facts.count} />
@@ -61,7 +61,7 @@ export function Overview() {
           <CostChart days={activity.days} />
         </>
       )}
-      <Recent onDecided={again} />
+      <Recent onDecided={loaded.again} />
     </>
   );
 }

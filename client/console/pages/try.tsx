@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { DraftRequest, ReplyDetail, ReplyRequest } from '../../src/api.ts';
-import { CopyButton } from '../parts/actions.tsx';
 import { Choices } from '../parts/choices.tsx';
+import { CodeExample } from '../parts/code-example.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
 import { useAction, useLoad, useRoute } from '../parts/hooks.ts';
+import { Skeleton } from '../parts/loading.tsx';
 import { Typing } from '../parts/typing.tsx';
-import { Button, Card, EmptyNote, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { Button, Card, EmptyNote, ErrorNote, Field, Title } from '../parts/ui.tsx';
 import { ROOT } from '../session.ts';
 import { number, t } from '../strings/index.ts';
 
@@ -21,7 +22,7 @@ export function Try() {
   const request = { agent, agent_input: question, k: 3, trial: true };
   return (
     <div class="slim">
-      <Title lead={t.try.lead}>{t.try.title}</Title>
+      <Title lead={t.try.lead}>{t.nav.try}</Title>
       {stats.value?.raw.count === 0 && <EmptyNote text={t.try.empty} href="#/start" link={t.nav.start} />}
       <Typing question={question} onRequest={setDraft}>
         <div class="asked">
@@ -92,52 +93,34 @@ interface ExampleRequest {
 
 function curlOf({ path, body }: ExampleRequest): string {
   const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
-  return [
-    `curl -sS ${ROOT}api/${path} \\`,
-    '  -H "X-Service-API-Key: $FORECUE_KEY" \\',
-    "  -H 'Content-Type: application/json' \\",
-    `  -d '${text}'`,
-  ].join('\n');
+  return `curl -sS ${ROOT}api/${path} \\
+  -H "X-Service-API-Key: $FORECUE_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '${text}'`;
 }
 
 function typescriptOf({ method, body }: ExampleRequest): string {
-  return [
-    "import { createAccountClient } from 'forecue';",
-    '',
-    'const forecue = createAccountClient({',
-    `  baseUrl: ${JSON.stringify(ROOT.slice(0, -1))},`,
-    '  credential: process.env.FORECUE_KEY,',
-    '});',
-    `const answer = await forecue.${method}(${JSON.stringify(body, null, 2)});`,
-  ].join('\n');
-}
+  return `import { createAccountClient } from 'forecue';
 
-const EXAMPLE_LANGUAGES = { curl: curlOf, TypeScript: typescriptOf };
-type ExampleLanguage = keyof typeof EXAMPLE_LANGUAGES;
+const forecue = createAccountClient({
+  baseUrl: ${JSON.stringify(ROOT.slice(0, -1))},
+  credential: process.env.FORECUE_KEY,
+});
+const answer = await forecue.${method}(${JSON.stringify(body, null, 2)});`;
+}
 
 function RequestExamples({ requests }: { requests: { draft: ExampleRequest; reply: ExampleRequest } }) {
   const [shownRequest, setShownRequest] = useState<keyof typeof requests>('draft');
-  const [language, setLanguage] = useState<ExampleLanguage>('curl');
-  const text = EXAMPLE_LANGUAGES[language](requests[shownRequest]);
+  const shown = requests[shownRequest];
   return (
     <Card title={t.try.request}>
-      <div class="row">
-        <Choices
-          label={t.try.request}
-          options={(['draft', 'reply'] as const).map((value) => ({ value, name: t.try.requests[value] }))}
-          chosen={shownRequest}
-          onChoose={setShownRequest}
-        />
-        <Choices
-          label={t.try.language}
-          options={(['curl', 'TypeScript'] as const).map((value) => ({ value, name: value }))}
-          chosen={language}
-          onChoose={setLanguage}
-        >
-          <CopyButton key={text} text={text} />
-        </Choices>
-      </div>
-      <pre>{text}</pre>
+      <Choices
+        label={t.try.request}
+        options={(['draft', 'reply'] as const).map((value) => ({ value, name: t.try.requests[value] }))}
+        chosen={shownRequest}
+        onChoose={setShownRequest}
+      />
+      <CodeExample label={t.try.language} texts={{ curl: curlOf(shown), TypeScript: typescriptOf(shown) }} />
     </Card>
   );
 }

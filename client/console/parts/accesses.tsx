@@ -1,10 +1,11 @@
-import { useState } from 'preact/hooks';
 import type { AccessEntry } from '../../src/api.ts';
 import { dayOf, moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { useAction, useLoad, useParameter } from './hooks.ts';
+import { useLoad, useParameter } from './hooks.ts';
+import { Loading } from './loading.tsx';
+import { usePages } from './pages.ts';
 import { Rows } from './rows.tsx';
-import { Button, EmptyNote, ErrorNote, Facts, Skeleton } from './ui.tsx';
+import { Button, EmptyNote, ErrorNote, Facts } from './ui.tsx';
 
 const PAGE_ROWS = 100;
 
@@ -16,21 +17,11 @@ export function Accesses() {
     async () => distinctReaders((await client.listAccesses({ limit: 500 })).results),
     [],
   );
-  const page = (cursor?: string | null) =>
-    client.listAccesses({
-      limit: PAGE_ROWS,
-      ...(readerId !== '' && { reader_id: readerId }),
-      ...(cursor && { cursor }),
-    });
-  const { value: first, error, again } = useLoad(() => page(), [readerId]);
-  const [later, setLater] = useState<{ after: typeof first; rows: AccessEntry[]; next: string | null }>();
-  const more = later !== undefined && later.after === first ? later : undefined;
-  const rows = [...(first?.results ?? []), ...(more?.rows ?? [])];
-  const next = more ? more.next : (first?.next ?? null);
-  const loading = useAction(async () => {
-    const { results, next: following } = await page(next);
-    setLater({ after: first, rows: [...(more?.rows ?? []), ...results], next: following });
-  });
+  const { first, rows, hasMore, more } = usePages(
+    (cursor) =>
+      client.listAccesses({ limit: PAGE_ROWS, ...(readerId !== '' && { reader_id: readerId }), ...cursor }),
+    [readerId],
+  );
   return (
     <section aria-labelledby="accesses">
       <h2 id="accesses">{t.accesses.title}</h2>
@@ -52,41 +43,38 @@ export function Accesses() {
           </select>
         </div>
       )}
-      <ErrorNote error={error} again={again} />
-      {first === undefined && error === undefined && <Skeleton lines={1} />}
-      {first && rows.length === 0 && <EmptyNote text={t.accesses.empty} />}
-      {rows.length > 0 && (
-        <Rows
-          label={t.accesses.title}
-          rows={rows}
-          idOf={({ day, reader_id, tier }) => `${day} ${reader_id} ${tier}`}
-          view={(one) => ({
-            title: nameOf(one),
-            note: t.accesses.tiers[one.tier],
-            marks: [t.accesses.rows(one.rows)],
-            at: one.last_at,
-          })}
-          detail={(one) => (
-            <>
-              <h2>
-                <bdi>{nameOf(one)}</bdi>
-              </h2>
-              <Facts
-                of={[
-                  t.accesses.readers[one.reader],
-                  t.accesses.tiers[one.tier],
-                  dayOf(one.day),
-                  t.accesses.reads(one.reads),
-                  t.accesses.rows(one.rows),
-                  t.accesses.last(moment(one.last_at)),
-                ]}
-              />
-            </>
-          )}
-        />
-      )}
-      {next !== null && <Button action={loading}>{t.accesses.more}</Button>}
-      <ErrorNote error={loading.error} />
+      <Loading of={first} lines={1} />
+      <Rows
+        label={t.accesses.title}
+        rows={first.value && rows}
+        empty={<EmptyNote text={t.accesses.empty} />}
+        idOf={({ day, reader_id, tier }) => `${day} ${reader_id} ${tier}`}
+        view={(one) => ({
+          title: nameOf(one),
+          note: t.accesses.tiers[one.tier],
+          marks: [t.accesses.rows(one.rows)],
+          at: one.last_at,
+        })}
+        detail={(one) => (
+          <>
+            <h2>
+              <bdi>{nameOf(one)}</bdi>
+            </h2>
+            <Facts
+              of={[
+                t.accesses.readers[one.reader],
+                t.accesses.tiers[one.tier],
+                dayOf(one.day),
+                t.accesses.reads(one.reads),
+                t.accesses.rows(one.rows),
+                t.accesses.last(moment(one.last_at)),
+              ]}
+            />
+          </>
+        )}
+      />
+      {hasMore && <Button action={more}>{t.accesses.more}</Button>}
+      <ErrorNote error={more.error} />
     </section>
   );
 }

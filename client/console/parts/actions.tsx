@@ -70,12 +70,15 @@ export function IconButton({ icon, label, isPressed, onPress }: IconButtonProps)
   );
 }
 
-/** A key or secret that no other answer has. */
-export function Secret({ text }: { text: string }) {
+/** A key or secret that no other answer has. `lead` says so. */
+export function Secret({ lead, text }: { lead: string; text: string }) {
   return (
-    <div class="item">
-      <code class="secret">{text}</code>
-      <CopyButton key={text} text={text} />
+    <div class="alert good" role="status">
+      <p>{lead}</p>
+      <div class="item">
+        <code class="secret">{text}</code>
+        <CopyButton key={text} text={text} />
+      </div>
     </div>
   );
 }

@@ -4,8 +4,9 @@ import { ForecueError } from '../../src/errors.ts';
 import { t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
+import { Loading } from './loading.tsx';
 import { type Quote, Quotes } from './quotes.tsx';
-import { Button, ErrorNote, Skeleton } from './ui.tsx';
+import { Button } from './ui.tsx';
 
 const ROWS_PER_TIER_MAX = 12;
 
@@ -80,15 +81,11 @@ type KnownRows = Map<string, Promise<Quote | undefined>>;
 export function UsedRows({ used }: { used: UsedIds }) {
   const { client } = useSignedIn();
   const known = useRef<KnownRows>(new Map());
-  const { value, error, again } = useLoad(
-    () => quotesOf(client, used, known.current),
-    [JSON.stringify(used)],
-  );
+  const quotes = useLoad(() => quotesOf(client, used, known.current), [JSON.stringify(used)]);
   return (
     <>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton />}
-      {value && <Pieces {...value} withheld={used.withheld_ids?.length ?? 0} />}
+      <Loading of={quotes} />
+      {quotes.value && <Pieces {...quotes.value} withheld={used.withheld_ids?.length ?? 0} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Change, onChange } from './changes.ts';
 
-interface Loaded<T> {
+export interface Loaded<T> {
   value: T | undefined;
   error: unknown;
   /** Loads again. The current value stays until the new one has arrived. */

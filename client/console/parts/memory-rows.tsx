@@ -6,10 +6,11 @@ import { useSignedIn } from './context.ts';
 import { useDraft } from './draft.ts';
 import { submitHandler, useSaves } from './hooks.ts';
 import { Icon } from './icons.tsx';
+import { Loading } from './loading.tsx';
 import { type ShownMemory, useMemoryPages } from './memory-pages.ts';
 import { Rows, type RowView } from './rows.tsx';
 import { factRow, forgetRows, type ShownRow, type Tier } from './tiers.ts';
-import { Button, EmptyNote, ErrorNote, Facts, Field, LongText, Skeleton, Toast } from './ui.tsx';
+import { Button, EmptyNote, ErrorNote, Facts, Field, LongText, Toast } from './ui.tsx';
 import { Why } from './why.tsx';
 
 /** The rows of a tier, which load as one scrolls. */
@@ -20,53 +21,50 @@ export function MemoryRows(props: ShownMemory) {
   return (
     <>
       {receipt !== undefined && <Toast>{receipt}</Toast>}
-      <ErrorNote error={first.error} again={first.again} />
       <ErrorNote error={pinning.error} />
-      {first.value === undefined && first.error === undefined && <Skeleton lines={8} />}
-      {first.value && rows.length === 0 && (
-        <EmptyNote
-          text={q || project ? t.memory.noMatch : t.memory.empty[tier]}
-          {...(!q && !project && { href: '#/start', link: t.nav.start })}
-        />
-      )}
-      {rows.length > 0 && (
-        <Rows
-          label={t.memory.tiers[tier]}
-          rows={rows}
-          idOf={idOf}
-          view={viewOf}
-          headOf={({ head }) => head}
-          hasMore={hasMore}
-          onView={onView}
-          loadAll={loadAll}
-          actions={(row) => (
-            <>
-              {tier === 'facts' && <PinButton row={row} onPress={() => pin(row)} />}
-              <Forget of={row.text} onForget={() => forget([row.id])} isSmall />
-            </>
-          )}
-          bulk={(ids, clear) => (
-            <>
-              {tier === 'facts' && (
-                <Button kind="link" onPress={() => pinning.run(ids.map((id) => ({ id, pinned: true })))}>
-                  {t.memory.pin}
-                </Button>
-              )}
-              <Forget of="" count={ids.length} onForget={() => forget(ids).then(clear)} />
-            </>
-          )}
-          detail={(row) => (
-            <MemoryDetail
-              key={row.id}
-              tier={tier}
-              row={row}
-              onChange={edit}
-              onPin={() => pin(row)}
-              onForget={() => forget([row.id])}
-            />
-          )}
-        />
-      )}
+      <Loading of={first} lines={8} />
+      <Rows
+        label={t.memory.tiers[tier]}
+        rows={first.value && rows}
+        empty={
+          <EmptyNote
+            text={q || project ? t.memory.noMatch : t.memory.empty[tier]}
+            {...(!q && !project && { href: '#/start', link: t.nav.start })}
+          />
+        }
+        idOf={idOf}
+        view={viewOf}
+        headOf={({ head }) => head}
+        hasMore={hasMore}
+        onView={onView}
+        loadAll={loadAll}
+        actions={(row) => (
+          <>
+            {tier === 'facts' && <PinButton row={row} onPress={() => pin(row)} />}
+            <Forget of={row.text} onForget={() => forget([row.id])} isSmall />
+          </>
+        )}
+        bulk={(ids, clear) => (
+          <>
+            {tier === 'facts' && (
+              <Button kind="link" onPress={() => pinning.run(ids.map((id) => ({ id, pinned: true })))}>
+                {t.memory.pin}
+              </Button>
+            )}
+            <Forget of="" count={ids.length} onForget={() => forget(ids).then(clear)} />
+          </>
+        )}
+        detail={(row) => (
+          <MemoryDetail
+            key={row.id}
+            tier={tier}
+            row={row}
+            onChange={edit}
+            onPin={() => pin(row)}
+            onForget={() => forget([row.id])}
+          />
+        )}
+      />
       <ErrorNote error={further.error} again={() => further.run(1)} />
     </>
   );
@@ -161,7 +159,7 @@ function MemoryDetail({ tier, row, onChange, onPin, onForget }: MemoryDetailProp
         <form onSubmit={submitHandler(() => changing.run(draft))}>
           <Field label={t.memory.correct} value={draft} onInput={setDraft} rows={4} required />
           <div class="row">
-            <Button kind="primary">{t.memory.save}</Button>
+            <Button kind="primary">{t.save}</Button>
             <Button onPress={() => setDraft(undefined)}>{t.cancel}</Button>
           </div>
         </form>

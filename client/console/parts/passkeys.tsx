@@ -5,14 +5,15 @@ import { ConfirmedAction } from './actions.tsx';
 import { useSignedIn } from './context.ts';
 import { FreshLogIn } from './fresh.tsx';
 import { submitHandler, useAction, useLoad, useSaves } from './hooks.ts';
+import { Loading } from './loading.tsx';
 import { isRefusal } from './passkey-log-in.tsx';
 import { Rows } from './rows.tsx';
-import { Button, EmptyNote, ErrorNote, Facts, Field, Skeleton } from './ui.tsx';
+import { Button, EmptyNote, ErrorNote, Facts, Field } from './ui.tsx';
 
 /** The passkeys with which the person can sign in beside the password. */
 export function Passkeys() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listPasskeys(), [], ['account']);
+  const passkeys = useLoad(() => client.listPasskeys(), [], ['account']);
   const [name, setName] = useState('');
   const adding = useAction(async () => {
     const options = await client.startPasskey();
@@ -22,14 +23,14 @@ export function Passkeys() {
     const answer = { ...credential, response: { ...credential.response } };
     await client.addPasskey({ name: name.trim(), credential: answer });
     setName('');
-    again();
+    passkeys.again();
   });
   const remove = (one: PasskeyResponse, icon?: 'close') => (
     <ConfirmedAction
       label={t.passkeys.remove}
       of={one.name}
       question={t.passkeys.removing}
-      act={() => client.removePasskey(one.id).then(again)}
+      act={() => client.removePasskey(one.id).then(passkeys.again)}
       icon={icon}
     />
   );
@@ -37,28 +38,25 @@ export function Passkeys() {
     <section aria-labelledby="passkeys">
       <h2 id="passkeys">{t.passkeys.title}</h2>
       <p class="quiet">{t.passkeys.lead}</p>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={1} />}
-      {value?.results.length === 0 && <EmptyNote text={t.passkeys.empty} />}
-      {value && value.results.length > 0 && (
-        <Rows
-          label={t.passkeys.title}
-          rows={value.results}
-          idOf={({ id }) => id}
-          view={(one) => ({
-            title: one.name,
-            note: t.passkeys.added(day(one.created_at)),
-            marks: [usedWhen(one)],
-          })}
-          actions={(one) => remove(one, 'close')}
-          detail={(one) => (
-            <>
-              <Details key={one.id} of={one} onDone={again} />
-              {remove(one)}
-            </>
-          )}
-        />
-      )}
+      <Loading of={passkeys} lines={1} />
+      <Rows
+        label={t.passkeys.title}
+        rows={passkeys.value?.results}
+        empty={<EmptyNote text={t.passkeys.empty} />}
+        idOf={({ id }) => id}
+        view={(one) => ({
+          title: one.name,
+          note: t.passkeys.added(day(one.created_at)),
+          marks: [usedWhen(one)],
+        })}
+        actions={(one) => remove(one, 'close')}
+        detail={(one) => (
+          <>
+            <Details key={one.id} of={one} onDone={passkeys.again} />
+            {remove(one)}
+          </>
+        )}
+      />
       {'PublicKeyCredential' in window && (
         <form onSubmit={submitHandler(adding.run)}>
           <Field label={t.passkeys.name} value={name} onInput={setName} autocomplete="off" required />

@@ -3,7 +3,8 @@ import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useDraft } from './draft.ts';
 import { submitHandler, useLoad, useSaves } from './hooks.ts';
-import { Button, Card, ErrorNote, Field, faultOf, Skeleton, SuccessNote } from './ui.tsx';
+import { Skeleton } from './loading.tsx';
+import { Button, Card, ErrorNote, Field, faultOf, SuccessNote } from './ui.tsx';
 
 /** A field of the profile while it is edited. */
 interface ProfileField {
@@ -106,9 +107,9 @@ function ProfileEditor({ profile, onSaved }: ProfileEditorProps) {
             {t.profile.add}
           </Button>
         </fieldset>
-        <Button kind="primary">{t.memory.save}</Button>
+        <Button kind="primary">{t.save}</Button>
       </form>
-      {isSaved && <SuccessNote>{t.memory.saved}</SuccessNote>}
+      {isSaved && <SuccessNote>{t.saved}</SuccessNote>}
       {profile && <p class="quiet small">{t.profile.changed(moment(profile.updated_at))}</p>}
       <ErrorNote error={saving.error} />
     </Card>
@@ -126,7 +127,7 @@ function FieldEditor({ line, fault, onChange, onRemove }: FieldEditorProps) {
   return (
     <div class="pair">
       <Field
-        label={t.profile.name}
+        label={t.name}
         fault={fault}
         value={line.name}
         onInput={(name) => onChange({ ...line, name })}

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { ReplyDetail, ReplySummary } from '../../src/api.ts';
+import type { ReplySummary } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { Choices } from './choices.tsx';
 import { useSignedIn } from './context.ts';
 import { Decide } from './decide.tsx';
 import { useLoad } from './hooks.ts';
+import { Loading } from './loading.tsx';
 import { Rows } from './rows.tsx';
-import { Button, EmptyNote, ErrorNote, LongText, Skeleton } from './ui.tsx';
+import { Button, EmptyNote, LongText } from './ui.tsx';
 
 const PAGE_SIZE = 20;
 
@@ -14,7 +15,7 @@ export function Recent({ onDecided }: { onDecided(): void }) {
   const { client } = useSignedIn();
   const [filter, setFilter] = useState<'all' | 'escalated'>('all');
   const [limit, setLimit] = useState(PAGE_SIZE);
-  const { value, error, again } = useLoad(
+  const replies = useLoad(
     () => client.listReplies({ limit, ...(filter === 'escalated' && { status: filter }) }),
     [filter, limit],
     ['predictions'],
@@ -31,26 +32,27 @@ export function Recent({ onDecided }: { onDecided(): void }) {
         chosen={filter}
         onChoose={(value) => setFilter(value)}
       />
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value?.results.length === 0 && (
-        <EmptyNote text={filter === 'all' ? t.overview.none : t.inbox.empty} href="#/try" link={t.nav.try} />
-      )}
-      {value && value.results.length > 0 && (
-        <Rows
-          label={t.overview.latest}
-          rows={value.results}
-          idOf={({ id }) => id}
-          view={(reply) => ({
-            lead: <StatusBadge of={reply} />,
-            title: reply.predicted_response || t.overview.nothing,
-            marks: [reply.agent, percent(reply.confidence)],
-            at: reply.created_at,
-          })}
-          detail={(reply) => <Prediction key={reply.id} id={reply.id} onDecided={onDecided} />}
-        />
-      )}
-      {value && value.results.length < value.total && limit < 200 && (
+      <Loading of={replies} lines={5} />
+      <Rows
+        label={t.overview.latest}
+        rows={replies.value?.results}
+        empty={
+          <EmptyNote
+            text={filter === 'all' ? t.overview.none : t.inbox.empty}
+            href="#/try"
+            link={t.nav.try}
+          />
+        }
+        idOf={({ id }) => id}
+        view={(reply) => ({
+          lead: <StatusBadge of={reply} />,
+          title: reply.predicted_response || t.overview.nothing,
+          marks: [reply.agent, percent(reply.confidence)],
+          at: reply.created_at,
+        })}
+        detail={(reply) => <Prediction key={reply.id} id={reply.id} onDecided={onDecided} />}
+      />
+      {replies.value && replies.value.results.length < replies.value.total && limit < 200 && (
         <Button onPress={() => setLimit(Math.min(200, limit + PAGE_SIZE))}>{t.more}</Button>
       )}
     </section>
@@ -64,23 +66,20 @@ function StatusBadge({ of: { status, error } }: { of: ReplySummary }) {
 
 function Prediction({ id, onDecided }: { id: string; onDecided(): void }) {
   const { client } = useSignedIn();
-  const [decided, setDecided] = useState<ReplyDetail>();
-  const { value, error, again } = useLoad(() => client.readReply(id), [id]);
-  const detail = decided ?? value;
+  const reply = useLoad(() => client.readReply(id), [id]);
   return (
     <>
-      <ErrorNote error={error} again={again} />
-      {detail === undefined && error === undefined && <Skeleton />}
-      {detail && (
+      <Loading of={reply} />
+      {reply.value && (
         <>
-          <StatusBadge of={detail} />
+          <StatusBadge of={reply.value} />
           <blockquote>
-            <LongText>{detail.agent_input}</LongText>
+            <LongText>{reply.value.agent_input}</LongText>
           </blockquote>
           <Decide
-            reply={detail}
+            reply={reply.value}
             onDecide={async (feedback) => {
-              setDecided(await client.giveFeedback(id, feedback));
+              reply.put(await client.giveFeedback(id, feedback));
               onDecided();
             }}
           />

@@ -39,13 +39,24 @@ interface RowsProps<T> {
   loadAll?(): Promise<readonly string[]>;
 }
 
+interface LoadedRowsProps<T> extends Omit<RowsProps<T>, 'rows'> {
+  /** Undefined until they are loaded. */
+  rows: readonly T[] | undefined;
+  /** Shown instead of no rows. */
+  empty?: ComponentChildren;
+}
+
 const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 /**
  * A list of rows of one height, of which one is in the tab order and one can be open in a pane. Only rows near the
  * window are on the page; blank space replaces all others. Which row is open is in the address.
  */
-export function Rows<T>(props: RowsProps<T>) {
+export function Rows<T>({ rows, empty, ...props }: LoadedRowsProps<T>) {
+  return rows?.length === 0 ? empty : rows && <List rows={rows} {...props} />;
+}
+
+function List<T>(props: RowsProps<T>) {
   const { label, rows, idOf, bulk, detail, hasMore = false, onView, loadAll } = props;
   const [openId, setOpenId] = useParameter('open', true);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());

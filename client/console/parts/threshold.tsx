@@ -46,7 +46,7 @@ export function Threshold({ calibration }: { calibration: ReplyCalibration }) {
       </div>
       {saving.error === undefined &&
         savedTarget === target &&
-        target / 100 !== calibration.evidence.target && <Toast>{t.memory.saved}</Toast>}
+        target / 100 !== calibration.evidence.target && <Toast>{t.saved}</Toast>}
       <ErrorNote error={error ?? saving.error} again={again} />
     </Card>
   );

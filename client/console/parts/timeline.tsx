@@ -2,8 +2,9 @@ import type { SessionList } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
+import { Loading, Skeleton } from './loading.tsx';
 import { Rows } from './rows.tsx';
-import { EmptyNote, ErrorNote, Facts, LongText, Skeleton } from './ui.tsx';
+import { EmptyNote, ErrorNote, Facts, LongText } from './ui.tsx';
 
 type Session = SessionList['results'][number];
 const placeOf = ({ project, source_detail }: Session) => project ?? source_detail?.split('/').at(-1);
@@ -18,26 +19,23 @@ const ROWS_PER_SESSION_MAX = 20;
 
 export function Timeline() {
   const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.listSessions(), [], ['memory']);
+  const sessions = useLoad(() => client.listSessions(), [], ['memory']);
   return (
     <>
       <p class="quiet">{t.timeline.lead}</p>
-      <ErrorNote error={error} again={again} />
-      {value === undefined && error === undefined && <Skeleton lines={5} />}
-      {value?.results.length === 0 && <EmptyNote text={t.timeline.empty} href="#/start" link={t.nav.start} />}
-      {value && value.results.length > 0 && (
-        <Rows
-          label={t.memory.tiers.timeline}
-          rows={value.results.toSorted((a, b) => b.started_at.localeCompare(a.started_at))}
-          idOf={({ session_id }) => session_id}
-          view={(session) => ({
-            title: nameOf(session),
-            marks: session.title === null ? [] : [placeOf(session) ?? '', session.source].filter(Boolean),
-            at: session.started_at,
-          })}
-          detail={(session) => <SessionMemory key={session.session_id} session={session} />}
-        />
-      )}
+      <Loading of={sessions} lines={5} />
+      <Rows
+        label={t.memory.tiers.timeline}
+        empty={<EmptyNote text={t.timeline.empty} href="#/start" link={t.nav.start} />}
+        rows={sessions.value?.results.toSorted((a, b) => b.started_at.localeCompare(a.started_at))}
+        idOf={({ session_id }) => session_id}
+        view={(session) => ({
+          title: nameOf(session),
+          marks: session.title === null ? [] : [placeOf(session) ?? '', session.source].filter(Boolean),
+          at: session.started_at,
+        })}
+        detail={(session) => <SessionMemory key={session.session_id} session={session} />}
+      />
     </>
   );
 }

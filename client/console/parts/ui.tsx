@@ -65,7 +65,11 @@ export function Button({ children, action, onPress, kind = 'secondary', isBusy, 
 interface FieldProps {
   label: string;
   value: string;
-  onInput(value: string): void;
+  onInput?(value: string): void;
+  /** Called when the person has finished a change. */
+  onChange?(value: string): void;
+  /** What a screen reader says instead of the label, where several fields have the same. */
+  spoken?: string;
   type?: 'text' | 'password' | 'email' | 'number' | 'date';
   hint?: string | undefined;
   fault?: string | undefined;
@@ -78,11 +82,17 @@ interface FieldProps {
   step?: string;
 }
 
-export function Field({ label, value, onInput, type = 'text', hint, fault, rows, ...rest }: FieldProps) {
+type FieldEvent = { currentTarget: { value: string } };
+
+export function Field({ label, value, type = 'text', hint, fault, rows, ...props }: FieldProps) {
+  const { onInput, onChange, spoken, ...rest } = props;
   const id = useId();
   const shared = {
     id,
     value,
+    onInput: ({ currentTarget }: FieldEvent) => onInput?.(currentTarget.value),
+    onChange: ({ currentTarget }: FieldEvent) => onChange?.(currentTarget.value),
+    'aria-label': spoken,
     spellcheck: rows !== undefined,
     'aria-invalid': fault !== undefined || undefined,
     'aria-describedby': (fault ?? hint) && `${id}-note`,
@@ -97,10 +107,9 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
           // TypeScript ties an input's props to its type. The props set here are valid for all types used.
           type={type as 'text'}
           autocapitalize="none"
-          onInput={(event) => onInput(event.currentTarget.value)}
         />
       ) : (
-        <textarea {...shared} rows={rows} onInput={(event) => onInput(event.currentTarget.value)} />
+        <textarea {...shared} rows={rows} />
       )}
       {(fault ?? hint) && (
         <p id={`${id}-note`} class={fault ? 'fault' : 'quiet'} role={fault ? 'alert' : undefined}>
@@ -209,17 +218,6 @@ export function EmptyNote({ text, href, link }: { text: string; href?: string; l
           {link}
         </a>
       )}
-    </div>
-  );
-}
-
-export function Skeleton({ lines = 3 }: { lines?: number }) {
-  return (
-    <div class="skeleton" role="status">
-      <span class="hidden">{t.loading}</span>
-      {Array.from({ length: lines }, (_, at) => (
-        <div key={at} />
-      ))}
     </div>
   );
 }

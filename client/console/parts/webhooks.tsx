@@ -32,12 +32,7 @@ export function Webhooks({ app }: { app?: string }) {
     <Card title={t.webhooks.title}>
       <p class="quiet small">{app === undefined ? t.webhooks.lead : t.webhooks.leadOfApp}</p>
       <MakeWebhook app={app} onMade={({ secret: made }) => onSecret(made)} />
-      {secret !== undefined && (
-        <div class="alert good" role="status">
-          <p>{t.webhooks.once}</p>
-          <Secret text={secret} />
-        </div>
-      )}
+      {secret !== undefined && <Secret lead={t.webhooks.once} text={secret} />}
       <ErrorNote error={error} again={again} />
       {own?.map((webhook) => (
         <OneWebhook key={webhook.id} of={webhook} onSecret={onSecret} onChanged={again} />

@@ -3,8 +3,9 @@ import { ForecueError } from '../../src/errors.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { useLoad } from './hooks.ts';
+import { Skeleton } from './loading.tsx';
 import { type Quote, Quotes } from './quotes.tsx';
-import { ErrorNote, Facts, LongText, Skeleton } from './ui.tsx';
+import { ErrorNote, Facts, LongText } from './ui.tsx';
 
 const USES_MAX = 5;
 

@@ -31,6 +31,9 @@ export const de: typeof en = {
   loading: 'Lädt …',
   again: 'Noch einmal versuchen',
   cancel: 'Abbrechen',
+  save: 'Speichern',
+  saved: 'Gespeichert.',
+  name: 'Name',
   copy: 'Kopieren',
   copied: 'Kopiert',
   more: 'Mehr zeigen',
@@ -161,7 +164,6 @@ export const de: typeof en = {
     toTry: 'Sehen, was Sie antworten würden',
   },
   try: {
-    title: 'Ausprobieren',
     lead: 'Tippen Sie, und sehen Sie, wie es weiterginge. Oder lassen Sie Ihre ganze Antwort vorhersagen.',
     agent: 'Der Agent',
     question: 'Seine Frage',
@@ -218,7 +220,6 @@ export const de: typeof en = {
     empty: 'Noch ist nichts behalten, woraus sich etwas vorhersagen ließe.',
   },
   memory: {
-    title: 'Gedächtnis',
     tiers: {
       facts: 'Fakten',
       episodes: 'Episoden',
@@ -265,10 +266,8 @@ export const de: typeof en = {
       with: ', und damit ',
     },
     correct: 'Berichtigen',
-    save: 'Speichern',
     profileLabel: 'Über Sie, in Ihren eigenen Worten',
     profileHint: 'Es gehört zu jeder Vorhersage. Lassen Sie es leer, um keines zu haben.',
-    saved: 'Gespeichert.',
   },
   timeline: {
     lead: 'Die 50 neuesten Sitzungen, und was aus jeder wurde: Nachrichten, dann Episoden, dann Fakten.',
@@ -284,7 +283,6 @@ export const de: typeof en = {
   profile: {
     fields: 'Felder',
     locked: 'Alles davon ist gesperrt: Lernen ändert Ihr Profil nie, das tun nur Sie.',
-    name: 'Name',
     value: 'Wert',
     add: 'Ein Feld hinzufügen',
     remove: 'Entfernen',
@@ -316,7 +314,6 @@ export const de: typeof en = {
     },
   },
   overview: {
-    title: 'Überblick',
     range: 'Zeitraum',
     days: (days) => `${days} Tage`,
     savedNote: 'die Sie nicht tippen mussten',
@@ -365,7 +362,6 @@ export const de: typeof en = {
     nothing: 'keine Antwort vorhergesagt',
   },
   inbox: {
-    title: 'Eingang',
     waiting: 'warten',
     keys: 'Mit der Tastatur: j und k blättern, 1 bis 5 nimmt an, e ändert, x verwirft, u nimmt zurück.',
     listLabel: 'Wartet auf Sie',
@@ -406,7 +402,6 @@ export const de: typeof en = {
     objected: 'Sie haben widersprochen. Ihre früheren Zusagen zu Ähnlichem zählen nicht mehr.',
   },
   connections: {
-    title: 'Verbindungen',
     lead: 'Die Apps, die Ihr Gedächtnis benutzen dürfen. Sie bekommen Vorschläge, nie das Gedächtnis selbst.',
     empty: 'Keine App darf Ihr Gedächtnis benutzen. Wenn eine fragt, entscheiden Sie.',
     used: (predictions, suggested, last) =>
@@ -440,11 +435,9 @@ export const de: typeof en = {
     ending: 'Beenden? Nach zwei Sekunden darf das Programm nichts mehr.',
   },
   apps: {
-    title: 'Apps',
     lead: 'Eine App von Ihnen sagt unter /v1 für ihre Nutzer vorher. Ihr Schlüssel gehört auf einen Server, nie in eine Seite.',
     empty: 'Sie haben keine Apps.',
     off: 'Auf diesem Server legt nur der Betreiber Apps an.',
-    name: 'Name',
     make: 'App anlegen',
     first: 'Der erste Aufruf',
     details: 'Einzelheiten',
@@ -455,7 +448,6 @@ export const de: typeof en = {
     end: 'Löschen',
     ending: 'Endgültig löschen? Ihre Schlüssel gelten nach zwei Sekunden nicht mehr.',
     redirects: 'Redirect-URIs, eine je Zeile',
-    save: 'Speichern',
     used: (units, left, people) =>
       `Vorhersagen in diesem Monat: ${units}; übrig im Sandkasten: ${left}; verbundene Personen: ${people}.`,
     until: (end) => `bis ${end}`,
@@ -526,7 +518,6 @@ export const de: typeof en = {
     refresh: 'Neu laden',
   },
   keys: {
-    title: 'Schlüssel',
     lead: 'Mit einem Schlüssel handelt ein Programm für Sie: ein Importeur, ein Hook, ein Tool-Server. Er gilt, bis er endet oder Sie ihn widerrufen.',
     empty: 'Sie haben keine Schlüssel.',
     label: 'Wofür er ist',
@@ -571,12 +562,8 @@ export const de: typeof en = {
     revoking: 'Diesen Schlüssel beenden? Was ihn benutzt, hört auf zu funktionieren.',
   },
   account: {
-    title: 'Konto',
     lead: (email) => `Sie sind ${email}.`,
     profile: 'Ihr Name',
-    name: 'Name',
-    save: 'Speichern',
-    saved: 'Gespeichert.',
     password: 'Passwort',
     current: 'Jetziges Passwort',
     next: 'Neues Passwort',

@@ -30,6 +30,9 @@ export const en = {
   loading: 'Loading …',
   again: 'Try again',
   cancel: 'Cancel',
+  save: 'Save',
+  saved: 'Saved.',
+  name: 'Name',
   copy: 'Copy',
   copied: 'Copied',
   more: 'Show more',
@@ -160,7 +163,6 @@ export const en = {
     toTry: 'See what you would reply',
   },
   try: {
-    title: 'Try it',
     lead: 'Type, and see how it would go on. Or let it predict your whole reply.',
     agent: 'The agent',
     question: 'What it asks',
@@ -213,7 +215,6 @@ export const en = {
     empty: 'Nothing is remembered yet, so there is nothing to predict from.',
   },
   memory: {
-    title: 'Memory',
     tiers: {
       facts: 'Facts',
       episodes: 'Episodes',
@@ -264,10 +265,8 @@ export const en = {
       with: ', and with it ',
     },
     correct: 'Correct',
-    save: 'Save',
     profileLabel: 'About you, in your own words',
     profileHint: 'It is part of every prediction. Leave it empty to have none.',
-    saved: 'Saved.',
   },
   timeline: {
     lead: 'The 50 latest sessions, and what became of each: messages, then episodes, then facts.',
@@ -282,7 +281,6 @@ export const en = {
   profile: {
     fields: 'Fields',
     locked: 'All of it is locked: learning never changes your profile, only you do.',
-    name: 'Name',
     value: 'Value',
     add: 'Add a field',
     remove: 'Remove',
@@ -314,7 +312,6 @@ export const en = {
     },
   },
   overview: {
-    title: 'Overview',
     range: 'Range',
     days: (days: string) => `${days} days`,
     savedNote: 'that you did not have to type',
@@ -362,7 +359,6 @@ export const en = {
     nothing: 'no reply predicted',
   },
   inbox: {
-    title: 'Inbox',
     waiting: 'waiting',
     keys: 'By keyboard: j and k move, 1 to 5 accept, e edits, x rejects, u undoes.',
     listLabel: 'Waiting for you',
@@ -403,7 +399,6 @@ export const en = {
     objected: 'You objected. Your earlier approvals of the like count no longer.',
   },
   connections: {
-    title: 'Connections',
     lead: 'The apps that may use your memory. They get suggestions, and never the memory itself.',
     empty: 'No app may use your memory. When one asks, you decide.',
     used: (predictions: string, suggested: string, last: string) =>
@@ -437,11 +432,9 @@ export const en = {
     ending: 'End it? Within two seconds the program may do nothing any more.',
   },
   apps: {
-    title: 'Apps',
     lead: 'An app of yours predicts for its users at /v1. Its key belongs on a server, never in a page.',
     empty: 'You have no apps.',
     off: 'On this server only the operator makes apps.',
-    name: 'Name',
     make: 'Make an app',
     first: 'The first call',
     details: 'Details',
@@ -452,7 +445,6 @@ export const en = {
     end: 'Delete',
     ending: 'Delete it, for good? Its keys stop working within two seconds.',
     redirects: 'Redirect URIs, one a line',
-    save: 'Save',
     used: (units: string, left: string, people: string) =>
       `Predictions this month: ${units}; left in the sandbox: ${left}; people connected: ${people}.`,
     until: (end: string) => `until ${end}`,
@@ -522,7 +514,6 @@ export const en = {
     refresh: 'Look again',
   },
   keys: {
-    title: 'Keys',
     lead: 'A key lets a program of yours act for you: an importer, a hook, a tool server. It works until it ends or you revoke it.',
     empty: 'You have no keys.',
     label: 'What it is for',
@@ -567,12 +558,8 @@ export const en = {
     revoking: 'End this key? Whatever uses it stops working.',
   },
   account: {
-    title: 'Account',
     lead: (email: string) => `You are ${email}.`,
     profile: 'Your name',
-    name: 'Name',
-    save: 'Save',
-    saved: 'Saved.',
     password: 'Password',
     current: 'Current password',
     next: 'New password',
