@@ -1,9 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
-import { openDatabase } from '../../shared/db/orm.ts';
-import { createLog } from '../../shared/log.ts';
 import { diagnose } from './admin-error.ts';
 import { type Finding, fault, fine } from './checks.ts';
+import { useDatabase } from './command.ts';
 
 /** `none` is PostgreSQL itself; the others are the modes of a pooler. */
 type Pooling = 'none' | 'session' | 'transaction';
@@ -61,15 +60,9 @@ function databaseAt(url: string): Promise<string | undefined> {
   });
 }
 
-async function usePool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+function usePool<T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   // An empty `directUrl` keeps the start-up parameters out of the connection: a pooler would refuse them.
-  const database = { url, directUrl: '', poolSize: 2 };
-  const { pool, close } = await openDatabase({ database }, createLog('admin', 'silent'), 'forecue admin');
-  try {
-    return await work(pool);
-  } finally {
-    await close();
-  }
+  return useDatabase({ database: { url, directUrl: '', poolSize: 2 } }, ({ pool }) => work(pool));
 }
 
 /** In the handshake, a pooler states a process id of its own. In session mode, a client keeps one server process. */

@@ -4,7 +4,6 @@ import type { RedisTarget } from '../../shared/config/values.ts';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import { hasFunctions } from '../../shared/db/functions.ts';
 import { missingMigrations } from '../../shared/db/missing-migrations.ts';
-import { openDatabase } from '../../shared/db/orm.ts';
 import { clockAheadMs } from '../../shared/db/processes.ts';
 import { messageOf } from '../../shared/errors/message-of.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../shared/queue/redis.ts';
 import { withTimeout } from '../../shared/timing/within.ts';
 import { diagnose } from './admin-error.ts';
+import { useDatabase } from './command.ts';
 
 /** Result of a check of `admin doctor`; `to_do` is null when all is well. */
 export interface Finding {
@@ -86,17 +86,9 @@ export async function checkQueue(config: AdminConfig): Promise<Finding> {
   }
 }
 
-async function checkQueueTables({
-  database: { directUrl, poolSize },
-  queuePrefix,
-}: AdminConfig): Promise<void> {
+function checkQueueTables({ database: { directUrl, poolSize }, queuePrefix }: AdminConfig): Promise<void> {
   const direct = { database: { url: directUrl, directUrl, poolSize } };
-  const database = await openDatabase(direct, createLog('admin', 'silent'), 'forecue admin');
-  try {
-    await assertQueueReady(database.pool, queuePrefix);
-  } finally {
-    await database.close();
-  }
+  return useDatabase(direct, ({ pool }) => assertQueueReady(pool, queuePrefix));
 }
 
 export async function checkClock(pool: Pool): Promise<Finding> {

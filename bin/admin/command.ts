@@ -87,10 +87,19 @@ function define<const O extends Options, T, A>(
 
 async function withAdmin(action: Action, statementMs?: number): Promise<Outcome> {
   const config = adminConfig(await withDatabase(process.env));
-  // Logs nothing, because standard output is for the result, and failures are thrown anyway.
+  const act = (database: Database) => action({ config, database, em: database.orm.em.fork() });
+  return useDatabase(config, act, statementMs);
+}
+
+/** Opens the database for some work. Logs nothing: standard output is for the result, and failures are thrown anyway. */
+export async function useDatabase<T>(
+  config: Parameters<typeof openDatabase>[0],
+  work: (database: Database) => Promise<T>,
+  statementMs?: number,
+): Promise<T> {
   const database = await openDatabase(config, createLog('admin', 'silent'), 'forecue admin', statementMs);
   try {
-    return await action({ config, database, em: database.orm.em.fork() });
+    return await work(database);
   } finally {
     await database.close();
   }

@@ -1,8 +1,7 @@
 import { type AdminConfig, adminConfig } from '../../../shared/config/config.ts';
-import { openDatabase } from '../../../shared/db/orm.ts';
+import type { Database } from '../../../shared/db/orm.ts';
 import { markPlace } from '../../../shared/db/place.ts';
 import { noteBackup } from '../../../shared/db/stores/installation.ts';
-import { createLog } from '../../../shared/log.ts';
 import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { type Ended, endAfterRestore } from '../archive/after-restore.ts';
 import { copyDatabase, fillDatabase } from '../archive/copy.ts';
@@ -11,7 +10,7 @@ import { verifyBackup } from '../archive/read.ts';
 import { inTransaction } from '../archive/tables.ts';
 import { writeBackup } from '../archive/write.ts';
 import { fileName } from '../arguments.ts';
-import { command, standaloneCommand } from '../command.ts';
+import { command, standaloneCommand, useDatabase } from '../command.ts';
 import { DATA_FOLDER, openEmbedded, openReplaced, openTarget } from '../target.ts';
 
 export const backup = command({
@@ -96,20 +95,13 @@ export const restored = command({
 });
 
 /** Processes wait until this is done: what was erased since the backup is erased here before anybody is served. */
-async function eraseAgain(config: AdminConfig): Promise<number> {
-  const database = await openDatabase(
-    config,
-    createLog('admin', 'silent'),
-    'forecue admin',
-    ERASURE_STATEMENT_MS,
-  );
-  try {
-    const erased = await finishErasures(database.em);
-    await markPlace(database.pool);
+function eraseAgain(config: AdminConfig): Promise<number> {
+  const erase = async ({ em, pool }: Database) => {
+    const erased = await finishErasures(em);
+    await markPlace(pool);
     return erased;
-  } finally {
-    await database.close();
-  }
+  };
+  return useDatabase(config, erase, ERASURE_STATEMENT_MS);
 }
 
 /** A deletion in a large memory compares for longer than a request may take. */
