@@ -6,7 +6,7 @@ import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
-import { accepts, prefers } from '../request/preferences.ts';
+import { accepts, prefers } from '../request/headers.ts';
 import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';

@@ -1,7 +1,7 @@
 import { CHANGES, ChangesResponse } from '../../../shared/schemas/changes.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { EVENT_STREAM, UNBUFFERED } from '../../jobs/answer.ts';
-import { accepts } from '../../request/preferences.ts';
+import { accepts } from '../../request/headers.ts';
 import type { Parts } from '../parts.ts';
 
 export const readChanges = endpoint('user', {

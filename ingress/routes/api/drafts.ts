@@ -4,7 +4,7 @@ import { DraftRequest, DraftResponse } from '../../../shared/schemas/drafts.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
-import { requestedProject } from '../../request/project.ts';
+import { requestedProject } from '../../request/headers.ts';
 import type { Parts } from '../parts.ts';
 
 export const predictDraft = endpoint('user', {

@@ -12,7 +12,7 @@ import { endpoint } from '../../http/endpoint.ts';
 import { answerJob, EVENT_STREAM, followJob } from '../../jobs/answer.ts';
 import { JOB_ERRORS, job, PROVIDER_ERRORS, RESPONSE_MODES, withSince } from '../../jobs/declaration.ts';
 import { checkModel } from '../../replies/service.ts';
-import { accepts } from '../../request/preferences.ts';
+import { accepts } from '../../request/headers.ts';
 import type { Parts } from '../parts.ts';
 
 export const syncMemory = endpoint('user', {

@@ -36,8 +36,7 @@ import { JOB_ERRORS, job, PREDICTION_ERRORS, RESPONSE_MODES } from '../../jobs/d
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
 import { termsOf } from '../../replies/service.ts';
-import { prefers } from '../../request/preferences.ts';
-import { requestedProject } from '../../request/project.ts';
+import { prefers, requestedProject } from '../../request/headers.ts';
 import type { Parts } from '../parts.ts';
 
 export const predictReply = endpoint('user', {

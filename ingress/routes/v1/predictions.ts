@@ -13,9 +13,7 @@ import { endpoint } from '../../http/endpoint.ts';
 import { replayedHeader } from '../../jobs/answer.ts';
 import { PREDICTION_ERRORS } from '../../jobs/declaration.ts';
 import type { PredictionPreferences } from '../../predictions/service.ts';
-import { preferredNumber, prefers } from '../../request/preferences.ts';
-import { requestedProject } from '../../request/project.ts';
-import { requestedShare } from '../../request/retained.ts';
+import { preferredNumber, prefers, requestedProject, requestedShare } from '../../request/headers.ts';
 import type { Parts } from '../parts.ts';
 
 export const predict = endpoint('app', {

@@ -12,7 +12,7 @@ import {
   presentRaw,
   presentStats,
 } from '../../../memory/present.ts';
-import { requestedProject } from '../../../request/project.ts';
+import { requestedProject } from '../../../request/headers.ts';
 import type { Parts } from '../../parts.ts';
 
 export const assembleMemoryContext = endpoint('user', {

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { projectOf } from '../../shared/domain/project.ts';
+import { SOURCE_DETAIL_MAX } from '../../shared/schemas/limits.ts';
 
 /** Checks whether a `Prefer` header (RFC 7240) names the preference, with or without a value. */
 export function prefers({ prefer }: IncomingHttpHeaders, preference: string): boolean {
@@ -27,4 +29,24 @@ function isListed(header: string | string[] | undefined, wanted: string): boolea
 /** Splits a list (RFC 9110, 5.6.1) at its commas, except those in quoted strings, which may lack their end. */
 function itemsOf(header: string | string[] | undefined): string[] {
   return String(header ?? '').match(/(?:"(?:\\.?|[^"\\])*(?:"|$)|[^,])+/g) ?? [];
+}
+
+/** Returns the project that the header `Forecue-Project` names; undefined if there is none. */
+export function requestedProject({ 'forecue-project': value }: IncomingHttpHeaders): string | undefined {
+  return value === undefined
+    ? undefined
+    : (projectOf(decode(String(value)).slice(0, SOURCE_DETAIL_MAX)) ?? undefined);
+}
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Returns the share that the header `Forecue-Retained` states; null if it states none from 0 to 1. */
+export function requestedShare({ 'forecue-retained': value }: IncomingHttpHeaders): number | null {
+  return /^(?:0(?:\.\d{1,3})?|1(?:\.0{1,3})?)$/.test(String(value)) ? Number(value) : null;
 }
