@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 /** Assert how many milliseconds other parties wait: nothing else may take the machine meanwhile. */
 const ALONE = files(`
   abuse/log-ins abuse/slow-texts
-  isolation/account-turns isolation/collapse isolation/kind isolation/late isolation/locked-app isolation/no-worker
+  isolation/account-turns isolation/collapse isolation/late isolation/locked-app isolation/no-worker
   isolation/open-snapshot isolation/slots
   promises/hand-back promises/overload`);
 /** Compare times of one run with each other, which other load on the machine changes. CI runs them a second time. */
@@ -26,7 +26,7 @@ const POOLER = files(`
 /** Use what the queues' store may break: jobs and wake-ups. Some fault tests start a Redis of their own. */
 const REDIS = files(`
   promises/* faults/clock faults/lost-commit faults/outage faults/postgres
-  api/memory-sync api/replies/batch isolation/kind isolation/late`);
+  api/memory-sync api/replies/batch isolation/late`);
 /** What is promised, what one party can do to another, and what breaks: whole, with the queues on each store. */
 const WHOLE = files(`
   promises/* isolation/* faults/*

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
 import { bySchema, status as failing, structured } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { promote, say, writeEpisode } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { BATCH, batchBody, proposeReplies } from '../support/replies.ts';
+import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
-import { whileFrozen } from '../support/time-travel.ts';
+import { alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
@@ -140,6 +142,34 @@ describe('calls that can run as jobs', () => {
       assert.equal((await ask()).status, 200);
     });
   }
+
+  it('a call that can run as a job stays queued once its caller has left, and runs', async () => {
+    const { person, ask } = await caller(system, CALLS[0] ?? assert.fail());
+    const headers = key();
+    const left = new AbortController();
+    const [app, prediction] = [await system.app(), predictionBody()];
+    const jobs = async () =>
+      (await system.sql(`select from work where party = $1 and state = 'queued'`, [person.id])).length;
+    await whileFrozen(system.workers, async () => {
+      const calls = [
+        person.post('/api/memory/sync/', {}, { headers, signal: left.signal }),
+        app.predict(prediction, { signal: left.signal }),
+      ].map((call) => assert.rejects(call));
+      await until(async () => (await jobs()) === 1);
+      await until(async () => (await rowOf(system, prediction).catch(() => undefined))?.state === 'queued');
+      left.abort();
+      await Promise.all(calls);
+      const longAgo = `now() - interval '1 minute'`;
+      await system.sql(`update work set admitted_at = ${longAgo}, waiters = '{}' where party = $1`, [
+        person.id,
+      ]);
+      // The round that abandons the prediction has also looked at the job.
+      await alterRow(system, app, prediction, `admitted_at = ${longAgo}, detached_at = ${longAgo}`);
+      await until(async () => (await rowOf(system, prediction)).state === 'failed');
+      assert.equal(await jobs(), 1);
+    });
+    assert.equal((await ask({ ...headers, prefer: 'wait' })).status, 200);
+  });
 
   it('the stream of a call that fails ends with an `error` event', async () => {
     const { person } = await caller(system, CALLS[2] ?? assert.fail());
