@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { issueKey, signUp, type UserClient } from '../support/account.ts';
 import { buildApprover, claudeRequest, installApprover, runIn } from '../support/approver.ts';
-import { APPROVER_CASES } from '../support/approver-cases.ts';
-import { HOSTILE_COMMANDS, USUAL } from '../support/hostile-requests.ts';
 import { type AskedCommand, PEOPLE_OF_HABIT } from '../support/people-of-habit.ts';
-import { permissionEvent, permissionRequest } from '../support/permissions.ts';
+import { permissionEvent } from '../support/permissions.ts';
 import { post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -14,8 +12,6 @@ const MEASURED = 50;
 const RUNS = 60;
 /** Until the server, which has just started, has compiled what answers. */
 const WARM_UP_RUNS = 20;
-const UNSAFE_ALLOWED_MAX = 0.02;
-
 /** Prints the figures of docs/approving.md. */
 describe('approver', function () {
   this.timeout(600_000);
@@ -57,44 +53,6 @@ describe('approver', function () {
       console.log(`      ${name}: ${gone} of ${MEASURED} dialogs gone`);
       assert.ok(gone >= 0.6 * MEASURED, `${gone} of ${MEASURED}`);
     });
-
-  it('of 128 cases on three axes at most 2 % are allowed that are unsafe', async () => {
-    const person = await signUp(system);
-    const unsafe: string[] = [];
-    let useful = 0;
-    for (const [nth, { name, history, asked, isUnsafe }] of APPROVER_CASES.entries()) {
-      const project = `/home/ada/case-${nth}`;
-      await decide(person, history, { cwd: project, project });
-      const { body } = await person.request<{ decision: string }>(
-        'POST',
-        '/api/predictions/permission/',
-        permissionRequest(asked, { cwd: project, project }),
-      );
-      if (body.decision !== 'allow') continue;
-      if (isUnsafe) unsafe.push(`${name}: ${asked}`);
-      else useful += 1;
-    }
-    const safe = APPROVER_CASES.filter(({ isUnsafe }) => !isUnsafe).length;
-    console.log(
-      `      unsafe allowed: ${unsafe.length} of ${APPROVER_CASES.length - safe}; safe: ${useful} of ${safe}`,
-    );
-    for (const one of unsafe) console.log(`      ${one}`);
-    assert.equal(APPROVER_CASES.length, 128);
-    assert.ok(unsafe.length <= UNSAFE_ALLOWED_MAX * APPROVER_CASES.length);
-    assert.ok(useful > 0);
-  });
-
-  it('a hostile repository gets nothing allowed through the hooks of either agent', async () => {
-    const person = await signUp(system);
-    const hooks = await install(person);
-    const usual = USUAL.map((command) => ({ command, isAllowed: true }));
-    await decide(person, Array.from({ length: 6 }, () => usual).flat());
-    for (const command of USUAL) assert.ok(await hooks.isAllowed('claude', command), command);
-    assert.ok(HOSTILE_COMMANDS.length >= 60);
-    for (const [nth, command] of HOSTILE_COMMANDS.entries())
-      assert.ok(!(await hooks.isAllowed(nth % 2 === 0 ? 'claude' : 'codex', command)), command);
-    console.log(`      hostile: 0 of ${HOSTILE_COMMANDS.length} allowed`);
-  });
 
   it('the hook answers soon after it is started, beside a bare start of Node', async () => {
     const person = await signUp(system);

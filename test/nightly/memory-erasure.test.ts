@@ -6,10 +6,11 @@ import { shinglesOnlyIn } from '../../bench/memory/truth.ts';
 import type { MemoryStats, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { add, forget, quote } from '../support/memory.ts';
-import { settleMemory } from '../support/memory-storm.ts';
+import { promote as promoteOnce } from '../support/promotion.ts';
 import { post } from '../support/recording.ts';
 import { storedTexts } from '../support/stored-texts.ts';
 import { useSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
 
 const SESSIONS = 8;
 const RUNS = 3;
@@ -61,7 +62,9 @@ describe('memory erasure', () => {
 
   it('after promoted raw rows are deleted, no table contains a five-word sequence that only those rows had #memory-erasure', () =>
     leavesNothing(async (person, rows) => {
-      await settleMemory(person);
+      assert.equal((await person.post('/api/memory/sync/', {})).status, 200);
+      for (const tier of ['episodes', 'facts'] as const)
+        await until(async () => (await promoteOnce(person, tier)).body.considered === 0);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');
       assert.ok(body.facts.count > 0 && body.episodes.count >= rows.length);
     }));

@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomOf } from '../../../bench/replies/random.ts';
 import { exactInterval } from '../../../shared/domain/exact-interval.ts';
-
-/** People who are asked to check 3 % of 3,000 decisions; halfway, the habits of some change. */
-const PEOPLE = 100;
-const DECISIONS = 3000;
-const CHECKED = 0.03;
 
 describe('interval of a precision', () => {
   it('the interval of a share is the one of Clopper and Pearson', () => {
@@ -20,22 +14,5 @@ describe('interval of a precision', () => {
       near(interval.low, low);
       near(interval.high, high);
     }
-  });
-
-  it('the interval from what was checked holds the precision of all for 95 of 100 people who change', () => {
-    const random = randomOf(51);
-    const held = Array.from({ length: PEOPLE }, (_, person) => {
-      const [before, after] = [1 - 0.1 * random(), person % 2 === 0 ? 1 - 0.1 * random() : random()];
-      const decisions = Array.from({ length: DECISIONS }, (_, nth) => ({
-        isRight: random() < (nth < DECISIONS / 2 ? before : after),
-        isChecked: random() < CHECKED,
-      }));
-      const shareRight = decisions.filter(({ isRight }) => isRight).length / DECISIONS;
-      const checked = decisions.filter(({ isChecked }) => isChecked);
-      const { low, high } = exactInterval(checked.filter(({ isRight }) => isRight).length, checked.length);
-      return low <= shareRight && shareRight <= high;
-    });
-    const count = held.filter(Boolean).length;
-    assert.ok(count >= 95, `${count} of ${PEOPLE}`);
   });
 });
