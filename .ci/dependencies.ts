@@ -46,7 +46,7 @@ interface LockedPackage {
  * install script. `licenceOf` returns the licence that an installed package declares; packages for other platforms are
  * not installed, so the lock file's word counts.
  */
-export function faultsOf(
+function faultsOf(
   manifest: Manifest,
   { packages }: Lock,
   licenceOf: (folder: string) => string | undefined,

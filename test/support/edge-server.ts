@@ -234,7 +234,7 @@ export function requestOfSize(bytes: number): string {
 export const bearer = { authorization: `Bearer ${key}` };
 export const json = { ...bearer, 'content-type': 'application/json' };
 
-export async function start(): Promise<ListeningServer> {
+async function start(): Promise<ListeningServer> {
   const app = createKoa({
     routes,
     parts: undefined,

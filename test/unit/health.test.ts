@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { ProcessHealth } from '../../shared/process/health.ts';
 import { openOperatorPort } from '../../shared/process/operator-port.ts';
 import { useClock } from '../support/clock.ts';
-import { scrape, sumOf } from '../support/metrics.ts';
 
 describe('process checks', () => {
   const clock = useClock();
@@ -31,35 +30,6 @@ describe('process checks', () => {
     await clock.pass(1000);
     assert.equal(await health.isReady(), true);
     assert.equal(asked, 3);
-  });
-});
-
-describe('process readiness', () => {
-  it('a process is no longer ready once it stops serving', async () => {
-    const health = new ProcessHealth();
-    health.require(async () => {});
-    health.serving = true;
-    assert.equal(await health.isReady(), true);
-    health.serving = false;
-    assert.equal(await health.isReady(), false);
-  });
-
-  it('a process whose store does not answer reports in its metrics that it is healthy but not ready', async () => {
-    const health = new ProcessHealth();
-    health.serving = true;
-    health.require(() => new Promise(() => {}));
-    const port = await openOperatorPort({ host: '127.0.0.1', port: 0 }, health);
-    try {
-      const [metrics, { status }] = await Promise.all([
-        scrape(Number(new URL(port.url).port)),
-        fetch(`${port.url}/readyz`),
-      ]);
-      assert.equal(sumOf(metrics, 'forecue_ready'), 0);
-      assert.equal(sumOf(metrics, 'forecue_healthy'), 1);
-      assert.equal(status, 503);
-    } finally {
-      port.close();
-    }
   });
 });
 

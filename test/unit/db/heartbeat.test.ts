@@ -47,14 +47,6 @@ describe('heartbeat', () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
   });
 
-  it('a process is named in its log lines by the id of its heartbeat', async () => {
-    const lines: string[] = [];
-    const log = createLog('test', 'info', { write: (line) => lines.push(line) });
-    const { id } = await open(log);
-    log.child({ requestId: 'r-1' }).info('said');
-    assert.equal(JSON.parse(lines[0] ?? '').instance, id);
-  });
-
   const storedOf = async (id: string) =>
     (
       await database.pool.query<{ resting: boolean; run: number }>(

@@ -6,7 +6,6 @@ import {
   readUnsyncedPage,
   storeSyncPage,
 } from '../../../shared/db/stores/memory/sync.ts';
-import { ClaimLost } from '../../../shared/db/stores/work/progress.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp } from '../../support/account.ts';
 import { countRowsRead } from '../../support/rows-read.ts';
@@ -126,27 +125,6 @@ describe('pages of a sync', () => {
     const left = `select from phrases p where not exists (select from raw_memories r where r.id = p.raw_id)
                   union all select from raw_memories where event_id = $1`;
     assert.deepEqual((await pool.query(left, [event])).rows, []);
-  });
-
-  it('a page of a sync is not stored after another worker has taken over the sync', async () => {
-    await record(1);
-    const [claim, page] = [await claimSync(), await nextPage()];
-    await assert.rejects(
-      storeSyncPage(system.database.pool, { ...claim, worker: newId() }, page, {}),
-      ClaimLost,
-    );
-    for (const table of ['raw_memories', 'phrases']) {
-      const { rows } = await system.database.pool.query(`select from ${table} where account_id = $1`, [
-        account,
-      ]);
-      assert.equal(rows.length, 0);
-    }
-  });
-
-  it("a full page of a sync is recognised as a session's last page if the session has no further event", async () => {
-    await record(1);
-    const page = await readUnsyncedPage(system.em(), account, EVENTS_PER_SESSION);
-    assert.deepEqual([page?.events.length, page?.last], [EVENTS_PER_SESSION, true]);
   });
 
   it('reading a page of 20 events for a sync reads fewer than 100 rows of an account with 40,000 events', async () => {

@@ -27,16 +27,6 @@ function artifact(selection: string, summary: string) {
 const letters = (tokens: number, letter = 'a') => letter.repeat(4 * tokens);
 
 describe('fitContext', () => {
-  it('fitContext keeps the end of a message that fits only in part, and drops all messages before it', () => {
-    const messages = [
-      messageOf('gone'),
-      messageOf(`${letters(1, 'x')}${letters(2, 'y')}`),
-      messageOf('last'),
-    ];
-    const { task } = fitContext(request({ messages }), 3);
-    assert.deepEqual(task.messages, [messageOf(letters(2, 'y')), messageOf('last')]);
-  });
-
   it('fitContext drops older messages first, then cuts summary, preferences, selection, last message and draft', () => {
     const given = request({
       draft: letters(10, 'd'),
@@ -70,17 +60,6 @@ describe('fitContext', () => {
       assert.equal(fitContext(request({ draft: text }), tokens).truncated, false, text);
       assert.equal(fitContext(request({ draft: `${text}a` }), tokens).truncated, true, text);
     }
-  });
-
-  it('fitContext keeps empty messages after the token budget is spent, and reports no truncation', () => {
-    const given = request({
-      draft: letters(1),
-      messages: [messageOf(''), messageOf('')],
-      artifact: artifact('', ''),
-    });
-    const { task, truncated } = fitContext(given, 1);
-    assert.equal(truncated, false);
-    assert.equal(task.messages.length, 2);
   });
 
   it('fitContext splits no surrogate pair, and reports truncation if and only if a text was shortened', () => {

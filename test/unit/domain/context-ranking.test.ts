@@ -1,30 +1,8 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
-import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
+import { chooseBest, type Ranked } from '../../../shared/domain/context-ranking.ts';
 import { offerOf } from '../../support/context-offer.ts';
 import { loopTurnsDuring } from '../../support/loop-turns.ts';
-
-const DAY_MS = 86_400_000;
-
-describe('worth of a memory row', () => {
-  const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
-
-  it("a memory row's worth grows with relevance, salience and sources, and its recency halves every half-life", () => {
-    const base = worthOf(merits, DAY_MS);
-    for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
-      assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);
-    const recency = (ageMs: number) => worthOf({ ...merits, salience: 0, ageMs }, DAY_MS);
-    assert.ok(Math.abs(recency(0) / recency(DAY_MS) - 2) < 1e-9);
-    assert.equal(recency(-DAY_MS), recency(0));
-    assert.equal(worthOf({ ...merits, sources: 10 }, 1), worthOf({ ...merits, sources: 1000 }, 1));
-  });
-
-  it('a memory row that is old and relevant is worth more than one that is new and irrelevant', () => {
-    const old = worthOf({ ...merits, relevance: 1, ageMs: 1000 * DAY_MS }, DAY_MS);
-    assert.ok(old > worthOf(merits, DAY_MS));
-  });
-});
 
 describe('choosing the best memory rows', () => {
   const row = (id: string, worth: number, part: Partial<Ranked<object>> = {}) => ({
@@ -73,31 +51,6 @@ describe('choosing the best memory rows', () => {
       row('c', 0.1),
     ];
     assert.deepEqual(idsOf(await chooseBest(swapped, 2)), ['a', 'b']);
-  });
-
-  it('choosing the best memory rows yields to other requests between long texts', async () => {
-    const words = (n: number) => Array.from({ length: 330 }, (_, at) => `w${at * n}`).join(' ');
-    const rows = Array.from({ length: 650 }, (_, n) => row(`${n}`, 1 / (n + 1), { text: words(n) }));
-    const { turns, result } = await loopTurnsDuring(chooseBest(rows, 649));
-    assert.equal(result.length, 649);
-    assert.ok(turns >= 2, `${turns} turns`);
-  });
-
-  it('choosing the best memory rows does not depend on the order in which the rows are given', async () => {
-    const rows = fc.uniqueArray(
-      fc.record({
-        id: fc.uuid(),
-        worth: fc.constantFrom(0.1, 0.2, 0.3),
-        text: fc.constantFrom('a b', 'b c', 'c'),
-      }),
-      { selector: ({ id }) => id, maxLength: 12 },
-    );
-    await fc.assert(
-      fc.asyncProperty(rows, fc.integer({ min: 1, max: 6 }), async (some, most) => {
-        const ranked = some.map(({ id, worth, text }) => row(id, worth, { text }));
-        assert.deepEqual(await chooseBest(ranked, most), await chooseBest(ranked.toReversed(), most));
-      }),
-    );
   });
 });
 

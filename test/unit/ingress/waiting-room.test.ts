@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { WaitingRoom } from '../../../ingress/work/waiting-room.ts';
 import type { Fate, Outcome } from '../../../shared/domain/work.ts';
 import { createLog } from '../../../shared/log.ts';
-import { outcomesFound } from '../../../shared/metrics/work.ts';
 import { until } from '../../support/until.ts';
 
 const WORK = { id: 'w', key: 'k' };
@@ -43,28 +42,6 @@ describe('caller in the waiting room', () => {
     await until(() => reads.length === 2);
     reads[1]?.(attempt(1));
     assert.deepEqual(await second.fate, attempt(1));
-  });
-
-  it('an outcome that the poll finds counts as a lost wake-up only if none names it until the next poll', async () => {
-    const found = async (by: string) =>
-      (await outcomesFound.get()).values.find(({ labels }) => labels.by === by)?.value ?? 0;
-    const [wakeUps, polls] = [await found('wake_up'), await found('poll')];
-    for (const isLost of [false, true]) {
-      const caller = room.enter(WORK);
-      const before = reads.length;
-      await until(() => reads.length > before);
-      reads.at(-1)?.(attempt(1));
-      await caller.fate;
-      caller.leave();
-      if (!isLost) room.wake([WORK.id]);
-    }
-    await until(async () => (await found('poll')) > polls);
-    assert.deepEqual([(await found('wake_up')) - wakeUps, (await found('poll')) - polls], [1, 1]);
-  });
-
-  it('a caller that enters a closed waiting room fails with service_unavailable at once', async () => {
-    room.close();
-    await assert.rejects(room.enter(WORK).fate, { code: 'service_unavailable' });
   });
 });
 

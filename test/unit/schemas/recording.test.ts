@@ -51,24 +51,6 @@ describe('recording event schema', () => {
       );
   });
 
-  it('the recording event schema lists the valid types in the error of an unknown type', async () => {
-    for (const type of ['custom', 'constructor', '__proto__', 'Note', ''])
-      assert.match(
-        (await errorsOf(event({ type }))).join(),
-        /^type: Input should be one of session\.started, .*custom\.\*$/,
-      );
-    assert.deepEqual(await errorsOf(event({ type: 'custom.', payload: {} })), [
-      'type: String should have at least 8 characters',
-    ]);
-    assert.deepEqual(await errorsOf(eventOfType('note', { type: undefined })), ['type: Field required']);
-    assert.match((await errorsOf(event({ type: ['note'] }))).join(), /^type: /);
-  });
-
-  it('the recording event schema reports at most three errors of a row', async () => {
-    assert.equal((await errorsOf({ type: 'agent.prompt' })).length, 3);
-    assert.equal((await errorsOf(event({ id: '', source: 5 }))).length, 2);
-  });
-
   it('the recording event schema limits the lengths of fields in code points', async () => {
     for (const field of ['id', 'session_id', 'source', 'agent']) {
       assert.deepEqual(await errorsOf(event({ [field]: '🎈'.repeat(200) })), []);
@@ -141,21 +123,5 @@ describe('recording event schema', () => {
       occurred_at: '2026-05-01T12:00:00.000Z',
     });
     assert.doesNotMatch((await validRow(event({ text: 'a\nb\u2028c' }))).body, /\n/);
-  });
-
-  it('the recording event schema refuses more than 64 levels of nesting, and does not crash at 200,000', async () => {
-    const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
-    assert.deepEqual(await errorsOf(event({ extra: nested(63) })), []);
-    for (const depth of [64, 200_000])
-      assert.deepEqual(await errorsOf(event({ extra: nested(depth) })), [
-        'Input should be nested at most 64 levels deep',
-      ]);
-    assert.deepEqual(await errorsOf(nested(200_000)), ['Input should be a valid object']);
-  });
-
-  it('the recording event schema never repeats the input in an error', async () => {
-    const marker = 'marker-of-somebody';
-    const row = { ...event({ type: marker, agent: 7 }), [marker]: '\0', session_id: marker.repeat(20) };
-    assert.doesNotMatch((await errorsOf(row)).join(), /marker/);
   });
 });

@@ -55,37 +55,6 @@ function start(slots: number, answers: Answer[], held: Promise<void> = setImmedi
 }
 
 describe('worker pool', () => {
-  it('a worker pool claims once when several slots become free in one turn of the event loop', async () => {
-    const { pool, claims, ends } = start(2, [someLeft(works('1', '2'))]);
-    pool.noteQueued([A]);
-    await until(() => ends.length === 2);
-    for (const end of ends) end();
-    await until(() => claims.length === 2);
-    await pool.close();
-    assert.deepEqual(
-      claims.map(({ slots }) => slots),
-      [2, 2],
-      'the second claim has both slots',
-    );
-  });
-
-  it('a worker pool claims announced work at once, or as soon as a slot is free, but nothing after it has closed', async () => {
-    const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
-    pool.noteQueued([A]);
-    await until(() => ends.length === 1);
-    pool.noteQueued([B]);
-    await setImmediate();
-    assert.equal(claims.length, 1);
-    ends[0]?.();
-    await until(() => ends.length === 2);
-    assert.equal(pool.claimed, 2);
-    ends[1]?.();
-    await pool.close();
-    pool.noteQueued([A]);
-    await setImmediate();
-    assert.equal(claims.length, 2);
-  });
-
   it('a worker pool takes a job only while it has a free slot, and puts what finds none into another job, once', async () => {
     const answers = [NOTHING, someLeft(works('1')), noneLeft(works('2'))];
     const { pool, ends, passedOn } = start(1, answers);
@@ -111,71 +80,6 @@ describe('worker pool', () => {
     assert.deepEqual(passedOn.at(-1), jobOf(A, ['3']), 'a closed pool passes on whatever it gets');
   });
 
-  it('a worker pool claims once more for all work announced during a claim', async () => {
-    const { pool, claims } = start(1, []);
-    pool.noteQueued([A]);
-    assert.equal(claims.length, 1, 'the claim is in flight');
-    for (let n = 0; n < 5; n += 1) pool.noteQueued([A, B]);
-    await until(() => claims.length === 2);
-    await pool.close();
-    assert.equal(claims.length, 2);
-    assert.deepEqual(
-      claims[1]?.asks.map(({ party }) => party),
-      ['b', 'a'],
-    );
-  });
-
-  it('a worker pool remembers work that is announced during a claim, and claims the work once a slot is free', async () => {
-    const { promise: held, resolve } = Promise.withResolvers<void>();
-    const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
-    pool.noteQueued([A]);
-    await until(() => claims.length === 1);
-    pool.noteQueued([A]);
-    resolve();
-    await until(() => ends.length === 1);
-    ends[0]?.();
-    await until(() => ends.length === 2);
-    await pool.close();
-  });
-
-  it('a worker pool skips an app that has its full share of slots, but no other app, until a slot is freed', async () => {
-    const ids = ['1', '2', '3', '4', '5', '6', '7'];
-    const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
-    pool.noteQueued([A]);
-    await until(() => ends.length === 7);
-    pool.noteQueued([A]);
-    await setImmediate();
-    assert.equal(claims.length, 1);
-    pool.noteQueued([B]);
-    await until(() => claims.length === 2);
-    assert.deepEqual(
-      claims[1]?.asks.map(({ party }) => party),
-      ['b'],
-    );
-    ends[0]?.();
-    await until(() => claims.length === 3);
-    await pool.close();
-  });
-
-  it('a worker pool claims nothing while claims are not allowed, and claims announced work as soon as they are', async () => {
-    const { pool, claims, may } = start(1, []);
-    may.claim = false;
-    pool.noteQueued([A]);
-    await setImmediate();
-    assert.equal(claims.length, 0);
-    may.claim = true;
-    await until(() => claims.length === 1);
-    await pool.close();
-  });
-
-  it('a worker pool repeats a claim within a second if other workers had locked the work', async () => {
-    const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
-    pool.noteQueued([A]);
-    await until(() => ends.length === 1, 1000);
-    assert.equal(claims.length, 2);
-    await pool.close();
-  });
-
   it('a worker pool that meets a lock on the work of one app claims the work of others at once #locked-rows', async () => {
     const { pool, claims, ends } = start(4, [
       someLeft([work('1', 'b')]),
@@ -189,19 +93,6 @@ describe('worker pool', () => {
     await setImmediate();
     await setImmediate();
     assert.equal(ends.length, 2);
-    await pool.close();
-  });
-
-  it('a worker pool reports a failed claim, because it may have taken effect, and claims again later', async () => {
-    const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
-    pool.noteQueued([A]);
-    await until(() => lost() === 1);
-    await until(() => ends.length === 1);
-    assert.deepEqual(
-      claims.map(({ slots }) => slots),
-      [3, 3],
-      'a failed claim holds no slot',
-    );
     await pool.close();
   });
 });

@@ -91,14 +91,6 @@ describe('prediction answer', () => {
     assert.deepEqual(numbers, [0.93, 0.78, 0.5, 0.25, 0.1, 0.03]);
   });
 
-  it('reading a prediction answer corrects the space between draft and completion', () => {
-    assert.equal(completionOf('Please send ', ' it'), 'it');
-    assert.equal(completionOf('Please send\n', '  it'), 'it');
-    assert.equal(completionOf('Please send ', '\nit'), '\nit');
-    assert.equal(completionOf('Please se', 'nd it'), 'nd it');
-    assert.equal(completionOf('Please send', ' it'), ' it');
-  });
-
   it('reading a prediction answer keeps a next word that only begins with the letters of a draft of one word', () => {
     for (const [draft, continuation] of [
       ['we', ' were thinking about it'],
@@ -123,22 +115,6 @@ describe('prediction answer', () => {
     ] as const)
       assert.equal(completionOf(draft, continuation), completion);
     assert.equal(completionOf('we', 'were thinking'), 're thinking');
-  });
-
-  it('a prediction answer that is blank or only repeats the draft is an abstention', () => {
-    for (const continuation of ['', '  ', '\n', 'Please send'])
-      assert.deepEqual(readAnswer(answer(`4${continuation}`), base), { completion: '', confidence: 0 });
-    for (const content of [answer(''), 'null', '[]'])
-      assert.deepEqual(readAnswer(content, base), { completion: '', confidence: 0 });
-  });
-
-  it("a predicted next prompt consists of the draft and the model's continuation", () => {
-    const next = { mode: 'next_prompt' } as const;
-    assert.equal(completionOf('', 'Send it', next), 'Send it');
-    assert.equal(completionOf(' ', ' Send it', next), 'Send it');
-    assert.equal(completionOf('Please send', ' it', next), 'Please send it');
-    assert.equal(completionOf('send', ' it', { ...next, draftHead: 'Please ' }), 'Please send it');
-    assert.equal(completionOf('Please send', '', next), '');
   });
 
   it('a prediction answer without any usable text is refused', () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { statisticsOf } from '../../../../ingress/replies/present.ts';
 import { type ConfidenceOutcome, reliabilityOf } from '../../../../shared/domain/replies/reliability.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -10,35 +9,7 @@ const outcome: fc.Arbitrary<ConfidenceOutcome> = fc.record({ confidence: share, 
 const decisionsAt = (confidence: number, count: number, right: number): ConfidenceOutcome[] =>
   Array.from({ length: count }, (_, n) => ({ confidence, right: n < right }));
 
-describe('prediction statistics', () => {
-  it('prediction statistics count each status, and compute the precision and the automation rate from the counts', () => {
-    const byStatus = { pending: 1, auto: 3, escalated: 4, accepted: 2, edited: 1, rejected: 2 };
-    assert.deepEqual(statisticsOf(byStatus), {
-      total: 13,
-      by_status: byStatus,
-      precision: 5 / 8,
-      automation_rate: 8 / 13,
-    });
-  });
-
-  it('prediction statistics have a rate of null where there is nothing to divide by', () => {
-    const none = { pending: 0, auto: 0, escalated: 0, accepted: 0, edited: 0, rejected: 0 };
-    const rates = (more: object) => {
-      const { precision, automation_rate } = statisticsOf({ ...none, ...more });
-      return [precision, automation_rate];
-    };
-    assert.deepEqual(rates({}), [null, null]);
-    assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
-  });
-});
-
 describe('calibration report', () => {
-  it('the calibration report without feedback gives the reason no_feedback', () => {
-    const { evidence, ...report } = reliabilityOf([]);
-    assert.deepEqual(report, { bins: [], brier: null, suggested_threshold: null, feedback_count: 0 });
-    assert.equal(evidence.reason, 'no_feedback');
-  });
-
   it('the calibration report needs 52 right decisions for a precision target of 95 %, 25 for 90 % and 11 for 80 %', () => {
     for (const [target, labels] of [
       [0.95, 52],
@@ -49,21 +20,6 @@ describe('calibration report', () => {
       assert.deepEqual([early.suggested_threshold, early.evidence.reason], [null, 'too_little_feedback']);
       assert.equal(reliabilityOf(decisionsAt(0.97, labels, labels), target).suggested_threshold, 0.05);
     }
-  });
-
-  it('the calibration report suggests no threshold while the lower bound of the precision is under 95 %', () => {
-    const { suggested_threshold, evidence } = reliabilityOf(decisionsAt(0.97, 60, 58));
-    assert.deepEqual([suggested_threshold, evidence.reason], [null, 'not_precise_enough']);
-    assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
-  });
-
-  it('the calibration report suggests a lower threshold if too few decisions lie above the higher one', () => {
-    const outcomes = [
-      ...decisionsAt(0.97, 25, 25),
-      ...decisionsAt(0.82, 60, 60),
-      ...decisionsAt(0.6, 30, 10),
-    ];
-    assert.equal(reliabilityOf(outcomes).suggested_threshold, 0.65);
   });
 
   it('the calibration report suggests a threshold that reaches the target even if a higher one misses the target', () => {
