@@ -29,9 +29,7 @@ describe('bounds', () => {
       await sleep(2);
       tokens.push((await beginLogIn(system.em(), account, { client: null, system: null }))?.token ?? '');
     }
-    const { rows } = await system.database.pool.query('select from refresh_tokens where account_id = $1', [
-      user.id,
-    ]);
+    const rows = await system.sql('select from refresh_tokens where account_id = $1', [user.id]);
     assert.equal(rows.length, 100);
     const statusOf = async (refresh = '') =>
       (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
@@ -40,7 +38,7 @@ describe('bounds', () => {
 
   it('an app has at most 10,000 undecided connection attempts, and gets 429 until one expires', async () => {
     const [app, other] = await Promise.all([connectingApp(system), connectingApp(system)]);
-    await system.database.pool.query(
+    await system.sql(
       `insert into connection_attempts
               (id, app_id, user_id, redirect_uri, state, code_challenge, created_at, expires_at)
        select gen_random_uuid(), $1, n, $2, 's', repeat('c', 43), now(), now() + make_interval(secs => 300 + n)
@@ -55,7 +53,7 @@ describe('bounds', () => {
     const elsewhere = { ...startBody().body, redirect_uri: 'https://elsewhere.example/' };
     assert.equal((await app.request('POST', '/v1/connections', elsewhere)).code, 'invalid_redirect_uri');
     assert.equal((await start(other)).status, 200);
-    await system.database.pool.query(
+    await system.sql(
       `update connection_attempts set expires_at = now() where app_id = $1 and user_id = '1'`,
       [app.id],
     );
@@ -66,7 +64,7 @@ describe('bounds', () => {
     const user = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, user, 'u-0');
-    await system.database.pool.query(
+    await system.sql(
       `insert into connections (id, app_id, user_id, account_id, status, grant_revision, created_at, granted_at)
        select gen_random_uuid(), $1, 'u-' || n, $2, 'revoked', 1, now(), now() from generate_series(1, 999) n`,
       [app.id, user.id],
@@ -87,7 +85,7 @@ describe('bounds', () => {
     const record = (event_id: string, { request_id, user_id } = request) =>
       app.request('POST', '/v1/prediction-events', { event_id, request_id, user_id, kind: 'presented' });
     const { id } = await rowOf(system, request);
-    await system.database.pool.query(
+    await system.sql(
       `insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, recorded_at)
        select $1, 'e-' || n, $2, $3, 'u-1', 'presented', now() - interval '34 days' from generate_series(1, 99) n`,
       [app.id, id, request.request_id],

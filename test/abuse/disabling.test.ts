@@ -3,9 +3,8 @@ import { approveAttempt } from '../../shared/db/stores/connections/attempts.ts';
 import { disableAccount } from '../../shared/db/stores/end-account.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { approve, connect, connectingApp, exchange, startConnection } from '../support/connection.ts';
-import { lockRow } from '../support/row-lock.ts';
+import { lockRow, untilLocked } from '../support/row-lock.ts';
 import { useSystem } from '../support/system.ts';
-import { until } from '../support/until.ts';
 
 const WINDOW_S = 600;
 
@@ -14,7 +13,7 @@ describe('disabling an account', () => {
 
   /** Returns the consent that the account still has: connections, and approved attempts. */
   const consentOf = async (accountId: string) => {
-    const { rows } = await system.database.pool.query(
+    const rows = await system.sql(
       `select 'connection' as what from connections where account_id = $1 and status = 'connected'
         union all
        select 'attempt' from connection_attempts where account_id = $1 and status = 'approved'`,
@@ -22,14 +21,6 @@ describe('disabling an account', () => {
     );
     return rows.map(({ what }) => what);
   };
-
-  const untilLockWaits = (count: number) =>
-    until(async () => {
-      const { rows } = await system.database.pool.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length >= count;
-    });
 
   it('while an account is being disabled, a connection attempt can be neither approved nor exchanged', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
@@ -39,7 +30,7 @@ describe('disabling an account', () => {
     // The lock stops the operator's command midway.
     const lock = await lockRow(system, 'connections', 'id = $1', [earlier.connection_id]);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
-    await untilLockWaits(1);
+    await untilLocked(system);
     const exchanging = exchange(app, granted, code);
     const late = await approveAttempt(system.em(), approved.request_id, person.id);
     await lock.release();
@@ -54,10 +45,10 @@ describe('disabling an account', () => {
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);
     const approving = approveAttempt(system.em(), attempt.request_id, person.id);
-    await untilLockWaits(1);
+    await untilLocked(system);
     const disabling = disableAccount(system.em(), person.id, WINDOW_S);
     // Goes on when the disabling waits for the approval, or has wrongly ended without waiting.
-    await Promise.race([disabling, untilLockWaits(2)]);
+    await Promise.race([disabling, untilLocked(system, '', 2)]);
     await lock.release();
     await Promise.all([approving, disabling]);
     assert.deepEqual(await consentOf(person.id), []);
@@ -75,10 +66,10 @@ describe('disabling an account', () => {
       const code = await approve(system, attempt, person);
       const lock = await lockRow(system, 'connections', 'id = $1', [connection_id]);
       const exchanging = exchange(app, attempt, code);
-      await untilLockWaits(1);
+      await untilLocked(system);
       const ending = end(person);
       // Goes on when the ending waits for the exchange, or is wrongly over without waiting.
-      await Promise.race([ending, untilLockWaits(2)]);
+      await Promise.race([ending, untilLocked(system, '', 2)]);
       await lock.release();
       assert.equal((await exchanging).status, 200);
       await ending;

@@ -58,7 +58,7 @@ describe('large memory', () => {
   });
 
   it('30 concurrent slow searches of one account are 503 overloaded, while calls of others succeed #account-lock', async () => {
-    await system.database.pool.query(
+    await system.sql(
       `insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
        select gen_random_uuid(), $1, repeat($3, 4) || n, 'note', 'human', 'test', now(), '{}', '{}', now()
          from generate_series(1, $2::int) n`,

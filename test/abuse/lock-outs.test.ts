@@ -116,7 +116,7 @@ describe('wrong passwords of strangers', () => {
       assert.deepEqual(await tablesWith(system, text), []);
     await guessFromEverywhere(person.email, PER_ACCOUNT);
     assert.equal((await logIn(person.email, HOME)).status, 200);
-    const { rows } = await system.database.pool.query(
+    const rows = await system.sql(
       `update login_networks set expires_at = now() where account_id = $1 returning 1`,
       [person.id],
     );

@@ -50,7 +50,7 @@ describe('account', () => {
     });
 
     it('an account with more keys than the quota allows can list all of them in pages', async () => {
-      await system.database.pool.query(
+      await system.sql(
         `insert into service_keys (id, account_id, hash, prefix, label, created_at)
          select gen_random_uuid(), $1::uuid, sha256(convert_to($1::text || n, 'UTF8')), 'service_', n, now()
            from generate_series(1, 250) n`,
@@ -80,7 +80,7 @@ describe('account', () => {
 
     /** Asserts that the counted usage equals the stored rows, and returns it. */
     const usage = async (owner = user) => {
-      const { rows } = await system.database.pool.query(
+      const rows = await system.sql(
         `select u.sessions::int, u.events::int, u.bytes::int from account_usage u where u.account_id = $1
           union all
          select (select count(*) from recording_sessions s where s.account_id = $1)::int, count(*)::int,

@@ -102,7 +102,7 @@ describe('unread answers', () => {
   it('while an account has two large unread lists, only its further lists with a large `limit` are 503 overloaded', async () => {
     const at = { at: patient };
     const one = await signUp(system);
-    await system.database.pool.query(
+    await system.sql(
       `with rows as (
          insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
          select gen_random_uuid(), $1, repeat('x', 8000), 'note', 'human', 'test', now(), '{}', '{}', now()
@@ -134,7 +134,7 @@ describe('unread answers', () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();
-    await system.database.pool.query(
+    await system.sql(
       `with rows as (
          insert into replies (id, account_id, agent, agent_input, k, threshold, status, created_at)
          select gen_random_uuid(), $1, 'coder', 'Which?', 5, 0.8, 'escalated', now() from generate_series(1, 100)
@@ -148,7 +148,7 @@ describe('unread answers', () => {
       [one.id, id],
     );
     // The result has eight million bytes.
-    await system.database.pool.query(
+    await system.sql(
       `update replies set response = repeat('漢', 4000), reasoning = 'A habit.', candidates = (
          select json_agg(json_build_object('response', repeat('漢', 4000), 'confidence', 0.5, 'reasoning', 'A habit.'))
            from generate_series(1, 5))

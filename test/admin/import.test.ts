@@ -13,7 +13,7 @@ import { runAdmin } from '../support/admin.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { pluck } from '../support/pluck.ts';
 import { countOf, recording } from '../support/recording.ts';
-import { lockRow } from '../support/row-lock.ts';
+import { lockRow, untilLocked } from '../support/row-lock.ts';
 import { useSystem } from '../support/system.ts';
 import { claudeCodeFile, claudeRecord, codexFile, specStoryFile } from '../support/transcripts.ts';
 import { until } from '../support/until.ts';
@@ -72,13 +72,7 @@ describe('transcript import', () => {
     const { files } = await result([path]);
     return files[0] ?? assert.fail('no file was reported');
   };
-  const untilImportWaits = () =>
-    until(async () => {
-      const rows = await system.sql(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
-      );
-      return rows.length > 0;
-    });
+  const untilImportWaits = () => untilLocked(system, 'record_v1');
 
   it('transcripts of three formats are stored once even if imported twice, and a sync adds their events to memory', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];

@@ -210,7 +210,7 @@ describe('users and invitations', () => {
     const { id } = await result(['user', 'create', '--email', email]);
     assert.match((await admin(['user', 'erase', id])).stderr, /for good: repeat it with --yes/);
     assert.deepEqual(await result(['user', 'erase', id, '--yes']), { id, finished: true });
-    const { rows } = await system.database.pool.query('select from accounts where id = $1', [id]);
+    const rows = await system.sql('select from accounts where id = $1', [id]);
     assert.equal(rows.length, 0);
     assert.match((await admin(['user', 'erase', id, '--yes'])).stderr, /there is no user/);
   });

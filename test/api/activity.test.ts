@@ -84,7 +84,7 @@ describe('account activity', () => {
   it('account activity starts each day at midnight in the time zone of `utc_offset_minutes`', async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
-    await system.database.pool.query(
+    await system.sql(
       `update raw_memories set created_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - interval '30 minutes' where id = $1`,
       [id],
     );
@@ -103,18 +103,18 @@ describe('account activity', () => {
     before(async () => {
       // Drops the text indexes, which would take most of the filling time.
       for (const table of ['raw_memories', 'episodes', 'facts'])
-        await system.database.pool.query(`drop index ${table}_search, ${table}_trigrams`);
+        await system.sql(`drop index ${table}_search, ${table}_trigrams`);
     });
 
     const fill = async ({ id }: UserClient, rows: number, ago: string) => {
       for (const [table, columns, values] of FILLED_TABLES) {
-        await system.database.pool.query(
+        await system.sql(
           `insert into ${table} (id, account_id, ${columns})
            select gen_random_uuid(), $1, ${values}
              from generate_series(1, $2) n, lateral (select now() - $3::interval - n * interval '1 ms' as t) t`,
           [id, rows, ago],
         );
-        await system.database.pool.query(`vacuum analyze ${table}`);
+        await system.sql(`vacuum analyze ${table}`);
       }
     };
 

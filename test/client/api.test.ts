@@ -167,7 +167,7 @@ describeEachClient('account client', (create) => {
       await assert.rejects(waiting, { name: 'AbortError' });
       await call.aborted;
       await until(async () => {
-        const { rows } = await system.database.pool.query(`select 1 from work where kind = 'predict_batch'`);
+        const rows = await system.sql(`select 1 from work where kind = 'predict_batch'`);
         return rows.length === 0;
       });
     });

@@ -64,7 +64,7 @@ describe("client's examples", () => {
       child.stdin.write('\r');
       await until(() => printed().includes('You said 19 characters'));
       await until(async () => {
-        const { rows } = await system.database.pool.query('select kind from prediction_events order by kind');
+        const rows = await system.sql('select kind from prediction_events order by kind');
         return rows.map(({ kind }) => kind).join() === 'accepted,presented,submitted';
       });
       child.stdin.write('\x03');

@@ -121,10 +121,9 @@ describe('forecue record', () => {
     await assert.rejects(settings(), { code: 'ENOENT' });
     const { code, stdout } = await record([path], { FORECUE_KEY: await issueKey(ann, ['record']) });
     assert.equal(code, 0, stdout);
-    const { rows } = await system.database.pool.query(
-      'select distinct reported from recording_events where account_id = $1',
-      [ann.id],
-    );
+    const rows = await system.sql('select distinct reported from recording_events where account_id = $1', [
+      ann.id,
+    ]);
     assert.deepEqual(rows, [{ reported: false }]);
   });
 

@@ -54,7 +54,7 @@ describeEachClient('app client', (create) => {
     assert.ok(prediction.status === 'suggested');
     assert.deepEqual([link.requests.length, system.provider.calls.length, replayed], [2, 1, 'true']);
     assert.equal((await app.usage()).body.prediction_units, 1);
-    const { rows } = await system.database.pool.query('select id from history where party = $1', [app.id]);
+    const rows = await system.sql('select id from history where party = $1', [app.id]);
     assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
   });
 

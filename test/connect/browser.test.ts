@@ -140,7 +140,7 @@ describeInBrowser('consent page in Chromium', () => {
     await press(page, 'Allow');
     const code = app.check(await backAtTheApp(page), attempt).get('code');
     await app.exchange(attempt, code);
-    const { rows } = await system.database.pool.query(
+    const rows = await system.sql(
       `select a.email from connections c join accounts a on a.id = c.account_id where c.user_id = 'switches'`,
     );
     assert.deepEqual(rows, [{ email: second }]);

@@ -38,7 +38,7 @@ describe('connected prediction', () => {
 
   it('a connected prediction finds, among 10,000 newer facts, the fact that the draft is about', async () => {
     await add(person, 'facts', { text: 'The quarterly figures go to Ingrid Halvorsen' });
-    await system.database.pool.query(
+    await system.sql(
       `insert into facts (id, account_id, text, tags, created_at, updated_at)
        select ('ffffffff-ffff-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid, $1::uuid,
               'Note ' || g || ' of the garden, the kitchen and the roof', '{}', now(), now()

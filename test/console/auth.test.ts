@@ -71,23 +71,6 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 401);
   });
 
-  it('logging out of the console with `all` ends all log-ins of the person, in the console and in /api', async () => {
-    const { email, cookie, access } = await signUpInConsole();
-    const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
-      email,
-      password: PASSWORD,
-    });
-    assert.equal(
-      (await post('logout', { all: true }, { cookie, authorization: `Bearer ${access}` })).status,
-      200,
-    );
-    assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 401);
-    const refresh = await anonymously(system, 'POST', '/api/auth/token/refresh/', {
-      refresh: there.body.refresh,
-    });
-    assert.equal(refresh.status, 401);
-  });
-
   it('the console takes a refresh token only from its cookie, which /api ignores', async () => {
     const { refresh, access } = await signUp(system);
     assert.equal((await post('token/refresh', { refresh })).status, 401);

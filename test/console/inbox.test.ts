@@ -269,7 +269,7 @@ describeInBrowser('inbox of the console', () => {
       await page.getByText('Dismissed.').waitFor();
       await press(page, 'Sign out');
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-      const { rows } = await at.system.database.pool.query('select status from replies');
+      const rows = await at.system.sql('select status from replies');
       assert.deepEqual(rows, [{ status: 'rejected' }]);
     });
   });

@@ -22,7 +22,7 @@ describe('clocks that are an hour ahead of the database', () => {
   it('deadline and recovery window of a prediction are by the clock of the database, whatever the clocks of ingress and worker say #database-clock', async () => {
     const [app, body] = [await system.app(), predictionBody()];
     const first = await app.predict(body);
-    const { rows } = await system.database.pool.query<{ left: number }>(
+    const rows = await system.sql<{ left: number }>(
       'select ($1 - extract(epoch from now()))::float8 as left',
       [first.body.expires_at],
     );

@@ -19,7 +19,7 @@ describe('lost answer to a commit', () => {
       const ann = await signUp(system);
       await addEpisode(ann, ['We use pnpm as package manager']);
       for (const text of known) await add(ann, 'facts', { text });
-      await system.database.pool.query(`update facts set origin = 'model' where account_id = $1`, [ann.id]);
+      await system.sql(`update facts set origin = 'model' where account_id = $1`, [ann.id]);
       system.provider.reset();
       system.provider.respond(proposeFacts(PNPM));
       await using link = await startLossyDatabaseLink(system.database.url, 'update work set progress');

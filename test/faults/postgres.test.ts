@@ -239,7 +239,7 @@ async function assertBilledOnce(
   };
   await Promise.all(Array.from({ length: CALLERS }, repeat));
   await until(async () => (await app.usage()).body.reserved_units === 0);
-  const { rows } = await system.database.pool.query<{ request_id: string }>(
+  const rows = await system.sql<{ request_id: string }>(
     "select facts::json ->> 'requestId' as request_id from history where party = $1 and state = 'suggested'",
     [app.id],
   );

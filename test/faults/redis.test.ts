@@ -67,7 +67,7 @@ describeWithRedis('Redis', function () {
   async function assertBalanced(calls: readonly LoadCall[]): Promise<void> {
     const answered = calls.length;
     assert.deepEqual(tally(calls.map(({ reply }) => reply)), { '200': answered });
-    const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
+    const rows = await system.sql<{ live: number; suggested: number }>(
       `select (select count(*) from work where party = $1)::int as live,
               (select count(*) from history where party = $1 and state = 'suggested')::int as suggested`,
       [app.id],

@@ -126,7 +126,7 @@ describe('rate limits', () => {
   it("rate limits are stored under keys that do not contain the app's id", async () => {
     await system.queue.listen();
     await usage(app);
-    const { rows } = await system.database.pool.query('select key from rate_limits');
+    const rows = await system.sql('select key from rate_limits');
     assert.ok(rows.every(({ key }) => !key.includes(app.id)));
     assert.equal(await system.queue.holds(app.id), false);
   });

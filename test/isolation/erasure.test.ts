@@ -8,6 +8,7 @@ import { anonymously, isGone, signUp, type UserClient } from '../support/account
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { event, fillRecording, post } from '../support/recording.ts';
+import { untilLocked } from '../support/row-lock.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -23,12 +24,12 @@ describe('account erasure', () => {
 
   const isBeingErased = async ({ id }: UserClient) => {
     const found = 'select from accounts where id = $1 and erasing_at is not null';
-    return (await system.database.pool.query(found, [id])).rows.length === 1;
+    return (await system.sql(found, [id])).length === 1;
   };
 
   const sessionsOf = async ({ id }: UserClient) => {
     const found = 'select from recording_sessions where account_id = $1';
-    return (await system.database.pool.query(found, [id])).rows.length;
+    return (await system.sql(found, [id])).length;
   };
 
   /** Runs `work` while a lock stops the erasure of the person's recordings midway. */
@@ -102,8 +103,7 @@ describe('account erasure', () => {
       const job = jobAdmission(sync, { accountId: person.id, body: {}, facts: {} });
       await admit(late as unknown as Pool, [job], admissionTerms(sync, terms));
       erased = person.request('DELETE', '/api/auth/me/');
-      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%lock_admissions%'`;
-      await until(async () => (await pool.query(waits)).rows.length > 0);
+      await untilLocked(system, 'lock_admissions');
     } finally {
       await late.query('commit');
       late.release();
@@ -138,9 +138,7 @@ describe('account erasure', () => {
       return isGone(system, person);
     }, 30_000);
     assert.equal((await post(heir, [mine])).body.accepted, 1);
-    const { rows } = await system.database.pool.query('select from recording_events where account_id = $1', [
-      person.id,
-    ]);
+    const rows = await system.sql('select from recording_events where account_id = $1', [person.id]);
     assert.equal(rows.length, 0);
   });
 });

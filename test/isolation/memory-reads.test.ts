@@ -22,7 +22,7 @@ describe('slow memory reads', () => {
   before(async () => {
     system.provider.respond(bySchema({ reply: proposeReplies([{ response: 'Blue' }]) }));
     // Makes the database take a second to read a fact with the text 'Takes long'.
-    await system.database.pool.query(`
+    await system.sql(`
       create or replace function fact_holds_v1(f facts) returns boolean language plpgsql as $$
       begin
         if f.text = 'Takes long' then perform pg_sleep(1); end if;

@@ -20,7 +20,7 @@ describe('slow uploads of recorded events', () => {
   let app: AppClient;
   let user: UserClient;
   before(async () => {
-    await system.database.pool.query(`
+    await system.sql(`
       create function take_time() returns trigger language plpgsql as
         $$ begin
              perform pg_advisory_xact_lock_shared(${UPLOAD_LOCK}), pg_sleep(${SLOW_MS / 1000});
@@ -34,7 +34,7 @@ describe('slow uploads of recorded events', () => {
   });
 
   const uploadsRunning = async () => {
-    const { rows } = await system.database.pool.query<{ count: number }>(
+    const rows = await system.sql<{ count: number }>(
       // Unlike pg_stat_activity, this is one snapshot: no upload can end and another begin while it is read.
       `select count(*)::int from pg_locks
         where locktype = 'advisory' and objid = ${UPLOAD_LOCK}

@@ -23,7 +23,7 @@ describe('large erasure', function () {
   before(() => noteDeletes(system));
 
   const count = async (table: string, { id }: UserClient, by = 'party') => {
-    const { rows } = await system.database.pool.query<{ count: number }>(
+    const rows = await system.sql<{ count: number }>(
       `select count(*)::int as count from ${table} where ${by} = $1`,
       [id],
     );

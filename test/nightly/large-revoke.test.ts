@@ -8,7 +8,7 @@ import { signUp } from '../support/account.ts';
 import { AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { largestDelete, noteDeletes } from '../support/deletes.ts';
-import { lockRow } from '../support/row-lock.ts';
+import { lockRow, untilLocked } from '../support/row-lock.ts';
 import { type System, useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -28,10 +28,7 @@ describe('revoke during a repair', () => {
     await repair.query('begin');
     await repair.query('update work set attempt = attempt + 1 where connection_id = $1', [connection_id]);
     const revoked = revoke(app, connection_id);
-    await until(async () => {
-      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%complete_v1%'`;
-      return (await pool.query(waits)).rows.length > 0;
-    });
+    await untilLocked(system, 'complete_v1');
     await repair.query('commit');
     repair.release();
     assert.equal((await revoked).status, 200);

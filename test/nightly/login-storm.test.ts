@@ -50,7 +50,7 @@ describe('storm of log-ins', function () {
   /** Creates accounts that share one password hash, since the storm never uses the right password. */
   async function makeAccounts(): Promise<string[]> {
     const ids = Array.from({ length: LOG_INS }, newId);
-    await system.database.pool.query(
+    await system.sql(
       `insert into accounts (id, email, email_key, name, password_hash, active, created_at, updated_at)
        select id, id || '@example.com', id || '@example.com', '', $2, true, now(), now() from unnest($1::uuid[]) id`,
       [ids, await hashPassword('a horse with 9 staples')],

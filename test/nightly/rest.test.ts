@@ -19,7 +19,7 @@ describe('a minute without work', function () {
   });
 
   const countOf = async (condition: string) => {
-    const { rows } = await system.database.pool.query<{ n: number }>(
+    const rows = await system.sql<{ n: number }>(
       `select count(*)::int as n from processes where is_alive(alive_until) and ${condition}`,
     );
     return rows[0]?.n;
@@ -28,7 +28,7 @@ describe('a minute without work', function () {
   const untilAllRest = () => until(async () => (await resting()) === 3, RESTS_WITHIN_MS);
 
   const transactions = async () => {
-    const { rows } = await system.database.pool.query<{ n: number }>(
+    const rows = await system.sql<{ n: number }>(
       'select (xact_commit + xact_rollback)::float8 as n from pg_stat_database where datname = current_database()',
     );
     return rows[0]?.n ?? Number.NaN;
@@ -49,7 +49,7 @@ describe('a minute without work', function () {
     const waiting = app.predict(predictionBody());
     await system.provider.called(1);
     await until(async () => (await resting()) === 0, 5000);
-    const { rows } = await system.database.pool.query<{ pid: number }>(
+    const rows = await system.sql<{ pid: number }>(
       `select (settings ->> 'pid')::int as pid from processes p join work w on w.worker = p.id`,
     );
     process.kill(rows[0]?.pid ?? 0, 'SIGKILL');

@@ -73,7 +73,7 @@ describe('the rotation of the signing secret, app keys, the database role and th
       return { DATABASE_URL: url, DATABASE_DIRECT_URL: url };
     };
     const sessionsOf = async ({ system }: Installation, role: 0 | 1) => {
-      const { rows } = await system.database.pool.query<{ n: number }>(
+      const rows = await system.sql<{ n: number }>(
         'select count(*)::int as n from pg_stat_activity where usename = $1',
         [roles[role].name],
       );

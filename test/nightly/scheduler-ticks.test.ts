@@ -49,7 +49,7 @@ describe('ticks of recurring work', function () {
       fired.map(({ tick, count }) => [tick, count]),
       ticks.map((tick) => [tick, 1]),
     );
-    const { rows } = await system.database.pool.query<{ key: string; count: number }>(
+    const rows = await system.sql<{ key: string; count: number }>(
       `select key, count(*)::int as count
          from (select key from history where party = $1 union all select key from work where party = $1) j group by key`,
       [person.id],

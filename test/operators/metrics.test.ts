@@ -148,7 +148,7 @@ describe('metrics of a running system', () => {
     assert.ok((await aheadOf(port)) > 55);
     assert.ok((await aheadOf(ports.web)) < 5);
     await until(async () => {
-      const { rows } = await system.database.pool.query<{ ahead: number }>(
+      const rows = await system.sql<{ ahead: number }>(
         `select max((settings ->> 'clock_ahead_s')::int) as ahead from processes`,
       );
       return (rows[0]?.ahead ?? 0) > 55;

@@ -74,7 +74,7 @@ describe('batch', () => {
     await system.startWorker();
     const stopped = old?.stop();
     await until(async () => {
-      const { rows } = await system.database.pool.query<{ workers: number }>(
+      const rows = await system.sql<{ workers: number }>(
         `select count(distinct worker)::int as workers from work where state = 'running'`,
       );
       return rows[0]?.workers === 2;

@@ -36,7 +36,7 @@ describe('delivery', () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
-        const { rows } = await system.database.pool.query<{ id: string }>(
+        const rows = await system.sql<{ id: string }>(
           `insert into processes (id, kind, alive_until) values ($1, 'web', now() + make_interval(secs => $2)) returning id`,
           [newId(), Math.random() * 3],
         );

@@ -34,10 +34,9 @@ describe('prediction events', () => {
       assert.deepEqual(await send(event), RECORDED);
       assert.deepEqual(await send(event), RECORDED);
     }
-    const { rows } = await system.database.pool.query(
-      'select kind from prediction_events where request_id = $1',
-      [body.request_id],
-    );
+    const rows = await system.sql('select kind from prediction_events where request_id = $1', [
+      body.request_id,
+    ]);
     assert.equal(rows.length, 5);
   });
 
@@ -119,9 +118,7 @@ describe('prediction events', () => {
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);
     const event = makeEvent(body);
     assert.deepEqual(await send(event), RECORDED);
-    await system.database.pool.query(`delete from history where facts::json ->> 'requestId' = $1`, [
-      body.request_id,
-    ]);
+    await system.sql(`delete from history where facts::json ->> 'requestId' = $1`, [body.request_id]);
     assert.deepEqual(await send(event), RECORDED);
     assert.deepEqual(await send(makeEvent(body)), [404, 'not_found']);
   });

@@ -48,7 +48,7 @@ describe('overload', () => {
   });
 
   it('a request that was refused as overloaded leaves no row, and counts as new when it is repeated', async () => {
-    const { rows } = await system.database.pool.query<{ id: string }>(
+    const rows = await system.sql<{ id: string }>(
       `select facts::json ->> 'requestId' as id from (select facts from work union all select facts from history) r`,
     );
     const stored = new Set(rows.map(({ id }) => id));

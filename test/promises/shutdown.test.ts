@@ -37,9 +37,7 @@ describe('shutdown', () => {
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
   const countAlive = async () => {
-    const { rows } = await system.database.pool.query<{ id: string }>(
-      'select id from processes where alive_until > now()',
-    );
+    const rows = await system.sql<{ id: string }>('select id from processes where alive_until > now()');
     return rows.length;
   };
 

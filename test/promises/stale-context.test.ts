@@ -97,7 +97,7 @@ describe('stale context', () => {
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
     // The same happens at the end of the recovery window.
-    await system.database.pool.query('delete from answers');
+    await system.sql('delete from answers');
     assert.deepEqual(await ask(app, 5, { text: 'Please' }), REVISION_CONFLICT);
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), SUCCESS);
   });

@@ -77,7 +77,7 @@ describe('units', () => {
       );
       const settled = replies.filter((reply) => reply.status === 200).length;
       await expectUnits(app, settled);
-      const { rows } = await system.database.pool.query<{ cents: number }>(
+      const rows = await system.sql<{ cents: number }>(
         'select (paid_settled_microcents / 1e6)::float8 as cents from usage where app_id = $1',
         [app.id],
       );
@@ -336,7 +336,7 @@ describe('units', () => {
   /** Books units of the app in a month, without making requests. */
   async function bookUnits(app: AppClient, plan: 'sandbox' | 'paid', units: number, month = THIS_MONTH) {
     const paid = plan === 'paid' ? units : 0;
-    await system.database.pool.query(
+    await system.sql(
       `insert into usage as u (app_id, month, settled, paid_settled, paid_settled_microcents)
        values ($1, ${month}, $2, $3, $4)
        on conflict (app_id, month, page) do update
@@ -348,12 +348,12 @@ describe('units', () => {
 
   /** Moves everything the app has done to last month, as if a month had just ended. */
   async function moveToLastMonth(app: AppClient): Promise<void> {
-    await system.database.pool.query(`update usage set month = ${LAST_MONTH} where app_id = $1`, [app.id]);
-    await system.database.pool.query(`update work set month = ${LAST_MONTH} where party = $1`, [app.id]);
+    await system.sql(`update usage set month = ${LAST_MONTH} where app_id = $1`, [app.id]);
+    await system.sql(`update work set month = ${LAST_MONTH} where party = $1`, [app.id]);
   }
 
   async function month(sql: string): Promise<string> {
-    const { rows } = await system.database.pool.query<{ month: string }>(`select ${sql} as month`);
+    const rows = await system.sql<{ month: string }>(`select ${sql} as month`);
     return rows[0]?.month ?? '';
   }
 

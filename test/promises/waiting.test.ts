@@ -13,7 +13,7 @@ describe('waiting', () => {
 
     /** Returns the milliseconds since the row ended, by the database's clock. */
     const msSinceEnd = async (requestId: string): Promise<number> => {
-      const { rows } = await system.database.pool.query<{ ms: number }>(
+      const rows = await system.sql<{ ms: number }>(
         `select (extract(epoch from clock_timestamp() - ended_at) * 1000)::float8 as ms
            from history where facts::json ->> 'requestId' = $1`,
         [requestId],
@@ -106,7 +106,7 @@ describe('waiting', () => {
       const waiting = app.predict(predictionBody());
       await until(() => system.provider.running === 1);
       // The same happens after a failover to a replica that lacks the latest commits.
-      await system.database.pool.query('delete from work where party = $1', [app.id]);
+      await system.sql('delete from work where party = $1', [app.id]);
       const { code, tookMs } = await waiting;
       assert.equal(code, 'service_unavailable');
       assert.ok(tookMs < 7000, `told after ${tookMs} ms`);

@@ -31,7 +31,6 @@ const principal: AppPrincipal = {
   disabled: [],
 };
 
-export const RENDERED = '{"month": "2026-07",  "units":1.0}';
 export const PERSON = 'a secret text of a person';
 
 const checkErrorBody = compile(errorBody(Object.keys(catalogue) as ErrorCode[]));
@@ -40,26 +39,15 @@ interface Edge {
   server: ListeningServer;
   /** Look-ups of an app's key in this test. */
   lookUps: number;
-  shuttingDown: boolean;
   /** Log lines of this test. */
   logLines: string[];
-  /** Resolves when `/v1/wait` has been called. */
-  waiting: Promise<void>;
-  /** Makes the latest call of `/v1/wait` answer. */
-  release(): void;
-  /** Resolves when the caller of the latest call of `/v1/wait` has disconnected. */
-  callerGone: Promise<void>;
 }
 
 /** The server under test: the HTTP layer of the ingress, with endpoints that need no database. */
 export const edge: Edge = {
   server: undefined as never,
   lookUps: 0,
-  shuttingDown: false,
   logLines: [],
-  waiting: Promise.resolve(),
-  release: () => {},
-  callerGone: Promise.resolve(),
 };
 async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
   edge.lookUps += 1;
@@ -92,7 +80,6 @@ const FAILURES: Record<string, () => unknown> = {
   nothing: () => undefined,
 };
 
-let nextWait = Promise.withResolvers<void>();
 /** Resolves when the stream of `/v1/endless` has been closed. */
 export const streamClosed = Promise.withResolvers<void>();
 
@@ -161,10 +148,7 @@ const routes = [
         limit: Type.Optional(Type.Integer({ minimum: 0 })),
         q: Type.Optional(text(9)),
       }),
-    }).handle(async ({ headers }) => ({
-      body: RENDERED,
-      headers: { 'Idempotency-Replayed': 'true', 'X-Seen': String(headers['prefer']) },
-    })),
+    }).handle(async () => ({ body: {} })),
   ),
   v1(
     'GET',
@@ -186,21 +170,6 @@ const routes = [
       'none',
       endpoint('none', unspecified).handle(async () => ({ body: Readable.from(lines()) })),
     ),
-  ),
-  v1(
-    'GET',
-    '/v1/wait',
-    'none',
-    endpoint('none', unspecified).handle(async ({ signal }) => {
-      const released = Promise.withResolvers<void>();
-      const left = Promise.withResolvers<void>();
-      edge.release = released.resolve;
-      edge.callerGone = left.promise;
-      signal.addEventListener('abort', () => left.resolve());
-      nextWait.resolve();
-      await Promise.race([released.promise, left.promise]);
-      return { body: {} };
-    }),
   ),
 ];
 
@@ -250,7 +219,7 @@ async function start(): Promise<ListeningServer> {
     corsOrigins: [],
     sendTimeoutMs: 30_000,
     log,
-    isShuttingDown: () => edge.shuttingDown,
+    isShuttingDown: () => false,
     noteChange() {},
   });
   const listening = await listen({ host: '127.0.0.1', port: 0 });
@@ -343,7 +312,5 @@ export function useEdgeServer(): void {
   beforeEach(() => {
     edge.lookUps = 0;
     edge.logLines = [];
-    nextWait = Promise.withResolvers();
-    edge.waiting = nextWait.promise;
   });
 }

@@ -1,9 +1,3 @@
-/**
- * The same conversation in each format, with a call of a tool, and with what is nobody's words: `NOISE`. The tool's
- * session has the id `id`.
- */
-import { claudeRecord } from './transcripts.ts';
-
 export const SECRET = 'sk-proj-AbCdEf0123456789abcdef';
 
 const SAID = {
@@ -18,130 +12,6 @@ const iso = (minute: number) => `2026-05-01T10:${String(minute).padStart(2, '0')
 const ms = (minute: number) => Date.parse(iso(minute));
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const lines = (records: object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
-
-/** Turns of the conversation, a minute apart. */
-const TURNS = Object.entries(SAID).map(([name, text], place) => ({
-  text,
-  minute: place + 1,
-  isPersons: name === 'task' || name === 'reply',
-  callsTool: name === 'note',
-}));
-
-const thoughtAndSaid = (text: string) => [
-  { type: 'thinking', thinking: 'NOISE' },
-  { type: 'text', text },
-];
-
-function claudeCodeFile(id: string): string {
-  const records = TURNS.flatMap(({ text, minute, isPersons, callsTool }) => {
-    const record = (type: string, content: unknown, stop?: string) => ({
-      type,
-      message: { content, stop_reason: stop },
-      timestamp: iso(minute),
-    });
-    if (isPersons) return [record('user', `<system-reminder>NOISE</system-reminder>${text}`)];
-    const words = thoughtAndSaid(text);
-    if (!callsTool) return [record('assistant', words, 'end_turn')];
-    const call = { type: 'tool_use', id: 't', name: 'Bash', input: { command: 'NOISE' } };
-    return [
-      record('assistant', [...words, call], 'tool_use'),
-      record('user', [{ type: 'tool_result', tool_use_id: 't', content: 'NOISE' }]),
-    ];
-  });
-  return lines(records.map((record, place) => claudeRecord(id, place + 1, record)));
-}
-
-function codexFile(id: string): string {
-  const records = TURNS.flatMap(({ text, minute, isPersons, callsTool }) => {
-    const record = (type: string, payload: object) => ({ timestamp: iso(minute), type, payload });
-    const item = { type: isPersons ? 'UserMessage' : 'AgentMessage', content: [{ type: 'text', text }] };
-    const said = record('event_msg', { type: 'item_completed', item });
-    if (isPersons) return [said];
-    if (!callsTool) return [said, record('event_msg', { type: 'task_complete', last_agent_message: text })];
-    const call = { type: 'function_call', name: 'exec_command', call_id: 'c', arguments: '{}' };
-    const output = { type: 'function_call_output', call_id: 'c', output: 'NOISE' };
-    return [said, record('response_item', call), record('response_item', output)];
-  });
-  const meta = { id, cwd: '/home/ada/engine', source: 'cli' };
-  return lines([{ timestamp: iso(0), type: 'session_meta', payload: meta }, ...records]);
-}
-
-function geminiFile(id: string): string {
-  const messages = TURNS.map(({ text, minute, isPersons, callsTool }) => ({
-    id: `g${minute}`,
-    timestamp: iso(minute),
-    type: isPersons ? 'user' : 'gemini',
-    content: isPersons ? [{ text }, { text: '\n--- Content from referenced files ---\nNOISE' }] : text,
-    toolCalls: callsTool ? [{ id: 't', name: 'ls', result: 'NOISE' }] : [],
-  }));
-  return lines([{ sessionId: id, projectHash: 'h', kind: 'main' }, ...messages]);
-}
-
-function qwenFile(id: string): string {
-  const records = TURNS.flatMap(({ text, minute, isPersons, callsTool }) => {
-    const record = (type: string, parts: object[]) => ({ type, message: { parts }, timestamp: iso(minute) });
-    if (isPersons) return [record('user', [{ text }])];
-    const words = [{ text: 'NOISE', thought: true }, { text }];
-    if (!callsTool) return [record('assistant', words)];
-    return [
-      record('assistant', [...words, { functionCall: { name: 'ls' } }]),
-      record('tool_result', [{ functionResponse: { output: 'NOISE' } }]),
-    ];
-  });
-  return lines(records.map((record, place) => claudeRecord(id, place + 1, record)));
-}
-
-function clineTaskFile(): string {
-  return json(
-    TURNS.flatMap(({ text, minute, isPersons, callsTool }) => {
-      const message = (type: 'ask' | 'say', kind: string, words: string, after = 0) => ({
-        ts: ms(minute) + after,
-        type,
-        [type]: kind,
-        text: words,
-      });
-      if (isPersons) return [message('say', minute === 1 ? 'task' : 'user_feedback', text)];
-      return callsTool
-        ? [message('say', 'text', text), message('ask', 'tool', '{"tool":"NOISE"}', 1)]
-        : [message('say', 'completion_result', text), message('ask', 'completion_result', '', 1)];
-    }),
-  );
-}
-
-function clineSessionFile(id: string): string {
-  const messages = TURNS.flatMap(({ text, minute, isPersons, callsTool }) => {
-    const message = (role: string, content: unknown, more = '') => ({
-      id: `m${minute}${more}`,
-      ts: ms(minute),
-      role,
-      content,
-    });
-    if (isPersons) return [message('user', `<user_input mode="act">${text}</user_input>`)];
-    const words = thoughtAndSaid(text);
-    if (!callsTool) return [message('assistant', words)];
-    return [
-      message('assistant', [...words, { type: 'tool_use', name: 'ls' }]),
-      message('user', [{ type: 'tool_result', content: 'NOISE' }], 'r'),
-    ];
-  });
-  return json({ sessionId: id, agent: 'lead', messages });
-}
-
-function specStoryFile(id: string): string {
-  const tool =
-    '<tool-use data-tool-type="shell"><details>\n<summary>Tool use: **Bash**</summary>\n\nNOISE\n</details></tool-use>\n\n';
-  const turns = TURNS.map(({ text, minute, isPersons, callsTool }) => {
-    const who = isPersons ? 'User (' : 'Agent (some-model ';
-    return `_**${who}2026-05-01 10:0${minute}:00Z)**_\n\n${text}\n\n${callsTool ? tool : ''}---\n`;
-  });
-  return `<!-- Generated by SpecStory, Markdown v2.1.0 -->
-
-# 2026-05-01 10:00:00Z
-
-<!-- Claude Code Session ${id} (2026-05-01 10:00:00Z) -->
-
-${turns.join('\n')}`;
-}
 
 export function aiderFile(): string {
   const { task, note, question, reply, end } = SAID;
@@ -445,13 +315,6 @@ const aiderStart = new Date('2026-05-01T10:00:00').toISOString();
 
 /** A transcript of each format, the session's id, the agent, the detail, five times, and how many records are skipped. */
 export const SAMPLES: Record<string, [string, string, string, string | undefined, string[], number]> = {
-  'claude-code': [claudeCodeFile('id'), 'claude-code:id', 'claude-code', folder, times, 1],
-  codex: [codexFile('id'), 'codex:id', 'codex', folder, times, 1],
-  'gemini-cli': [geminiFile('id'), 'gemini-cli:id', 'gemini-cli', undefined, times, 0],
-  'qwen-code': [qwenFile('id'), 'qwen-code:id', 'qwen-code', folder, times, 1],
-  cline: [clineTaskFile(), `cline:${ms(1)}:`, 'cline', undefined, times, 0],
-  'cline session': [clineSessionFile('id'), 'cline:id', 'cline', undefined, times, 1],
-  specstory: [specStoryFile('id'), 'specstory:id', 'claude-code', 'Claude Code', times, 0],
   aider: [aiderFile(), 'aider:2026-05-01T10:00:00:', 'aider', undefined, Array(5).fill(aiderStart), 1],
   cursor: [cursorFile(), 'cursor:', 'cursor', title, Array(5).fill(iso(0)), 0],
   opencode: [opencodeFile('id'), 'opencode:id', 'opencode', folder, times, 0],

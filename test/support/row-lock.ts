@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { System } from './system.ts';
+import { until } from './until.ts';
 
 /** A lock held from outside the product, as by an operator's psql or a frozen process. */
 export interface RowLock {
@@ -28,6 +29,13 @@ export function lockTable(system: Pick<System, 'database'>, table: string): Prom
 /** Prevents admissions of a party, like an admission that froze, until the lock is released. */
 export function lockAdmissions(system: Pick<System, 'database'>, party: string): Promise<RowLock> {
   return hold(system, (client) => client.query('select lock_admissions_v1($1)', [party]));
+}
+
+/** Resolves once `count` statements that contain these words wait for a lock. */
+export function untilLocked({ database }: Pick<System, 'database'>, words = '', count = 1): Promise<unknown> {
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and strpos(query, $1) > 0`;
+  return until(async () => (await database.pool.query(waiting, [words])).rows.length >= count);
 }
 
 async function hold(

@@ -7,7 +7,7 @@ import { hang, ok, status } from '../../support/fake-provider.ts';
 import { pluck } from '../../support/pluck.ts';
 import { event, post } from '../../support/recording.ts';
 import { predictSuccessfully, proposeReplies } from '../../support/replies.ts';
-import { lockRow } from '../../support/row-lock.ts';
+import { lockRow, untilLocked } from '../../support/row-lock.ts';
 import { rowOf } from '../../support/rows.ts';
 import { useSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
@@ -88,8 +88,7 @@ describe('erasing an account', () => {
         'A private answer',
       ]);
       const erased = beginErasing(person);
-      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-      await until(async () => (await pool.query(waits)).rows.length > 0);
+      await untilLocked(system);
       await client.query('commit');
       await erased;
     } finally {
@@ -167,8 +166,7 @@ describe('erasing an account', () => {
     const usage = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
     const erased = beginErasing(person);
     const { pool } = system.database;
-    const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%complete_v1%'`;
-    await until(async () => (await pool.query(waits)).rows.length === 1);
+    await untilLocked(system, 'complete_v1');
     await pool.query(
       `update work set state = 'queued', attempt = attempt + 1, worker = null, started_at = null where connection_id = $1`,
       [connection_id],

@@ -15,7 +15,7 @@ import {
   predictBatch,
   promptIn,
 } from '../../support/replies.ts';
-import { lockAdmissions } from '../../support/row-lock.ts';
+import { lockAdmissions, untilLocked } from '../../support/row-lock.ts';
 import { useSystem } from '../../support/system.ts';
 import { whileFrozen } from '../../support/time-travel.ts';
 import { until } from '../../support/until.ts';
@@ -323,12 +323,7 @@ describe('reply batches', () => {
       lock: await lockAdmissions(system, ann.id),
     }));
     try {
-      await until(async () => {
-        const { rowCount } = await pool.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%admit_v1%'`,
-        );
-        return rowCount === 1;
-      });
+      await untilLocked(system, 'admit_v1');
       assert.equal((await ann.request('DELETE', job)).status, 200);
     } finally {
       await lock.release();

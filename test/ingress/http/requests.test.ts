@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
@@ -12,7 +10,6 @@ import {
   json,
   key,
   post,
-  RENDERED,
   raw,
   rawCall,
   requestOfSize,
@@ -22,23 +19,6 @@ import {
 
 describe('200', () => {
   useEdgeServer();
-
-  it("a handler gets the request's body with defaults filled in, and the app of the request's key", async () => {
-    const { status, text: answer, headers } = await post('/v1/predictions', JSON.stringify(valid));
-    const { request, app } = JSON.parse(answer);
-    assert.deepEqual([status, app, request.language, request.draft.text], [200, 'app-1', 'auto', 'héllo']);
-    assert.match(headers.get('content-type') ?? '', /^application\/json/);
-    assert.equal(headers.get('cache-control'), 'no-store');
-    assert.equal(headers.get('x-content-type-options'), 'nosniff');
-    assert.equal(headers.get('x-error-source'), null);
-  });
-
-  it("an answer that a handler has rendered is sent byte for byte, with the handler's headers", async () => {
-    const { text: answer, headers } = await call('/v1/usage', { headers: { ...bearer, prefer: 'wait' } });
-    assert.equal(answer, RENDERED);
-    assert.equal(headers.get('idempotency-replayed'), 'true');
-    assert.equal(headers.get('x-seen'), 'wait');
-  });
 
   it('a body is accepted with the Content-Encoding `gzip`, `GZIP` or `identity`', async () => {
     const packed = gzipSync(JSON.stringify(valid));
@@ -77,21 +57,6 @@ describe('200', () => {
       (await post('/v1/predictions', packed, { ...json, 'content-encoding': 'gzip' })).status,
       200,
     );
-  });
-
-  it('an id in the path is percent-decoded once, and dot segments are not resolved', async () => {
-    const ids = {
-      'a%3Ab': 'a:b',
-      'a:b': 'a:b',
-      '..': '..',
-      '%2e%2E': '..',
-      '.': '.',
-      [`${'x'.repeat(80)}`]: 'x'.repeat(80),
-    };
-    for (const [sent, id] of Object.entries(ids)) {
-      const { status, body } = await rawCall('POST', `/v1/predictions/${sent}/cancel`, '{"user_id":"u"}');
-      assert.deepEqual([status, body], [200, JSON.stringify({ request_id: id })], sent);
-    }
   });
 
   it('unknown query parameters are ignored', async () => {
@@ -148,26 +113,5 @@ describe('every request', () => {
       ],
     );
     assert.ok(!edge.logLines.join('').includes('secret'));
-  });
-});
-
-describe('disconnecting callers', () => {
-  useEdgeServer();
-
-  it("a caller that disconnects aborts the handler's signal", async () => {
-    const request = httpRequest(`${edge.server.url}/v1/wait`).on('error', () => {});
-    request.end();
-    await edge.waiting;
-    request.destroy();
-    await edge.callerGone;
-  });
-
-  it("answering a caller does not abort the handler's signal", async () => {
-    const reply = call('/v1/wait');
-    await edge.waiting;
-    const left = edge.callerGone.then(() => 'gone');
-    edge.release();
-    assert.equal((await reply).status, 200);
-    assert.equal(await Promise.race([left, sleep(100).then(() => 'served')]), 'served');
   });
 });

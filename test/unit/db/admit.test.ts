@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { type Admission, admit, detach, type Shedding } from '../../../shared/db/stores/work/admit.ts';
 import { requestKey } from '../../../shared/domain/work.ts';
 import { newId, newIds } from '../../../shared/ids.ts';
-import { lockRow } from '../../support/row-lock.ts';
+import { lockRow, untilLocked } from '../../support/row-lock.ts';
 import { useSystem } from '../../support/system.ts';
-import { until } from '../../support/until.ts';
 
 const TERMS = {
   process: newId(),
@@ -46,12 +45,7 @@ describe('admission of a batch', () => {
     const lock = await lockRow(system, 'work', 'id = $1', [older]);
     const admitting = admitAs('predict', 1, [draft(1, 2), draft(0, 2)]);
     admitting.catch(() => {});
-    await until(async () => {
-      const { rowCount } = await system.database.pool.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%admit_v1%'`,
-      );
-      return rowCount === 1;
-    });
+    await untilLocked(system, 'admit_v1');
     const free = await system.database.pool.query('select from work where id = $1 for update skip locked', [
       younger,
     ]);

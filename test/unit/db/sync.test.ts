@@ -8,9 +8,9 @@ import {
 } from '../../../shared/db/stores/memory/sync.ts';
 import { newId } from '../../../shared/ids.ts';
 import { signUp } from '../../support/account.ts';
+import { untilLocked } from '../../support/row-lock.ts';
 import { countRowsRead } from '../../support/rows-read.ts';
 import { useSystem } from '../../support/system.ts';
-import { until } from '../../support/until.ts';
 
 const EVENTS_PER_SESSION = 20;
 
@@ -114,8 +114,7 @@ describe('pages of a sync', () => {
       ]);
       const size = page.page.events.length;
       const stored = storeSyncPage(pool, claim, page, { from: 0, scanned: size });
-      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await until(async () => (await pool.query(waiting)).rows.length === 1);
+      await untilLocked(system);
       await deletion.query('insert into memory_tombstones values ($1, event_hash($1, $2))', [account, event]);
       await deletion.query('commit');
       assert.equal(await stored, size - 1);

@@ -209,19 +209,6 @@ describe('transcript reader', () => {
     );
   });
 
-  it('the transcript reader links each reply to the prompt before it', () => {
-    for (const file of [claudeCodeFile('s1'), codexFile('c1'), specStoryFile('p1'), geminiFile('g1')]) {
-      const { events } = read(file);
-      const replies = events.filter(({ type }) => type === 'user.reply');
-      assert.ok(replies.length > 0);
-      for (const reply of replies) {
-        const before = events.slice(0, events.indexOf(reply));
-        const prompt = before.findLast(({ type }) => type === 'agent.prompt');
-        assert.equal(reply['in_reply_to'], prompt?.id);
-      }
-    }
-  });
-
   it('the transcript reader gives messages copied into a forked Codex session their original ids', () => {
     const original = read(codexFile('c1')).events.slice(1);
     const fork = read(codexFile('c2', { from: 'c1', more: ['try the other way'] })).events.slice(1);
