@@ -7,7 +7,10 @@ const ALONE = files(`
   isolation/account-turns isolation/collapse isolation/late isolation/locked-app isolation/no-worker
   isolation/open-snapshot isolation/slots
   promises/hand-back promises/overload`);
-/** Compare times of one run with each other, which other load on the machine changes. CI runs them a second time. */
+/**
+ * Compare times of one run with each other, which other load on the machine changes: predictions beside slow reads of
+ * memory, the last typed letter with the first, and predictions beside slow uploads. CI runs them a second time.
+ */
 const SENSITIVE = files('isolation/memory-reads isolation/typing isolation/uploads');
 /** Need a browser, a build or another program, or are not what a change breaks first. The slowest begin first. */
 const WIDE = files(`

@@ -101,9 +101,7 @@ describe('PostgreSQL faults', () => {
     replies.forEach(assertUnavailable);
     const { status } = await fetchPublished(`${app.url}/healthz`);
     assert.equal(status, 200);
-    await sleep(2000);
-    const unready = await fetchPublished(`${app.url}/readyz`);
-    assert.equal(unready.status, 503);
+    await until(async () => (await fetchPublished(`${app.url}/readyz`)).status === 503);
 
     const over = performance.now();
     await freeSlots();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { delay, hang, ok } from '../support/fake-provider.ts';
+import { hang, ok } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, useSystem } from '../support/system.ts';
@@ -22,12 +21,11 @@ describe('dead worker', () => {
   it('when a worker dies, another takes over its prediction, and the waiting caller gets 200 for one unit #dead-worker #worker-dies', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
-    system.provider.next(delay(3000));
+    system.provider.next(hang());
     const body = predictionBody();
     const waiting = app.predict(body);
-    const { startedAt } = await system.provider.called(1);
-    system.launch('worker');
-    await sleep(Math.max(0, startedAt + 1500 - performance.now()));
+    await system.provider.called(1);
+    await system.startWorker();
     await victim.kill();
     const reply = await waiting;
     assert.equal(reply.status, 200, reply.text);

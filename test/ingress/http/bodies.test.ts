@@ -19,6 +19,7 @@ import {
   useEdgeServer,
   valid,
 } from '../../support/edge-server.ts';
+import { until } from '../../support/until.ts';
 
 describe('400', () => {
   useEdgeServer();
@@ -153,10 +154,12 @@ describe('400', () => {
     for (const encoding of ['identity', 'gzip']) {
       const socket = connect(edge.server.port, '127.0.0.1');
       const more = ['Content-Type: application/json', 'Content-Length: 100', `Content-Encoding: ${encoding}`];
-      socket.write(`${head('POST', '/v1/predictions', more)}{"a"`);
-      await sleep(50);
-      socket.destroy();
-      await sleep(50);
+      socket.write(head('POST', '/v1/predictions', [...more, 'Expect: 100-continue']));
+      // The server waits for the body.
+      await once(socket, 'data');
+      const lines = edge.logLines.length;
+      socket.end('{"a"').destroySoon();
+      await until(() => edge.logLines.length > lines);
     }
     assert.equal((await call('/v1/usage')).status, 200);
     assert.ok(!edge.logLines.some((line) => line.includes('defect')), edge.logLines.join(''));
