@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { deedIn } from '../../../../shared/domain/replies/question.ts';
 import { type PersonDecision, Precedents } from '../../../../shared/domain/replies/support.ts';
-import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
 const RUN_TESTS = 'Shall I run the tests for the parser?';
@@ -59,18 +58,6 @@ describe('support of a reply', () => {
     }
   });
 
-  it('a reply is supported by two accepting decisions, but neither by rejections nor by one decision and its raw row', () => {
-    const approved = times(2, decisionOn('yes', RUN_TESTS));
-    assert.ok(new Precedents([], approved).supportFor(RUN_TESTS)('yes').supported);
-    assert.ok(
-      !new Precedents(repliesTo('yes', RUN_TESTS), approved.slice(1)).supportFor(RUN_TESTS)('yes').supported,
-    );
-    assert.ok(
-      !new Precedents([], times(9, decisionOn('yes', RUN_TESTS, true))).supportFor(RUN_TESTS)('yes')
-        .supported,
-    );
-  });
-
   it('a yes to one deed supports no other, however alike the questions are, in four languages', () => {
     const pairs = [
       ['Is it ok to skip the slow tests?', 'Is it ok to fix the slow tests?'],
@@ -122,18 +109,6 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(repliesTo('ใช่', thai, thai), []).supportFor(thai)('ใช่').supported);
   });
 
-  it('a reply on an irreversible action is supported by five equal replies to nearly equal prompts, if none differs', () => {
-    const prompt = 'Shall I delete the old snapshots?';
-    assert.ok(!new Precedents(repliesTo('yes', ...times(4, prompt)), []).supportFor(prompt)('yes').supported);
-    const five = repliesTo('yes', ...times(5, prompt));
-    assert.ok(new Precedents(five, []).supportFor(prompt)('yes').supported);
-    assert.ok(!new Precedents(five, []).supportFor('Shall I delete the new snapshots?')('yes').supported);
-    assert.ok(
-      !new Precedents([...five, ...repliesTo('not yet', prompt)], []).supportFor(prompt)('yes').supported,
-    );
-    assert.ok(!new Precedents(five, [decisionOn('yes', prompt, true)]).supportFor(prompt)('yes').supported);
-  });
-
   it('a report before a question that stands alone is not compared; one to which the question refers takes five replies if it is long', () => {
     const report = 'The old log is deleted. I sent the token to production. '.repeat(20);
     const twice = repliesTo('yes', RUN_TESTS, `I changed the parser. ${RUN_TESTS}`);
@@ -164,16 +139,6 @@ describe('support of a reply', () => {
       `Danach werde ich die Datenbank löschen. ${RUN_TESTS}`,
     ])
       assert.ok(!new Precedents(twice, []).supportFor(prompt)('yes').supported, prompt);
-  });
-
-  it('a reply that its prompt dictated or supplied does not count as support', () => {
-    for (const prompt of Object.values(INJECTIONS).flat())
-      assert.ok(
-        !new Precedents(repliesTo('yes', ...times(9, prompt)), []).supportFor(prompt)('yes').supported,
-        prompt,
-      );
-    const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
-    assert.ok(!new Precedents(repliesTo('tak', ...times(9, polish)), []).supportFor(polish)('yes').supported);
   });
 });
 
