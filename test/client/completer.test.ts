@@ -60,6 +60,20 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
   return { completer, calls, events, errors };
 }
 
+/** Returns a completer that shows this suggestion for the text. */
+async function suggested(
+  text: string,
+  completion: string,
+  alternatives: string[] = [],
+  options: Parameters<typeof completerFor>[0] = {},
+) {
+  const made = completerFor(options);
+  made.completer.update(text);
+  await pass(400);
+  await made.calls[0]?.answer(completion, alternatives);
+  return made;
+}
+
 describe('completer', () => {
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
@@ -88,10 +102,7 @@ describe('completer', () => {
   });
 
   it('a completer makes no call while the person types the suggestion', async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('Hel');
-    await pass(400);
-    await calls[0]?.answer('lo wörld again');
+    const { completer, calls, events } = await suggested('Hel', 'lo wörld again');
     for (const [text, left] of [
       ['Hell', 'o wörld again'],
       ['Hello ', 'wörld again'],
@@ -110,10 +121,7 @@ describe('completer', () => {
   });
 
   it('a completer asks once for more when the person pauses before the last word of a suggestion, and keeps what is shown if there is none', async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('the quart');
-    await pass(400);
-    await calls[0]?.answer('erly');
+    const { completer, calls, events } = await suggested('the quart', 'erly');
     assert.equal(calls.length, 1);
     completer.update('the quarte');
     await pass(100);
@@ -134,10 +142,7 @@ describe('completer', () => {
   });
 
   it("a completer shows a suggestion's alternatives in turn, and follows the one that the person types", async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('I am ');
-    await pass(400);
-    await calls[0]?.answer('here today', ['here tomorrow', 'away', 'away']);
+    const { completer, events } = await suggested('I am ', 'here today', ['here tomorrow', 'away', 'away']);
     const shown = [completer.suggestion];
     for (const step of [1, 1, 1, -1] as const) {
       completer.next(step);
@@ -189,10 +194,7 @@ describe('completer', () => {
   });
 
   it('a completer that is switched off hides its suggestion and calls no more, and one with the trigger `key` calls on request only', async () => {
-    const { completer, calls } = completerFor();
-    completer.update('a');
-    await pass(400);
-    await calls[0]?.answer(' b');
+    const { completer, calls } = await suggested('a', ' b');
     completer.enabled = false;
     assert.equal(completer.suggestion, '');
     completer.update('a c');
@@ -212,10 +214,7 @@ describe('completer', () => {
   });
 
   it('a completer does not report a suggestion as dismissed if the person types all of the suggestion and a space', async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('Hel');
-    await pass(400);
-    await calls[0]?.answer('lo wörld');
+    const { completer, events } = await suggested('Hel', 'lo wörld');
     completer.update('Hello wörld ');
     assert.equal(completer.suggestion, '');
     assert.deepEqual(events, ['r0 presented']);
@@ -267,10 +266,7 @@ describe('completer', () => {
   });
 
   it("a completer's suggestion can be accepted whole or word by word, and is reported as accepted", async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('Dear');
-    await pass(400);
-    await calls[0]?.answer(' Ms. Ada, hello');
+    const { completer, calls, events } = await suggested('Dear', ' Ms. Ada, hello');
     assert.equal(completer.acceptWord(), ' Ms');
     assert.equal(completer.acceptWord(), '.');
     assert.equal(completer.suggestion, ' Ada, hello');
@@ -287,10 +283,7 @@ describe('completer', () => {
 
   it("accepting the next word of a completer's suggestion does not split words with combining marks or joiners", async () => {
     for (const word of ['cafe\u0301s', 'नमस्ते', 'می\u200cخواهم', "don't", '2.5']) {
-      const { completer, calls } = completerFor();
-      completer.update('a');
-      await pass(400);
-      await calls[0]?.answer(` ${word} b`);
+      const { completer } = await suggested('a', ` ${word} b`);
       assert.equal(completer.acceptWord(), ` ${word}`);
     }
   });
@@ -300,10 +293,7 @@ describe('completer', () => {
       ['東京に行きます', ['東京', 'に']],
       ['สวัสดีครับผม', ['สวัสดี', 'ครับ']],
     ] as const) {
-      const { completer, calls } = completerFor();
-      completer.update('a');
-      await pass(400);
-      await calls[0]?.answer(text);
+      const { completer } = await suggested('a', text);
       assert.deepEqual([completer.acceptWord(), completer.acceptWord()], words);
     }
   });
@@ -346,10 +336,7 @@ describe('completer', () => {
   });
 
   it('a completer says how much of an accepted suggestion is still in the message', async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('Please send the mon');
-    await pass(400);
-    await calls[0]?.answer('thly report to Ada');
+    const { completer, events } = await suggested('Please send the mon', 'thly report to Ada');
     completer.accept();
     completer.update('Could you send the monthly sheet to Ada?');
     completer.submit();
@@ -357,10 +344,7 @@ describe('completer', () => {
   });
 
   it('a completer does not report an accepted suggestion as edited if the person leaves the field to send the text', async () => {
-    const { completer, calls, events } = completerFor();
-    completer.update('a');
-    await pass(400);
-    await calls[0]?.answer(' b');
+    const { completer, events } = await suggested('a', ' b');
     completer.accept();
     completer.update(null);
     completer.submit();
