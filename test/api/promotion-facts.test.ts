@@ -9,11 +9,12 @@ import {
   proposeFacts,
   recordOf,
 } from '../support/facts-promotion.ts';
-import { hang, json, message, refusal, status } from '../support/fake-provider.ts';
+import { hang, json, message, refusal, status, when } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { pluck } from '../support/pluck.ts';
 import { promote } from '../support/promotion.ts';
 import { useSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
 
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
 const NPM = { text: 'Uses npm as package manager', quote: 'We use npm', slot: 'tool.package_manager' };
@@ -524,15 +525,25 @@ describe('promotion to facts', () => {
     });
   });
 
-  it('concurrent promotions to facts of an account ask the model only once #one-at-a-time', async () => {
-    await addEpisode(ann, ['We use pnpm']);
-    system.provider.respond(proposeFacts(PNPM));
-    const replies = await Promise.all(Array.from({ length: 8 }, () => promotionResult()));
-    assert.equal(
-      replies.reduce((sum, { created }) => sum + created, 0),
-      1,
-    );
-    assert.equal(system.provider.calls.length, 1);
+  it('of concurrent promotions to facts of an account one runs at a time, beside those of others, and one asks the model #one-at-a-time', async () => {
+    const another = await system.startWorker();
+    const bob = await signUp(system);
+    for (const person of [ann, bob]) await addEpisode(person, ['We use pnpm']);
+    const free = Promise.withResolvers<void>();
+    system.provider.respond(when(free.promise, proposeFacts(PNPM)));
+    const runningOf = async ({ id }: UserClient) =>
+      (await system.sql(`select from work where party = $1 and state = 'running'`, [id])).length;
+    const promotions = Array.from({ length: 8 }, () => promotionResult());
+    await system.provider.called(1);
+    const other = promote(bob, 'facts');
+    await until(async () => (await runningOf(bob)) === 1);
+    assert.equal(await runningOf(ann), 1);
+    free.resolve();
+    const created = pluck(await Promise.all(promotions), 'created');
+    assert.deepEqual(created.toSorted(), [...Array(7).fill(0), 1]);
+    assert.equal((await other).body.created, 1);
+    assert.equal(system.provider.calls.length, 2);
+    await another.stop();
   });
 
   it('a promotion to facts takes the oldest episodes after `since`, at most `limit` of them', async () => {
