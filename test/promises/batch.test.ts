@@ -5,6 +5,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody, type Reply } from '../support/client.ts';
 import { bySchema, hang, type Step, when } from '../support/fake-provider.ts';
 import type { HostedPart } from '../support/hosted.ts';
+import { pluck } from '../support/pluck.ts';
 import { promote, say } from '../support/promotion.ts';
 import { echoPrompt, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -121,9 +122,10 @@ describe('batch', () => {
     const env = { BATCH_CONCURRENCY: '1', MEMORY_CONCURRENCY: '1', BATCH_TIMEOUT_MS: '10000' };
     system = await startSystem({ apart: true, workerEntry: ['workers/main.ts', 'all'], env });
     ann = await signUp(system);
-    await say(ann, ['I like tea.']);
+    const others = [await signUp(system), await signUp(system)];
+    for (const one of others) await say(one, ['I like tea.']);
     system.provider.respond(bySchema({ episode: hang(), reply: echoPrompt }));
-    promote(ann, 'episodes').catch(() => {});
+    for (const one of others) promote(one, 'episodes').catch(() => {});
     await system.provider.called(1);
     assertWhole(await predictBatch(ann, inputsOf(2)), inputsOf(2));
     system.provider.respond(bySchema({ reply: hang() }));
@@ -131,6 +133,8 @@ describe('batch', () => {
     await system.provider.called(4);
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
+    const running = `select from work where party = any ($1) and state = 'running'`;
+    assert.equal((await system.sql(running, [pluck(others, 'id')])).length, 1);
   });
 
   it("a small batch is answered long before another account's large batch that started earlier #batch-turns", async () => {
