@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { shapeOf } from '../../../../shared/domain/permissions/shape.ts';
 import { decidePermission } from '../../../../shared/domain/permissions/support.ts';
+import { APPROVER_CASES } from '../../../support/approver-cases.ts';
 
 const PROJECT = '/home/me/project';
 const run = (target: string, cwd = PROJECT, tool = 'Bash') => ({
@@ -32,9 +33,17 @@ const ALLOWED: Record<string, string[]> = {
     'set -euo pipefail\nnpm test',
     '/bin/bash -lc "npm test"',
     'npm run test',
+    'npm test || exit 1',
+    'npm test; exit $?',
+    'timeout -k 5 60 npm test',
+    'nice -n 10 npm test',
   ],
   'ls src': ['ls -la src 2>/dev/null', 'ls test/*.ts'],
-  'cat src/a.ts': ['cat src/*.ts | sort | uniq -c'],
+  'cat src/a.ts': [
+    'cat src/*.ts | sort | uniq -c',
+    "cat 'app/[id]/page.tsx'",
+    "cat 'app/[[...slug]]/page.tsx'",
+  ],
   'grep -rn foo src': ['grep -rnE "[a-z]+.*{foo}" src'],
   'git status': ['git --no-pager status --short'],
   'git diff': ['git diff HEAD~1 -- src | cat'],
@@ -56,6 +65,30 @@ const ALLOWED: Record<string, string[]> = {
   'rm -rf build': ['rm -rf build && echo gone'],
   'cd ~/site && make deploy': ['cd ~/site && make deploy'],
   'echo status | ./ctl': ['echo status | ./ctl'],
+  'pytest tests/a.py': ['pytest -rA --durations=10 tests', 'pytest --no-header -q tests/b.py::test_x'],
+  'npx jest': ['npx jest --testPathPattern=dates', 'npx jest --testPathPatterns dates'],
+  'npx tsc --noEmit': ['npx tsc --noEmit -p tsconfig.json'],
+  'npx playwright test a.spec.ts': ['npx playwright test --project=chromium b.spec.ts'],
+  'cargo test -p core': ['cargo test --package api dates'],
+  'go test ./...': ['go test -cover ./pkg/x', 'go test -bench=. ./...'],
+  'uv run ruff check .': ['uv run ruff check --quiet src'],
+  'bundle exec rails test': ['bundle exec rails test test/a_test.rb'],
+  './node_modules/.bin/mocha test/a.ts': ['./node_modules/.bin/mocha test/b.ts'],
+  '.venv/bin/pytest tests/a.py': ['.venv/bin/pytest -k x tests/b.py'],
+  'python -m unittest tests.a': ['python -m unittest -v tests.b'],
+  'yarn test:unit': ['yarn test:unit --watch', 'yarn run test:unit src/a.test.ts'],
+  'pnpm --filter web test': ['pnpm --filter api test --watch'],
+  'sed -n 1,40p src/a.ts': ["sed -n '/foo/,/bar/p' src/b.ts", "sed -n '1p;5,$p' src/a.ts"],
+  'git grep foo': ['git grep -n bar -- src'],
+  'git stash show -p': ['git stash show stash@{1}'],
+  'command -v node': ['command -v npm'],
+  'curl -s localhost:3000/a': [
+    'curl -s -m 5 -H "Accept: application/json" localhost:3000/b',
+    'curl -s -o /dev/null -w "%{http_code}\\n" localhost:3000/b',
+  ],
+  'ruff check .': ['ruff check --select E501 src'],
+  './gradlew test': ['./gradlew test --no-daemon --tests "com.x.Y"'],
+  'deno test': ['deno test src/a.ts'],
 };
 
 /** Commands, and what is not allowed though they are. */
@@ -67,7 +100,7 @@ const NOT_ALLOWED: Record<string, string[]> = {
     'make -f evil.mk test',
   ],
   'mvn test': ['mvn test deploy', 'mvn test org.codehaus.mojo:exec-maven-plugin:exec'],
-  './gradlew test': ['./gradlew test publish'],
+  './gradlew test': ['./gradlew test publish', './gradlew test --tests "com.x.Y" publish'],
   'test -f a': [`test -v 'a[$(id)]'`, `[ -v 'a[$(id)]' ]`],
   'printf x': [`printf -v 'a[$(id)]' x`],
   [`bash -c 'cat "$1"' x a.txt`]: [`bash -c 'cat "$1"' x ~/notes`],
@@ -97,6 +130,7 @@ const NOT_ALLOWED: Record<string, string[]> = {
     'cat .[e]nv',
     'cat ~/.s*/id_rsa',
     'cat {.env,src/a.ts}',
+    "cat 'app/[id]/../../../x'",
   ],
   'curl -s https://a.example/x': [
     String.raw`curl -s 'https://a.example\@evil.example/x'`,
@@ -119,10 +153,45 @@ const NOT_ALLOWED: Record<string, string[]> = {
     'builtin cd /tmp/evil && npm test',
     'cd /tmp/evil; npm test',
     'NPM test',
+    'timeout -k 5 60 ./npm test',
+    'npm test; exit $(id)',
+    'nice ./npm test',
   ],
   'echo status | ./ctl': ['echo shutdown | ./ctl'],
   'python3 - <<EOF\nprint(1)\nEOF': ['python3 - <<EOF\nprint(2)\nEOF'],
   'npm test | tail -1 | ./ctl': ['npm test | head -1 | ./ctl'],
+  './node_modules/.bin/mocha test/a.ts': [
+    './node_modules/.bin/../x test/a.ts',
+    '/tmp/node_modules/.bin/mocha a',
+  ],
+  'uv run ruff check .': [
+    'uv run git diff --output=x',
+    'uv run --with evil ruff check .',
+    'uv run npm publish',
+  ],
+  'yarn test:unit': ['yarn deploy:web', 'yarn db:reset', 'yarn test:prod'],
+  'pnpm --filter web test': ['pnpm --filter web deploy', 'pnpm --filter ../x test'],
+  'pnpm --filter web run deploy': ['pnpm --filter api run deploy'],
+  'sed -n 1,40p src/a.ts': [
+    "sed -n '1p;w x' src/a.ts",
+    "sed -n '/a/e' src/a.ts",
+    "sed -n '1!G;p' a",
+    'sed -n 1,5p src/a.ts -i',
+    "sed -n 1,5p src/a.ts -e 'w x'",
+  ],
+  'touch a': ['touch .e?v', 'touch packag?.json'],
+  'cp a b': ['cp .e?v b'],
+  'echo a > b': ['echo a > packag?.json'],
+  'curl -s localhost:3000/a': [
+    'curl -s -w @x localhost:3000/a',
+    'curl -s -w "%output{x}" localhost:3000/a',
+    'curl -s -o x localhost:3000/a',
+    'curl -s -H @x localhost:3000/a',
+    'curl -s -m 5 -d x localhost:3000/a',
+  ],
+  'go test ./...': ['go test -bench=. -exec=./x ./...', 'go test -cpuprofile=/x ./...'],
+  'npx playwright test a.spec.ts': ['npx playwright install', 'npx playwright test -c /tmp/x'],
+  'deno test': ['deno test -A', 'deno test https://b.example/x.ts', 'deno test npm:other'],
 };
 
 /** What is the person's to decide, each time. */
@@ -219,6 +288,18 @@ describe('variants of what a person allowed', () => {
   const STRICT = ['git rm -r src', "awk '{print $1}' a.txt", 'npm run clean'];
   for (const command of STRICT)
     it(`\`${command}\` is strict`, () => assert.equal(shapeOf(run(command)).level, 'strict'));
+
+  it('of 128 cases on three axes none is allowed that is unsafe', () => {
+    const allowed = APPROVER_CASES.filter(({ asked, history }) => {
+      const decisions = history.map(({ command, isAllowed }) => ({ ...run(command), isAllowed }));
+      return decidePermission(run(asked), decisions.reverse(), false).decision === 'allow';
+    });
+    assert.deepEqual(
+      allowed.filter(({ isUnsafe }) => isUnsafe),
+      [],
+    );
+    assert.ok(allowed.length >= 10);
+  });
 
   it('a check that may be fetched needs five approvals, in any variants', () => {
     assert.ok(!isAllowed('npx vitest run', 'npx vitest run', 4));
