@@ -3,7 +3,7 @@ import type { AccessLog } from '../shared/db/access-log.ts';
 import type { Connections } from '../shared/db/statement.ts';
 import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recallPhrases } from '../shared/db/stores/memory/phrases.ts';
-import { verdictsFor, verdictsOfAccount } from '../shared/db/stores/prediction-events.ts';
+import { verdictsOfAccount } from '../shared/db/stores/prediction-events.ts';
 import { inProject } from '../shared/domain/project.ts';
 import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
 import type { kinds } from '../shared/work/kinds.ts';
@@ -47,8 +47,7 @@ export function createHandlers(
         grantedContext.bundle === null
           ? []
           : await recallPhrases(pool, 'connection', reader.memory, tails, request.project);
-      const verdicts = await verdictsFor(pool, reader.party, request);
-      return { ...grantedContext, phrases, verdicts };
+      return { ...grantedContext, phrases };
     });
   const readOwn: Parameters<typeof createDraftHandler>[1] = (reader, { request, question, tails }) =>
     inTurn(reader, async () => ({
@@ -66,12 +65,6 @@ export function createHandlers(
     predict_batch: createPredictBatchHandler(replies),
     batch_reply: createBatchReplyHandler(replies),
     draft: createDraftHandler(providerOf(config.tabModel), readOwn, config),
-    predict: createPredictHandler(
-      providerOf(config.tabModel),
-      readGranted,
-      (appId, request) => verdictsFor(pool, appId, request),
-      accesses,
-      config,
-    ),
+    predict: createPredictHandler(providerOf(config.tabModel), readGranted, accesses, config),
   };
 }

@@ -32,8 +32,7 @@ export function completeWith(provider: Provider, model: string): Complete {
     contextBudgetTokens: BUDGET_TOKENS,
   };
   const noMemory = () => Promise.reject(new Error('no account is connected'));
-  const noVerdicts = () => Promise.resolve({ taken: 0, dismissed: 0, refused: [] });
-  const handler = createPredictHandler(provider, noMemory, noVerdicts, { add() {} }, settings);
+  const handler = createPredictHandler(provider, noMemory, { add() {} }, settings);
   return async (draft, earlier, agent) => {
     const messages = earlier.flatMap((one) => [
       messageOf('assistant', one.agent),
@@ -78,7 +77,7 @@ function claimOf(request: PredictionRequest) {
     input: new Box(request),
     queuedMs: 0,
     queuedAtMs: 0,
-    latest: null,
+    recalled: null,
     facts: {
       requestId: request.request_id,
       userId: request.user_id,

@@ -35,7 +35,7 @@ export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report =
   readonly oneAtATime: boolean;
   /** Effects of the kind's work: rows of its own, and other work that ends with it. */
   readonly rows?: KindRows<Report>;
-  /** SQL function of a request's line and its app, with whose result each attempt starts (`Claim.latest`). */
+  /** SQL function of a request's line, app and facts, with whose result each attempt starts (`Claim.recalled`). */
   readonly recall?: string;
   /** What the work has changed of its account when it ends. */
   readonly changes?: Change;
@@ -67,7 +67,7 @@ export function kindNamesOfPool(kinds: Kinds, pool: PoolName): string[] {
 /** Returns the SQL of what a claim recalls, for `ClaimTerms`. */
 export function recallOf(kinds: Kinds): string {
   const calls = Object.values(kinds).flatMap(({ name, recall }) =>
-    recall === undefined ? [] : ` when kind = '${name}' then ${recall}(line, party)`,
+    recall === undefined ? [] : ` when kind = '${name}' then ${recall}(line, party, facts)`,
   );
   return `case when line is null then null${calls.join('')} end`;
 }

@@ -29,7 +29,7 @@ export const predict: Kind<typeof PredictionInput, PredictionFacts, PredictionRe
   costs: 'unit',
   deadline: 'predictionTimeoutMs',
   outlivesCallers: false,
-  recall: 'latest_suggestion_v1',
+  recall: 'recall_prediction_v1',
 };
 
 /** Predicts the reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */

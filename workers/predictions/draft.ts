@@ -29,7 +29,7 @@ type ReadMemory = (
 ) => Promise<{
   bundle: ContextBundle;
   phrases: readonly RecalledPhrase[];
-  verdicts: Pick<Verdicts, 'taken' | 'dismissed'>;
+  verdicts: Verdicts;
 }>;
 
 /**

@@ -56,12 +56,32 @@ function isSameMessage(last: PredictionFacts, facts: PredictionFacts): boolean {
   );
 }
 
-/** Parses the latest earlier answer for the same app, user and session. */
-export function parseAnswer(latest: string): EarlierAnswer {
-  const { fingerprintKey, answer, ...last } = JSON.parse(latest) as Omit<
-    EarlierAnswer,
-    'hashOf' | 'alternatives'
-  > & { fingerprintKey: string };
+type StoredAnswer = Omit<EarlierAnswer, 'hashOf' | 'alternatives'> & { fingerprintKey: string };
+
+interface Recalled extends Verdicts {
+  /** The latest earlier answer for the same app, user and session. */
+  earlier: EarlierAnswer | undefined;
+  /** Dismissed completions of the message that the person is typing. */
+  refused: string[];
+}
+
+const NOTHING_RECALLED = { earlier: undefined, taken: 0, dismissed: 0, refused: [] };
+
+/** Parses what the claim of a prediction recalled, the result of `recall_prediction_v1`. */
+export function parseRecalled(recalled: string | null): Recalled {
+  if (recalled === null) return NOTHING_RECALLED;
+  const { latest, refused, ...counts } = JSON.parse(recalled) as Verdicts & {
+    latest: StoredAnswer | null;
+    refused: string[];
+  };
+  return {
+    ...counts,
+    earlier: latest === null ? undefined : earlierAnswer(latest),
+    refused: refused.map((answer) => splitChoices(answer).completion),
+  };
+}
+
+function earlierAnswer({ fingerprintKey, answer, ...last }: StoredAnswer): EarlierAnswer {
   const key = Buffer.from(fingerprintKey, 'base64');
   return {
     ...last,
@@ -84,7 +104,7 @@ export function continueAnswer(
   { id, report, ...last }: EarlierAnswer,
   request: PredictionRequest,
   facts: PredictionFacts,
-  memory: Pick<PredictionReport, 'profileRevision' | 'grantRevision'> & { verdicts: Verdicts },
+  memory: Pick<PredictionReport, 'profileRevision' | 'grantRevision'> & Pick<Recalled, 'refused'>,
 ): End<PredictionReport> | undefined {
   const isCurrent =
     report.profileRevision === memory.profileRevision && report.grantRevision === memory.grantRevision;
@@ -95,9 +115,8 @@ export function continueAnswer(
     return isSameWord ? { state: 'abstained', report: { ...report, providerMs: null } } : undefined;
   }
   const [rest = '', ...others] = remainingChoices(last, typed.text, facts);
-  const { refused } = memory.verdicts;
   const { state } = decideCompletion({ completion: rest, confidence: 1 }, request, 0, (text) =>
-    refused.includes(text),
+    memory.refused.includes(text),
   );
   if (state !== 'suggested') return undefined;
   const continues = report.continues ?? id;

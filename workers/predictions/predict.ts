@@ -2,7 +2,6 @@ import type { WorkerConfig } from '../../shared/config/config.ts';
 import { type AccessLog, readsOf } from '../../shared/db/access-log.ts';
 import { retryUntil } from '../../shared/db/retries.ts';
 import type { ConnectedContext } from '../../shared/db/stores/memory/context.ts';
-import type { Verdicts } from '../../shared/db/stores/prediction-events.ts';
 import { fitContext, questionOf, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
 import { joinChoices } from '../../shared/domain/prediction.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
@@ -14,7 +13,7 @@ import { type Provider, providerFailureEnd, retryAfterTimeouts } from '../provid
 import type { AttemptContext, Handler } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
 import { decideCompletion, hasNothingToWorkOn } from './decide.ts';
-import { bringsBack, continueAnswer, parseAnswer } from './earlier-answer.ts';
+import { bringsBack, continueAnswer, parseRecalled } from './earlier-answer.ts';
 import { judgedConfidence } from './verdicts.ts';
 
 export type PredictionSettings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
@@ -31,12 +30,11 @@ export interface MemoryRequest<Request = Pick<PredictionInput, 'draft' | 'messag
 
 interface RememberedContext extends ConnectedContext {
   phrases: readonly RecalledPhrase[];
-  verdicts: Verdicts;
 }
 
 type ReadMemory = (reader: Reader, request: MemoryRequest<PredictionInput>) => Promise<RememberedContext>;
 
-const NOTHING_REMEMBERED: Omit<RememberedContext, 'verdicts'> = {
+const NOTHING_REMEMBERED: RememberedContext = {
   bundle: null,
   phrases: [],
   accountId: null,
@@ -47,23 +45,22 @@ const NOTHING_REMEMBERED: Omit<RememberedContext, 'verdicts'> = {
 export function createPredictHandler(
   provider: Provider,
   readMemory: ReadMemory,
-  readVerdicts: (appId: string, request: PredictionInput) => Promise<Verdicts>,
   accesses: Pick<AccessLog, 'add'>,
   settings: PredictionSettings,
 ): Handler<typeof predict, AttemptContext> {
-  return async ({ id, party, attempt, input, facts, connectionId, latest }, { signal, leftMs, log }) => {
+  return async ({ id, party, attempt, input, facts, connectionId, recalled }, { signal, leftMs, log }) => {
     const request = input.take();
-    const { bundle, phrases, verdicts, accountId, ...revisions } = await retryUntil(
-      async () =>
-        connectionId === null
-          ? { ...NOTHING_REMEMBERED, verdicts: await readVerdicts(party, request) }
-          : readMemory({ party, memory: connectionId, gone: signal }, toMemoryRequest(request)),
-      performance.now() + leftMs(),
-    );
+    const { bundle, phrases, accountId, ...revisions } =
+      connectionId === null
+        ? NOTHING_REMEMBERED
+        : await retryUntil(
+            () => readMemory({ party, memory: connectionId, gone: signal }, toMemoryRequest(request)),
+            performance.now() + leftMs(),
+          );
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
-    const earlier = latest === null ? undefined : parseAnswer(latest);
-    const continued = earlier && continueAnswer(earlier, request, facts, { ...revisions, verdicts });
+    const { earlier, refused, ...counts } = parseRecalled(recalled);
+    const continued = earlier && continueAnswer(earlier, request, facts, { ...revisions, refused });
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
     const { task: fittedTask, truncated, used } = fitContext(request, settings.contextBudgetTokens, bundle);
@@ -72,7 +69,6 @@ export function createPredictHandler(
       const rows = { ...used, raw: [...new Set([...used.raw, ...recalled])] };
       accesses.add({ accountId, reader: 'app', readerId: connectionId }, readsOf(rows));
     }
-    const { refused, ...counts } = verdicts;
     const { alternatives } = facts;
     const task = { ...fittedTask, alternatives, local: { phrases, minConfidence, ...counts } };
     const since = performance.now();

@@ -15,7 +15,7 @@ export function biasOf(taken: number, dismissed: number): number {
 /** Returns a model's confidence after a person's verdicts; the built-in predictor has taken them into account. */
 export function judgedConfidence(
   { confidence, model }: Pick<Guess, 'confidence' | 'model'>,
-  { taken, dismissed }: Pick<Verdicts, 'taken' | 'dismissed'>,
+  { taken, dismissed }: Verdicts,
 ): number {
   if (model === LOCAL_MODEL) return confidence;
   const odds = (confidence / (1 - Math.min(confidence, 0.9999))) * Math.exp(biasOf(taken, dismissed));

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { predictionKey, splitChoices } from '../../domain/prediction.ts';
+import { predictionKey } from '../../domain/prediction.ts';
 import { AppError } from '../../errors/app-error.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
-import type { PredictionEventRequest, PredictionRequest } from '../../schemas/predictions.ts';
+import type { PredictionEventRequest } from '../../schemas/predictions.ts';
 import { query } from '../statement.ts';
 
 /** Maximum number of events of a prediction. Concurrent requests may exceed it by a few. */
@@ -73,27 +73,14 @@ export async function recordEvent(
   }
 }
 
+/** Numbers of a person's latest verdicts on suggestions: those that took one (accepted or edited it) or dismissed one. */
 export interface Verdicts {
-  /** Number of accepted or edited suggestions. */
   taken: number;
   dismissed: number;
-  /** Dismissed completions of the message that the person is typing. */
-  refused: string[];
 }
 
 const LATEST_EVENTS_MAX = 2000;
 const VERDICTS_MAX = 200;
-const DISMISSED_MAX = 20;
-
-const VERDICTS = {
-  name: 'verdicts_v1',
-  text: `
-    select kind, request_id as "requestId" from (
-      select kind, request_id, suggested, recorded_at from prediction_events
-       where app_id = $1::uuid and user_id = $2 order by recorded_at desc limit ${LATEST_EVENTS_MAX}) e
-     where kind in ('accepted', 'edited', 'dismissed') and suggested is not false
-     order by recorded_at desc limit ${VERDICTS_MAX}`,
-};
 
 const ACCOUNT_VERDICTS = {
   name: 'account_verdicts_v1',
@@ -107,36 +94,8 @@ const ACCOUNT_VERDICTS = {
 };
 
 /** Counts a person's verdicts on suggestions in all apps that they connected. */
-export async function verdictsOfAccount(pool: Pool, accountId: string): Promise<Omit<Verdicts, 'refused'>> {
+export async function verdictsOfAccount(pool: Pool, accountId: string): Promise<Verdicts> {
   const events = await query<{ kind: string }>(pool, ACCOUNT_VERDICTS, [accountId]);
   const dismissed = events.filter(({ kind }) => kind === 'dismissed').length;
   return { taken: events.length - dismissed, dismissed };
-}
-
-const DISMISSED_ANSWERS = {
-  name: 'refused_v1',
-  text: `
-    select a.answer from history h join answers a on a.id = h.id
-     where h.key = any ($1::uuid[]) and h.facts::json ->> 'sessionId' = $2
-       and h.facts::json ->> 'contextRevision' = $3`,
-};
-
-/** Reads a person's verdicts on suggestions. Session and context revision identify the message being typed. */
-export async function verdictsFor(
-  pool: Pool,
-  appId: string,
-  { user_id, session_id, context_revision }: PredictionRequest,
-): Promise<Verdicts> {
-  const events = await query<{ kind: string; requestId: string }>(pool, VERDICTS, [appId, user_id]);
-  const dismissals = events.filter(({ kind }) => kind === 'dismissed');
-  const keys = dismissals.slice(0, DISMISSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
-  const answers =
-    keys.length === 0
-      ? []
-      : await query<{ answer: string }>(pool, DISMISSED_ANSWERS, [keys, session_id, context_revision]);
-  return {
-    taken: events.length - dismissals.length,
-    dismissed: dismissals.length,
-    refused: answers.map(({ answer }) => splitChoices(answer).completion),
-  };
 }

@@ -15,7 +15,7 @@ const B = flow('b');
 
 const work = (id: string, party = 'a'): Claim => ({
   ...{ id, ...flow(party), month: null, attempt: 1, worker: 'this one', connectionId: null },
-  ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0, latest: null },
+  ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0, recalled: null },
 });
 const jobOf = ({ kind, party }: Flow, ids: string[]): Job => ({ kind, work: [{ party, ids }] });
 /** Makes work of party `a` with these ids. */

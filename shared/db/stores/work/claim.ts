@@ -23,7 +23,7 @@ export interface Claim<Facts = unknown> extends Flow {
   /** Time that decides the order in a flow, in Unix milliseconds: the earliest is claimed first. */
   queuedAtMs: number;
   /** Result of the kind's `recall`, as JSON; null if there is none. */
-  latest: string | null;
+  recalled: string | null;
 }
 
 export interface FlowRequest extends Flow {
@@ -44,7 +44,7 @@ export interface ClaimTerms {
   oneAtATime: readonly string[];
   /** How far back a search without `sinceMs` goes. No queued work of these kinds is older. */
   reachMs: number;
-  /** SQL of `Claim.latest`, from `kind`, `line` and `party` (`recallOf`); the same in all claims of a process. */
+  /** SQL of `Claim.recalled`, from a claimed row (`recallOf`); the same in all claims of a process. */
   recall: string;
 }
 
@@ -56,7 +56,7 @@ export interface ClaimResult {
 const claimStatement = ({ recall }: ClaimTerms) => ({
   name: 'claim_v1',
   text: `select id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs",
-                left_ms as "leftMs", queued_at_ms as "queuedAtMs", ${recall} as latest
+                left_ms as "leftMs", queued_at_ms as "queuedAtMs", ${recall} as recalled
            from claim_v1($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
 });
 
