@@ -33,8 +33,8 @@ export function headline(snapshot: BoardSnapshot): Html {
     ${formatCount(calls)}; of them failed: ${failed === 0 ? 'none' : formatCount(failed)}.</p>`;
 }
 
-function wrongWithPool({ pool, workers, pausedS, queued, oldestMs }: BoardPool): Html[] {
-  if (pausedS !== null) return [html`The pool ${pool} is paused.`];
+function wrongWithPool({ pool, workers, pausedAt, queued, oldestMs }: BoardPool): Html[] {
+  if (pausedAt !== null) return [html`The pool ${pool} is paused.`];
   if (workers === 0) return [html`No worker serves the pool ${pool}.`];
   if (pool === 'predict' && queued > 0 && oldestMs > WAITING_MAX_MS)
     return [html`Work of the pool ${pool} waits for ${formatDuration(oldestMs / 1000)}.`];

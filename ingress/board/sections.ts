@@ -43,7 +43,7 @@ export function renderSections(snapshot: BoardSnapshot): Record<SectionId, strin
   const sections: Record<SectionId, Html> = {
     now: headline(snapshot),
     hour: hourPlots(minutes),
-    pools: html`<div class="pools">${pools.map(poolCard)}</div>`,
+    pools: html`<div class="pools">${pools.map((one) => poolCard(one, at))}</div>`,
     failures: table('Failures', lately.failures, FAILURE_COLUMNS, 'None.'),
     processes: table('Processes', live.processes, PROCESS_COLUMNS, 'None.'),
     parties: table('Parties', live.parties, PARTY_COLUMNS, 'Nobody has work that waits or runs.'),
@@ -63,11 +63,11 @@ export function renderSections(snapshot: BoardSnapshot): Record<SectionId, strin
   >;
 }
 
-function poolCard(one: BoardPool): Html {
-  const { pool, queued, isMore, running, oldestMs, slots, workers, desired, rate, shed, pausedS } = one;
+function poolCard(one: BoardPool, at: number): Html {
+  const { pool, queued, isMore, running, oldestMs, slots, workers, desired, rate, shed, pausedAt } = one;
   const state =
-    pausedS !== null
-      ? badge(`paused ${formatAgo(pausedS)}`, 'bad')
+    pausedAt !== null
+      ? badge(`paused ${formatAgo(Math.max(0, at - pausedAt) / 1000)}`, 'bad')
       : workers === 0
         ? badge('no worker', 'bad')
         : badge('open', 'good');

@@ -5,6 +5,7 @@ import { isLockTimeout } from '../db/faults.ts';
 import type { Connections } from '../db/statement.ts';
 import { databaseNow } from '../db/stores/schedules.ts';
 import type { Completion } from '../db/stores/work/complete.ts';
+import { readLoad } from '../db/stores/work/load.ts';
 import {
   countKinds,
   type DrainCounts,
@@ -13,14 +14,13 @@ import {
   pausePools,
   readHeartbeats,
   readJobsToRetry,
-  readPoolStates,
 } from '../db/stores/work/operate.ts';
 import { LOWEST_ID, newId } from '../ids.ts';
 import type { Queues } from '../queue/queues.ts';
 import { admissionTerms, admitWork, jobAdmission } from './admission.ts';
 import { endWork } from './completion.ts';
 import { type AddJobs, jobAdder } from './jobs.ts';
-import { kindNamesOfPool } from './kind.ts';
+import { kindNamesOfPool, kindsOfPool } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { hasRoomForPage, PAGE_ACCOUNTS } from './pool-load.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
@@ -133,10 +133,10 @@ async function retryStep(
 
 /** Returns why no page of jobs may be admitted; undefined if one may. A paused pool takes jobs while it has room. */
 export async function reasonNotToAdmit(database: Pool, pool: PoolName): Promise<RetryStop | undefined> {
-  const [state] = await readPoolStates(database, [pool]);
-  if (state === undefined || state.workers === 0) return 'no_worker';
+  const [load] = await readLoad(database, Object.values(kindsOfPool(kinds, pool)));
+  if (load === undefined || load.workers === 0) return 'no_worker';
   if (await hasRoomForPage(database, kinds, pool)) return undefined;
-  return state.pausedAt === null ? 'full' : 'paused';
+  return load.pausedAt === null ? 'full' : 'paused';
 }
 
 async function admitAgain(

@@ -16,7 +16,7 @@ export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
 }
 
 /** A pool at one moment. */
-export interface PoolReading extends PoolLoad, Pick<LoadRow, 'claimed' | 'pausedS'> {
+export interface PoolReading extends PoolLoad, Pick<LoadRow, 'claimed' | 'pausedAt'> {
   pool: PoolName;
   /** True if more may be queued than `queued`. */
   isMore: boolean;
@@ -32,11 +32,11 @@ export function poolReader(database: Pool, kinds: Kinds): () => Promise<PoolRead
     const rows = await readLoad(database, Object.values(kinds));
     const pools = POOLS.map((pool) => {
       const ofPool = rows.filter(({ kind }) => kindNamed(kinds, kind).pool === pool);
-      const { claimed = 0, pausedS = null } = ofPool[0] ?? {};
+      const { claimed = 0, pausedAt = null } = ofPool[0] ?? {};
       const earlier = before?.pools.find((one) => one.pool === pool)?.claimed ?? claimed;
       const rate = before && (1000 * Math.max(0, claimed - earlier)) / Math.max(1, at - before.at);
       const isMore = ofPool.some((row) => row.isMore);
-      return { pool, ...poolLoad(ofPool), isMore, claimed, pausedS, rate };
+      return { pool, ...poolLoad(ofPool), isMore, claimed, pausedAt, rate };
     });
     before = { at, pools };
     return pools;

@@ -1,6 +1,6 @@
-import { POOLS } from '../../../shared/config/config.ts';
-import { countKinds, readPoolStates } from '../../../shared/db/stores/work/operate.ts';
+import { countKinds } from '../../../shared/db/stores/work/operate.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
+import { poolReader } from '../../../shared/work/pool-load.ts';
 import { listRecurring } from '../../../shared/work/recurring.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
@@ -25,18 +25,14 @@ async function listQueue(admin: Admin): Promise<Outcome> {
 }
 
 async function listPools({ database }: Admin) {
-  const states = await readPoolStates(database.pool, POOLS);
-  const byName = new Map(states.map((state) => [state.pool, state]));
-  return POOLS.map((pool) => {
-    const { workers = 0, slots = 0, pausedAt = null } = byName.get(pool) ?? {};
-    return {
-      pool,
-      state: pausedAt === null ? 'open' : 'paused',
-      paused_at: isoTimeOf(pausedAt),
-      workers,
-      slots,
-    };
-  });
+  const pools = await poolReader(database.pool, kinds)();
+  return pools.map(({ pool, pausedAt, workers, slots }) => ({
+    pool,
+    state: pausedAt === null ? 'open' : 'paused',
+    paused_at: isoTimeOf(pausedAt),
+    workers,
+    slots,
+  }));
 }
 
 async function listKinds({ database }: Admin) {

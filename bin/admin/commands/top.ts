@@ -22,7 +22,7 @@ type ReadPools = ReturnType<typeof poolReader>;
 async function outcomeOf(readPools: ReadPools): Promise<Outcome> {
   const pools = (await readPools()).map(({ pool, queued, oldestMs, running, slots, workers, ...rest }) => ({
     pool,
-    state: rest.pausedS === null ? 'open' : 'paused',
+    state: rest.pausedAt === null ? 'open' : 'paused',
     waiting: queued,
     oldest_s: Math.round(oldestMs / 100) / 10,
     running,

@@ -17,8 +17,8 @@ export interface LoadRow {
   slots: number;
   /** Number of pieces of work that these workers have claimed since they started. */
   claimed: number;
-  /** Seconds for which the pool has been paused; null unless it is. */
-  pausedS: number | null;
+  /** When the pool was paused, in Unix milliseconds; null unless it is. */
+  pausedAt: number | null;
 }
 
 const READ_LOAD = {
@@ -32,7 +32,7 @@ const READ_LOAD = {
     select k.kind, l.queued, l.running, l.read >= ${PIECES_MAX} + coalesce(p.slots, 0) as "isMore",
            coalesce(l."oldestMs", 0) as "oldestMs", coalesce(p.workers, 0) as workers,
            coalesce(p.slots, 0) as slots, coalesce(p.claimed, 0) as claimed,
-           (select extract(epoch from now() - q.paused_at)::int from paused_pools q where q.pool = k.pool) as "pausedS"
+           (select (extract(epoch from q.paused_at) * 1000)::float8 from paused_pools q where q.pool = k.pool) as "pausedAt"
       from unnest($1::text[], $2::text[]) as k (kind, pool)
       left join living p on p.pool = k.pool
      cross join lateral (

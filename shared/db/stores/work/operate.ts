@@ -59,28 +59,6 @@ export async function readPartyLoad(pool: Pool, kinds: readonly string[], party:
   return row;
 }
 
-/** `pausedAt` is in Unix milliseconds; null unless the pool is paused. */
-export interface PoolState {
-  pool: string;
-  workers: number;
-  slots: number;
-  pausedAt: number | null;
-}
-
-const POOL_STATES = {
-  name: 'pool_states_v1',
-  text: `select p as pool, (select (extract(epoch from paused_at) * 1000)::float8 from paused_pools
-                             where pool = p) as "pausedAt",
-                count(a.id)::int as workers, coalesce(sum((a.pools -> p ->> 'slots')::int), 0)::int as slots
-           from unnest($1::text[]) p
-           left join processes a on is_alive(a.alive_until) and a.pools ? p
-          group by p`,
-};
-
-export function readPoolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
-  return query<PoolState>(pool, POOL_STATES, [names]);
-}
-
 const PAUSE_POOLS = {
   name: 'pause_pools_v1',
   text: `insert into paused_pools (pool, paused_at) select p, now() from unnest($1::text[]) p on conflict do nothing`,
