@@ -99,6 +99,7 @@ function callOf(
   { wait, onDisconnect = app.onDisconnect, project, alternatives }: PredictionPreferences,
 ): WorkCall<PredictionFacts> {
   const orderedBody = sortKeys(body.take());
+  const text = JSON.stringify(orderedBody);
   const { request_id: requestId, draft, ...context } = orderedBody;
   const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;
   const draftHash = fingerprint(app.fingerprintKey, draft.text);
@@ -106,7 +107,7 @@ function callOf(
     id: newId(),
     party: app.id,
     key: predictionKey(app.id, requestId),
-    fingerprint: fingerprint(app.fingerprintKey, JSON.stringify(orderedBody)),
+    fingerprint: fingerprint(app.fingerprintKey, text),
     userId,
     connectionId,
     line: {
@@ -133,6 +134,6 @@ function callOf(
       alternatives,
       minConfidence: app.minConfidence,
     },
-    input: new Box(JSON.stringify({ ...orderedBody, project })),
+    input: new Box(project === undefined ? text : JSON.stringify({ ...orderedBody, project })),
   };
 }

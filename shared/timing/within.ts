@@ -34,9 +34,14 @@ export async function withTimeout<T>(
   timeoutError: () => Error = () => new Error(`not done within ${ms} ms`),
 ): Promise<T> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(timeoutError()), ms);
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => {
+    limit.abort(timeoutError());
+    reject(limit.signal.reason);
+  }, ms);
   try {
-    return await rejectOnAbort(limit.signal, work(limit.signal));
+    work(limit.signal).then(resolve, reject);
+    return await promise;
   } finally {
     clearTimeout(timer);
   }
