@@ -138,7 +138,8 @@ export class WorkService {
       check(outcome.facts);
       if (isEnded(outcome)) return outcome;
       // If another process ends the work first, the next turn of the loop finds its outcome.
-      await this.#cancel(kind, outcome);
+      const end = { guard: 'live', state: 'cancelled', code: kind.codes.cancelled } as const;
+      await this.#parts.complete({ ...workRefOf(kind, outcome), ...end });
     }
   }
 
@@ -266,7 +267,8 @@ export class WorkService {
     callerLeft: AbortSignal,
   ): Promise<void> {
     try {
-      const outcome = await this.#find(request);
+      const outcome =
+        (await findRequest(this.#parts.pool, request.key)) ?? (await this.#throwMissing(request));
       const end = { guard: 'overdue', state: 'failed', code: kind.codes.timeout } as const;
       for (let tries = 1; !callerLeft.aborted; tries += 1) {
         if (isEnded(outcome) || !(await this.#parts.complete({ ...workRefOf(kind, outcome), ...end })))
@@ -276,11 +278,6 @@ export class WorkService {
     } catch (error) {
       waiter.reject(error);
     }
-  }
-
-  async #cancel(kind: Kind, live: Omit<WorkRef, 'kind'>): Promise<void> {
-    const end = { guard: 'live', state: 'cancelled', code: kind.codes.cancelled } as const;
-    await this.#parts.complete({ ...workRefOf(kind, live), ...end });
   }
 
   /**
@@ -298,10 +295,6 @@ export class WorkService {
     } catch (error) {
       this.#parts.log.warn({ err: error, key: detachment.key }, 'could not detach');
     }
-  }
-
-  async #find(request: RequestIdentity): Promise<Outcome> {
-    return (await findRequest(this.#parts.pool, request.key)) ?? this.#throwMissing(request);
   }
 
   /** Throws the reason why an admitted request is in no table: an erased account, or a failover that lost commits. */
