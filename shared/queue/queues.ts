@@ -140,26 +140,22 @@ function queuesOn<B extends IQueueBackend, C>(
     if (isDown) log.warn({ err: error }, 'the queue takes no jobs: workers look for work once a second');
     else log.info('the queue takes jobs again');
   };
-  const producerOf = (pool: string): Producer => {
-    const known = producers.get(pool);
-    if (known !== undefined) return known;
+  const openProducer = (pool: string): Producer => {
     const queue = new Queue<JobData, void, string, JobData, void, string, B, C>(pool, producer, factory);
     // Ignores errors of the queue: its connection logs them.
     queue.on('error', () => {});
-    let waiting: Job[] = [];
+    const waiting: Job[] = [];
     let pauseMs = 0;
     const addWaiting = async () => {
       pauseMs = Math.min(JOIN_MS.perJob * (waiting.length - 1), JOIN_MS.longest);
-      const jobs = joined(waiting);
-      waiting = [];
       // One by one, because BullMQ's bulk statement for PostgreSQL takes ten times as long as the statement for one job.
-      const added = jobs.map(({ kind, ...data }) => queue.add(kind, data, JOB_OPTIONS));
+      const added = joined(waiting.splice(0)).map(({ kind, ...data }) => queue.add(kind, data, JOB_OPTIONS));
       await Promise.all(added).then(() => noteOutcome(), noteOutcome);
     };
     const additions = new Coalescer(addWaiting, () => pauseMs);
-    const opened: Producer = {
-      add(more) {
-        waiting.push(...more);
+    return {
+      add(jobs) {
+        waiting.push(...jobs);
         void additions.run();
       },
       async close() {
@@ -167,12 +163,12 @@ function queuesOn<B extends IQueueBackend, C>(
         await withinStopLimit(queue.close());
       },
     };
-    producers.set(pool, opened);
-    return opened;
   };
   return {
     add(pool, jobs) {
-      producerOf(pool).add(jobs);
+      const known = producers.get(pool) ?? openProducer(pool);
+      producers.set(pool, known);
+      known.add(jobs);
     },
     worker(pool, take) {
       const options = { ...WORKER_PACE, ...JOB_TIMEOUTS, ...consumer() };
