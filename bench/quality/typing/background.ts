@@ -1,32 +1,42 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { brotliCompressSync } from 'node:zlib';
 import { LINE_START, recallableLinesOf, wordRunsOf } from '../../../shared/text/phrases.ts';
-import { looksTyped, readHistories } from './histories.ts';
+import { looksTyped, readAgentMessages, readHistories } from './histories.ts';
 
 /**
- * Makes the word sequences of a language that the built-in predictor knows, of what several people typed and of phrases
- * written by hand. FOLDER has a folder of chats per person, as SpecStory saves them; `--lines` is a text with the
- * messages of people of whom nothing else is known, a line each, who count as one person.
+ * Makes the word sequences of a language that the built-in predictor knows: of what several people typed and agents
+ * answered them, of sentences by many people, and of phrases written by hand. FOLDER has a folder of chats per person, as
+ * SpecStory saves them; `--lines` is a text with the messages of people of whom nothing else is known, a line each, who
+ * count as one person; `--sentences` is one with sentences that are a person's each.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    phrases: { type: 'string' },
-    /** A list to which the phrases are added. */
-    list: { type: 'string' },
+    phrases: { type: 'string', multiple: true, default: [] },
     lines: { type: 'string', multiple: true, default: [] },
-    out: { type: 'string' },
-    /** How many people must have typed a sequence. */
-    people: { type: 'string', default: '3' },
-    /** The most messages of one person. */
-    messages: { type: 'string', default: '600' },
-    /** Size of the file. */
-    bytes: { type: 'string', default: '100000' },
+    sentences: { type: 'string', multiple: true, default: [] },
+    /** Sentences whose names are no words of the list: English ones for German, which capitalises all nouns. */
+    names: { type: 'string' },
+    out: { type: 'string', default: 'list.txt.br' },
+    /** Size of the list before it is compressed. */
+    bytes: { type: 'string', default: '103000' },
   },
 });
 
-/** A phrase by hand counts as if it had been typed so often. */
-const PHRASE_COUNT = 3;
+/** How many people must have typed a sequence, and to how many agents must have written it. */
+const PEOPLE_MIN = 3;
+const ANSWERED_MIN = 4;
+/** How often a sequence must be in sentences. */
+const SENTENCES_MIN = 6;
+/** The most messages of one person, and of the agents that answer one person. */
+const MESSAGES_MAX = 600;
+const ANSWERS_MAX = 1500;
+/** How much an occurrence counts. */
+const TYPED_WEIGHT = 2;
+const PHRASE_WEIGHT = 3;
+const ANSWER_WEIGHT = 0.05;
+const SENTENCE_WEIGHT = 0.03;
 const SEQUENCE_WORDS = 3;
 /** Share of the occurrences within a line that are capitalised, from which on a word is a name. */
 const NAME_SHARE = 0.4;
@@ -42,31 +52,39 @@ interface Counted {
 }
 
 const UNTYPED: Counted = { people: 0, count: 0, most: 0 };
-const counted = new Map<string, Counted>();
+const weights = new Map<string, number>();
 const written = new Map<string, string>();
 
 async function run(): Promise<void> {
-  const histories = positionals[0] === undefined ? [] : await readHistories(positionals[0]);
-  const people = histories.map(({ messages }) =>
-    messages
-      .filter(looksTyped)
-      .slice(-Number(values.messages))
-      .map(({ text }) => text),
-  );
-  for (const file of values.lines) people.push((await readFile(file, 'utf8')).split('\n'));
-  const names = namesIn(people.flat());
-  for (const texts of people) count(texts, names);
-  for (const [sequence, { people: by, count: all, most }] of counted)
-    if (by < Number(values.people)) counted.delete(sequence);
-    // Repetitions of one person count no more than what all others typed.
-    else counted.set(sequence, { people: by, count: all - most + Math.min(most, all - most), most });
-  if (values.list !== undefined) addList(await readFile(values.list, 'utf8'));
-  if (values.phrases !== undefined) addPhrases(await readFile(values.phrases, 'utf8'));
+  const [folder] = positionals;
+  if (folder !== undefined) {
+    const histories = await readHistories(folder);
+    const people = histories.map(({ messages }) =>
+      messages
+        .filter(looksTyped)
+        .slice(-MESSAGES_MAX)
+        .map(({ text }) => text),
+    );
+    for (const file of values.lines) people.push(await readLines(file));
+    addTexts(people, PEOPLE_MIN, TYPED_WEIGHT);
+    const agents = await readAgentMessages(folder);
+    addTexts(
+      agents.map(({ messages }) => messages.slice(-ANSWERS_MAX).map((text) => text.replace(CODE, '\n'))),
+      ANSWERED_MIN,
+      ANSWER_WEIGHT,
+    );
+  }
+  for (const file of values.sentences) await addSentences(await readLines(file));
+  for (const file of values.phrases) addPhrases(await readFile(file, 'utf8'));
   const list = listOf(Number(values.bytes));
-  if (values.out === undefined) console.log(list);
-  else await writeFile(values.out, list);
-  console.error(`${people.length} people, ${counted.size} sequences, ${Buffer.byteLength(list)} bytes`);
+  const compressed = brotliCompressSync(list);
+  await writeFile(values.out, compressed);
+  console.log(`${weights.size} sequences, ${Buffer.byteLength(list)} bytes, ${compressed.length} compressed`);
 }
+
+const CODE = /```[\s\S]*?```|`[^`\n]*`/g;
+
+const readLines = async (file: string) => (await readFile(file, 'utf8')).split('\n');
 
 /** Words that are mostly capitalised where no sentence begins, in lower case. */
 function namesIn(texts: readonly string[]): Set<string> {
@@ -84,15 +102,36 @@ function namesIn(texts: readonly string[]): Set<string> {
   );
 }
 
-function count(texts: readonly string[], names: ReadonlySet<string>): void {
-  const own = new Map<string, number>();
-  for (const sequence of texts.flatMap((text) => sequencesOf(text, names)))
-    own.set(sequence, (own.get(sequence) ?? 0) + 1);
-  for (const [sequence, times] of own) {
-    const { people, count: before, most } = counted.get(sequence) ?? UNTYPED;
-    counted.set(sequence, { people: people + 1, count: before + times, most: Math.max(most, times) });
-  }
+/** Adds the sequences that several have, of the texts of each. */
+function addTexts(groups: readonly string[][], groupsMin: number, weight: number): void {
+  const names = namesIn(groups.flat());
+  const counted = new Map<string, Counted>();
+  for (const texts of groups)
+    for (const [sequence, times] of countIn(texts, names)) {
+      const { people, count, most } = counted.get(sequence) ?? UNTYPED;
+      counted.set(sequence, { people: people + 1, count: count + times, most: Math.max(most, times) });
+    }
+  for (const [sequence, { people, count, most }] of counted)
+    // Repetitions of one person count no more than what all others typed.
+    if (people >= groupsMin) add(sequence, weight * (count - most + Math.min(most, count - most)));
 }
+
+async function addSentences(sentences: readonly string[]): Promise<void> {
+  const capitalised = namesIn(sentences);
+  const names = values.names === undefined ? capitalised : namesIn(await readLines(values.names));
+  for (const word of capitalised.difference(names)) written.set(word, (word[0] ?? '').toUpperCase() + word.slice(1));
+  for (const [sequence, times] of countIn(sentences, names))
+    if (times >= SENTENCES_MIN) add(sequence, SENTENCE_WEIGHT * times);
+}
+
+function countIn(texts: readonly string[], names: ReadonlySet<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const sequence of texts.flatMap((text) => sequencesOf(text, names)))
+    counts.set(sequence, (counts.get(sequence) ?? 0) + 1);
+  return counts;
+}
+
+const add = (sequence: string, weight: number) => weights.set(sequence, (weights.get(sequence) ?? 0) + weight);
 
 function sequencesOf(text: string, names: ReadonlySet<string>): string[] {
   const isKnown = (word: string) =>
@@ -107,28 +146,12 @@ function sequencesOf(text: string, names: ReadonlySet<string>): string[] {
   );
 }
 
-function addList(list: string): void {
-  for (const line of list.trimEnd().split('\n')) {
-    const [context = '', ...followers] = line.split('|');
-    for (const follower of followers) {
-      const form = follower.slice(0, follower.lastIndexOf(' '));
-      const word = form.toLowerCase();
-      if (form !== word) written.set(word, form);
-      const times = Number(follower.slice(form.length + 1));
-      counted.set(`${context} ${word}`.trimStart(), { ...UNTYPED, count: times });
-    }
-  }
-}
-
 /** Words of a phrase are written as in it, except that its first is in lower case, unless it begins with two spaces. */
 function addPhrases(phrases: string): void {
   for (const phrase of phrases.split('\n')) {
     for (const [word] of phrase.slice(1).matchAll(/(?<=[ ])\p{Lu}[\p{L}']*/gu))
       written.set(word.toLowerCase(), word);
-    for (const sequence of sequencesOf(phrase, new Set())) {
-      const before = counted.get(sequence) ?? UNTYPED;
-      counted.set(sequence, { ...before, count: before.count + PHRASE_COUNT });
-    }
+    for (const sequence of sequencesOf(phrase, new Set())) add(sequence, PHRASE_WEIGHT);
   }
 }
 
@@ -136,7 +159,9 @@ function addPhrases(phrases: string): void {
 function listOf(bytesMax: number): string {
   const contexts = new Map<string, [string, number][]>();
   let bytes = 0;
-  for (const [sequence, { count: times }] of [...counted].sort(([, a], [, b]) => b.count - a.count)) {
+  for (const [sequence, weight] of [...weights].sort(([, a], [, b]) => b - a)) {
+    const times = Math.round(weight);
+    if (times === 0) break;
     const at = sequence.lastIndexOf(' ');
     const context = sequence.slice(0, Math.max(0, at));
     const word = sequence.slice(at + 1);
@@ -154,7 +179,7 @@ function listOf(bytesMax: number): string {
 }
 
 function formOf(word: string): string {
-  return /^i(?:'|$)/.test(word) && values.out?.includes('en')
+  return /^i(?:'|$)/.test(word) && values.out.includes('en')
     ? word.replace('i', 'I')
     : (written.get(word) ?? word);
 }

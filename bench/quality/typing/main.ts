@@ -62,10 +62,11 @@ async function run(): Promise<void> {
   const wanted = values.people.split(',');
   const histories = positionals[0] === undefined ? inventHistories() : await readHistories(positionals[0]);
   const people = histories.filter(({ person }) => wanted.some((name) => person.includes(name)));
+  const knowledge = Object.entries(KNOWLEDGE).filter(([name]) => values.knows.includes(name));
   if (values.fit) {
     const samples: Sample[] = [];
     for (const history of people)
-      for (const knows of Object.values(KNOWLEDGE))
+      for (const [, knows] of knowledge)
         await typeAll(history, { knows, minConfidence: 0.3, samples });
     for (const hasOwn of [true, false]) {
       const weights = fitWeights(samples.filter((sample) => sample.hasOwn === hasOwn));
@@ -78,7 +79,7 @@ async function run(): Promise<void> {
   );
   console.log('|---|---|--:|--:|--:|--:|--:|--:|');
   for (const history of people)
-    for (const [name, knows] of Object.entries(KNOWLEDGE).filter(([name]) => values.knows.includes(name)))
+    for (const [name, knows] of knowledge)
       for (const minConfidence of values.confidence.split(',').map(Number)) {
         const { typed, times } = await typeAll(history, { knows, minConfidence });
         const { characters, keys, shown, taken, accepted, kept, saved } = total(typed);

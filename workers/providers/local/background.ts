@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import { lowerCaseInPlace } from '../../../shared/text/phrases.ts';
 import { wordsOf } from '../../../shared/text/words.ts';
-import type { ContinuationEvidence } from './evidence.ts';
 
 /**
  * What many people write: word sequences of one to three words, by language. `npm run bench quality background` makes
@@ -53,7 +53,7 @@ function parseLine(line: string): [string, Follower[]] {
 
 const FOLDER = new URL('./background/', import.meta.url);
 const BACKGROUNDS = readdirSync(FOLDER).map(
-  (file) => new Background(file.slice(0, 2), readFileSync(new URL(file, FOLDER), 'utf8')),
+  (file) => new Background(file.slice(0, 2), brotliDecompressSync(readFileSync(new URL(file, FOLDER))).toString()),
 );
 
 /** Length of the texts that tell the language, in UTF-16 units. */
@@ -100,35 +100,44 @@ export interface LineEnd {
 const CONTEXT_WORDS = 2;
 /** A beginning so long, with a capital, is rather a word of a title than a name; in German, a noun. */
 const TITLE_CHARS = 4;
-/** Total weight of what a list says after one context: less than that of a few texts of the person. */
-const WEIGHT_MAX = 0.5;
-export const SOURCE = 'background';
 
-/** Returns the words that many people write next. */
-export function backgroundPlaces(
+/** A word that many people write next. */
+export interface CommonWord {
+  /** Share of those who wrote such a beginning; a longer context counts more if it is frequent. */
+  probability: number;
+  /** Number of words in the longest context that has it. */
+  depth: number;
+  /** Share of the word in the longest context that is known. */
+  share: number;
+}
+
+/** Returns the words that many people write next, by what follows the draft: '' for a word that no list has. */
+export function commonWords(
   backgrounds: readonly Background[],
   { words, begun, needsSpace, form }: LineEnd,
-): ContinuationEvidence[] {
-  const places: ContinuationEvidence[] = [];
-  if (words === null) return places;
+): Map<string, CommonWord> {
+  const common = new Map<string, CommonWord>();
+  if (words === null) return common;
   for (let depth = begun === '' ? 1 : 0; depth <= Math.min(CONTEXT_WORDS, words.length); depth += 1) {
     const context = words.slice(words.length - depth);
     const found = backgrounds.flatMap((list) => followersOf(list, context, begun, { needsSpace, form }));
     const total = found.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) break;
-    const scale = Math.min(1, WEIGHT_MAX / total);
-    for (const { following, count } of found)
-      places.push({
-        following,
-        isCut: false,
-        minWords: depth,
-        maxWords: depth,
-        weight: scale * count,
-        source: SOURCE,
-        remembered: null,
-      });
+    // Interpolates the shares of each context (Witten and Bell 1991).
+    const doubt = depth === 0 ? 0 : found.length;
+    for (const word of common.values()) {
+      word.probability *= doubt / (total + doubt);
+      word.share = 0;
+    }
+    for (const { following, count } of found) {
+      const word = common.get(following) ?? { probability: 0, depth, share: 0 };
+      word.probability += count / (total + doubt);
+      word.depth = depth;
+      word.share += count / total;
+      common.set(following, word);
+    }
   }
-  return places;
+  return common;
 }
 
 function followersOf(

@@ -17,8 +17,8 @@ export interface ConfidenceBasis {
  * has needs weights of its own.
  */
 const WEIGHTS = {
-  own: [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317],
-  background: [0.309, 0.742, 0, -0.301, 0.112, 0.608, -0.509, 1.079, 0.83],
+  own: [0.175, 0.906, 0.173, -0.062, 0.194, 0.017, -0.338, 0.095, -0.685],
+  background: [-1.441, 0.443, 0, 0.168, 0.031, -0.954, -0.597, 0.294, 0.951],
 } as const;
 
 export function featuresOf(basis: ConfidenceBasis): number[] {

@@ -1,5 +1,5 @@
 import { type DraftEnd, LINE_START, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
-import { type Background, backgroundPlaces, type LineEnd, SOURCE } from './background.ts';
+import { type Background, type CommonWord, commonWords, type LineEnd } from './background.ts';
 import type { ConfidenceBasis } from './confidence.ts';
 import { type ContinuationEvidence, DRAFT_SOURCE } from './evidence.ts';
 
@@ -23,31 +23,28 @@ export function* continuations(
     needsSpace: !end.isAfterSpace,
     form: formOfBegun(end),
   };
-  let places = [...evidence, ...backgroundPlaces(backgrounds, line)];
+  let places = [...evidence];
   let text = '';
   let probability = 1;
   for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
-    const next = likelyNextWords(places, begun && words === 1)[words === 1 ? rank : 0];
+    const next = likelyNextWords(places, commonWords(backgrounds, line), begun && words === 1)[words === 1 ? rank : 0];
     if (next === undefined) return;
-    const support = new Set(next.places.map(({ source }) => source)).difference(BACKGROUND).size;
+    const support = new Set(next.places.map(({ source }) => source)).size;
     // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
     // that text word by word.
-    if (!isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word))) return;
+    if (!next.isCommon && !isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word))) return;
     if (isOnlyInDraft(next)) return;
     probability *= next.probability;
     text += next.word;
     const { depth, share } = next;
     yield { text, basis: { probability, support, words, length: text.length, depth, share, begun, typed } };
     line = after(line, next.word);
-    const followed = next.places
-      .filter(({ source }) => source !== SOURCE)
-      .map(({ following, minWords, maxWords, ...place }) => ({
-        ...place,
-        following: following.slice(next.word.length),
-        minWords: minWords + 1,
-        maxWords: maxWords + 1,
-      }));
-    places = [...followed, ...backgroundPlaces(backgrounds, line)];
+    places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
+      ...place,
+      following: following.slice(next.word.length),
+      minWords: minWords + 1,
+      maxWords: maxWords + 1,
+    }));
   }
 }
 
@@ -68,11 +65,9 @@ function formOfBegun({ run, typed, isInCapitals, hasNames }: DraftEnd): RegExp |
 const WORDS_IN_DRAFT = 2;
 
 /** A person rarely repeats a word at once, unless it is a name, or the words before it come again. */
-function isOnlyInDraft({ places, depth }: NextWord): boolean {
-  return depth < WORDS_IN_DRAFT && places.every(({ source, isName }) => source === DRAFT_SOURCE && !isName);
+function isOnlyInDraft({ places, depth, isCommon }: NextWord): boolean {
+  return !isCommon && depth < WORDS_IN_DRAFT && places.every(({ source, isName }) => source === DRAFT_SOURCE && !isName);
 }
-
-const BACKGROUND: ReadonlySet<string> = new Set([SOURCE]);
 
 /** Returns the end of a line after another word, which ends the word that is begun or follows it. */
 function after({ words, begun }: LineEnd, word: string): LineEnd {
@@ -106,50 +101,65 @@ interface Follower {
   depth: number;
   /** Total weight of this word, by number of preceding words that match the draft. */
   weights: number[];
+  common: CommonWord | undefined;
 }
 
-interface NextWord extends Follower {
+interface NextWord {
+  word: string;
+  places: ContinuationEvidence[];
+  depth: number;
+  isCommon: boolean;
   probability: number;
   /** Share of this word among the words that follow the longest match with the end of the draft. */
   share: number;
 }
 
 /**
- * Returns the likeliest words first. Interpolates the n-gram probabilities of each word (Witten and Bell 1991). A longer context counts more if it
- * occurred more often.
+ * Returns the likeliest words first. Interpolates the n-gram probabilities of each word (Witten and Bell 1991), of which
+ * the shortest is what everybody writes. A longer context counts more if it occurred more often.
  */
-function likelyNextWords(places: readonly ContinuationEvidence[], begun: boolean): NextWord[] {
+function likelyNextWords(
+  places: readonly ContinuationEvidence[],
+  common: ReadonlyMap<string, CommonWord>,
+  begun: boolean,
+): NextWord[] {
   const followers = new Map<string, Follower>();
   const totals: number[] = [];
   const followerCounts: number[] = [];
+  for (const [word, known] of common)
+    followers.set(lowerCaseInPlace(word), { word, places: [], depth: 0, weights: [], common: known });
   for (const place of places) {
     const word = nextWord(place.following, begun);
     // Half a word, or the end of a cut text, says nothing about the next word.
     if (place.isCut && (word === '' || word === place.following)) continue;
     const key = lowerCaseInPlace(word);
-    const follower = followers.get(key) ?? { word, places: [], depth: 0, weights: [] };
+    const follower = followers.get(key) ?? { word, places: [], depth: -1, weights: [], common: undefined };
     followers.set(key, follower);
-    follower.places.push(place);
-    if (place.maxWords > follower.depth) Object.assign(follower, { word, depth: place.maxWords });
+    if (follower.places.push(place) === 1 || place.maxWords > follower.depth)
+      Object.assign(follower, { word, depth: place.maxWords });
     for (let depth = place.minWords; depth <= place.maxWords; depth += 1) {
-      if (follower.weights[depth] === undefined)
-        followerCounts[depth] =
-          (followerCounts[depth] ?? 0) + (place.source === SOURCE ? Math.min(1, place.weight) : 1);
+      if (follower.weights[depth] === undefined) followerCounts[depth] = (followerCounts[depth] ?? 0) + 1;
       follower.weights[depth] = (follower.weights[depth] ?? 0) + place.weight;
       totals[depth] = (totals[depth] ?? 0) + place.weight;
     }
   }
   const words: NextWord[] = [];
   for (const follower of followers.values()) {
-    if (follower.word === '') continue;
-    let probability = 0;
+    const { word, places, common, weights } = follower;
+    if (word === '') continue;
+    let probability = common?.probability ?? 0;
     for (const [depth, total] of totals.entries()) {
       if (total === undefined) continue;
       const doubt = (followerCounts[depth] ?? 0) + 4;
-      probability = ((follower.weights[depth] ?? 0) + doubt * probability) / (total + doubt);
+      probability = ((weights[depth] ?? 0) + doubt * probability) / (total + doubt);
     }
-    const share = (follower.weights[totals.length - 1] ?? 0) / (totals.at(-1) ?? 1);
-    words.push({ ...follower, probability, share });
+    const isCommon = common !== undefined;
+    if (places.length === 0 && isCommon)
+      words.push({ word, places, depth: common.depth, isCommon, probability, share: common.share });
+    else {
+      const share = (weights[totals.length - 1] ?? 0) / (totals.at(-1) ?? 1);
+      words.push({ word, places, depth: follower.depth, isCommon, probability, share });
+    }
   }
   return words.sort((a, b) => b.probability - a.probability);
 }
