@@ -18,13 +18,15 @@ const { values, positionals } = parseArgs({
     sentences: { type: 'string', multiple: true, default: [] },
     /** Sentences whose names are no words of the list: English ones for German, which capitalises all nouns. */
     names: { type: 'string' },
+    /** Further words that are no words of the list, separated by commas. */
+    without: { type: 'string', default: '' },
     out: { type: 'string', default: 'list.txt.br' },
     /** Size of the list before it is compressed. */
     bytes: { type: 'string', default: '103000' },
   },
 });
 
-/** How many people must have typed a sequence, and to how many agents must have written it. */
+/** How many people must have typed a sequence, or got it from agents. */
 const PEOPLE_MIN = 3;
 const ANSWERED_MIN = 4;
 /** How often a sequence must be in sentences. */
@@ -111,15 +113,17 @@ function addTexts(groups: readonly string[][], groupsMin: number, weight: number
       const { people, count, most } = counted.get(sequence) ?? UNTYPED;
       counted.set(sequence, { people: people + 1, count: count + times, most: Math.max(most, times) });
     }
+  // Repetitions of one person count no more than what all others typed.
   for (const [sequence, { people, count, most }] of counted)
-    // Repetitions of one person count no more than what all others typed.
     if (people >= groupsMin) add(sequence, weight * (count - most + Math.min(most, count - most)));
 }
 
 async function addSentences(sentences: readonly string[]): Promise<void> {
   const capitalised = namesIn(sentences);
   const names = values.names === undefined ? capitalised : namesIn(await readLines(values.names));
-  for (const word of capitalised.difference(names)) written.set(word, (word[0] ?? '').toUpperCase() + word.slice(1));
+  for (const word of values.without.split(',')) names.add(word);
+  for (const word of capitalised.difference(names))
+    written.set(word, (word[0] ?? '').toUpperCase() + word.slice(1));
   for (const [sequence, times] of countIn(sentences, names))
     if (times >= SENTENCES_MIN) add(sequence, SENTENCE_WEIGHT * times);
 }
@@ -131,7 +135,8 @@ function countIn(texts: readonly string[], names: ReadonlySet<string>): Map<stri
   return counts;
 }
 
-const add = (sequence: string, weight: number) => weights.set(sequence, (weights.get(sequence) ?? 0) + weight);
+const add = (sequence: string, weight: number) =>
+  weights.set(sequence, (weights.get(sequence) ?? 0) + weight);
 
 function sequencesOf(text: string, names: ReadonlySet<string>): string[] {
   const isKnown = (word: string) =>

@@ -66,8 +66,7 @@ async function run(): Promise<void> {
   if (values.fit) {
     const samples: Sample[] = [];
     for (const history of people)
-      for (const [, knows] of knowledge)
-        await typeAll(history, { knows, minConfidence: 0.3, samples });
+      for (const [, knows] of knowledge) await typeAll(history, { knows, minConfidence: 0.3, samples });
     for (const hasOwn of [true, false]) {
       const weights = fitWeights(samples.filter((sample) => sample.hasOwn === hasOwn));
       console.log(hasOwn ? 'own' : 'background', weights.map((weight) => weight.toFixed(3)).join(', '));

@@ -53,7 +53,8 @@ function parseLine(line: string): [string, Follower[]] {
 
 const FOLDER = new URL('./background/', import.meta.url);
 const BACKGROUNDS = readdirSync(FOLDER).map(
-  (file) => new Background(file.slice(0, 2), brotliDecompressSync(readFileSync(new URL(file, FOLDER))).toString()),
+  (file) =>
+    new Background(file.slice(0, 2), brotliDecompressSync(readFileSync(new URL(file, FOLDER))).toString()),
 );
 
 /** Length of the texts that tell the language, in UTF-16 units. */

@@ -27,12 +27,15 @@ export function* continuations(
   let text = '';
   let probability = 1;
   for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
-    const next = likelyNextWords(places, commonWords(backgrounds, line), begun && words === 1)[words === 1 ? rank : 0];
+    const next = likelyNextWords(places, commonWords(backgrounds, line), begun && words === 1)[
+      words === 1 ? rank : 0
+    ];
     if (next === undefined) return;
     const support = new Set(next.places.map(({ source }) => source)).size;
     // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
     // that text word by word.
-    if (!next.isCommon && !isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word))) return;
+    if (!next.isCommon && !isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word)))
+      return;
     if (isOnlyInDraft(next)) return;
     probability *= next.probability;
     text += next.word;
@@ -66,7 +69,11 @@ const WORDS_IN_DRAFT = 2;
 
 /** A person rarely repeats a word at once, unless it is a name, or the words before it come again. */
 function isOnlyInDraft({ places, depth, isCommon }: NextWord): boolean {
-  return !isCommon && depth < WORDS_IN_DRAFT && places.every(({ source, isName }) => source === DRAFT_SOURCE && !isName);
+  return (
+    !isCommon &&
+    depth < WORDS_IN_DRAFT &&
+    places.every(({ source, isName }) => source === DRAFT_SOURCE && !isName)
+  );
 }
 
 /** Returns the end of a line after another word, which ends the word that is begun or follows it. */
