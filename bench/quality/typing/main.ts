@@ -4,7 +4,7 @@ import type { Message } from '../../../shared/schemas/predictions.ts';
 import { draftEndOf } from '../../../shared/text/phrases.ts';
 import { backgroundsFor } from '../../../workers/providers/local/background.ts';
 import { featuresOf } from '../../../workers/providers/local/confidence.ts';
-import { continuations } from '../../../workers/providers/local/continuation.ts';
+import { continuationsOf } from '../../../workers/providers/local/continuation.ts';
 import { evidenceFor } from '../../../workers/providers/local/evidence.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import { seedOf } from '../../memory/random.ts';
@@ -139,7 +139,7 @@ async function typeAll({ messages }: History, { knows, minConfidence, samples }:
 /** Records each continuation as a sample only once, although it may come again at the following keys. */
 function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string>, samples: Sample[]): void {
   const end = draftEndOf(task.draft);
-  for (const continuation of continuations(evidenceFor(task, end), end, backgroundsFor(task))) {
+  for (const continuation of continuationsOf(evidenceFor(task, end), end, backgroundsFor(task))()) {
     const beginning = task.draft + continuation.text;
     if (judged.has(beginning)) continue;
     judged.add(beginning);

@@ -23,9 +23,20 @@ export class Background {
     return this.#words.has(word);
   }
 
-  /** Returns the words that follow a context of up to two words, `^` being the beginning of a line. */
-  after(context: readonly string[]): readonly Follower[] {
-    return this.#followers.get(context.join(' ')) ?? [];
+  /** Returns the words with a beginning that follow a context of up to two words, `^` being the beginning of a line. */
+  after(context: readonly string[], beginning: string): readonly Follower[] {
+    const followers = this.#followers.get(context.join(' ')) ?? [];
+    if (beginning === '') return followers;
+    let low = 0;
+    let high = followers.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((followers[middle]?.word ?? '') < beginning) low = middle + 1;
+      else high = middle;
+    }
+    let end = low;
+    while (followers[end]?.word.startsWith(beginning)) end += 1;
+    return followers.slice(low, end);
   }
 }
 
@@ -36,19 +47,14 @@ interface Follower {
   count: number;
 }
 
+/** Sorts the followers by word. */
 function parseLine(line: string): [string, Follower[]] {
   const [context = '', ...followers] = line.split('|');
-  return [
-    context,
-    followers.map((follower) => {
-      const written = follower.slice(0, follower.lastIndexOf(' '));
-      return {
-        word: lowerCaseInPlace(written),
-        written,
-        count: Number(follower.slice(written.length + 1)),
-      };
-    }),
-  ];
+  const parsed = followers.map((follower) => {
+    const written = follower.slice(0, follower.lastIndexOf(' '));
+    return { word: lowerCaseInPlace(written), written, count: Number(follower.slice(written.length + 1)) };
+  });
+  return [context, parsed.sort((a, b) => (a.word < b.word ? -1 : 1))];
 }
 
 const FOLDER = new URL('./background/', import.meta.url);
@@ -148,22 +154,18 @@ function followersOf(
   { needsSpace, form }: Pick<LineEnd, 'needsSpace' | 'form'>,
 ) {
   const space = needsSpace ? ' ' : '';
-  if (begun === '')
-    return list.after(context).map(({ written, count }) => ({ following: space + written, count }));
+  const found = list.after(context, begun);
+  if (begun === '') return found.map(({ written, count }) => ({ following: space + written, count }));
   const isStrict = begun.length < TITLE_CHARS || list.language === 'de';
-  const completed = list
-    .after(context)
-    .filter(({ word }) => word.startsWith(begun))
-    .flatMap(({ word, written, count }) => {
-      // The word is another one, which the list may not have.
-      if (isStrict && form?.test(written) === false) return [{ following: '', count }];
-      if (word.length > begun.length) return [{ following: written.slice(begun.length), count }];
-      const next = context.length < CONTEXT_WORDS ? list.after([...context, begun]) : [];
-      const known = next.reduce((sum, follower) => sum + follower.count, 0);
-      return [
-        ...next.map((follower) => ({ following: ` ${follower.written}`, count: follower.count })),
-        { following: '', count: Math.max(0, count - known) },
-      ];
-    });
-  return completed;
+  return found.flatMap(({ word, written, count }) => {
+    // The word is another one, which the list may not have.
+    if (isStrict && form?.test(written) === false) return [{ following: '', count }];
+    if (word.length > begun.length) return [{ following: written.slice(begun.length), count }];
+    const next = context.length < CONTEXT_WORDS ? list.after([...context, begun], '') : [];
+    const known = next.reduce((sum, follower) => sum + follower.count, 0);
+    return [
+      ...next.map((follower) => ({ following: ` ${follower.written}`, count: follower.count })),
+      { following: '', count: Math.max(0, count - known) },
+    ];
+  });
 }

@@ -4,7 +4,7 @@ import { UNSPACED_SCRIPTS } from '../../../shared/text/words.ts';
 import { biasOf } from '../../predictions/verdicts.ts';
 import type { Background } from './background.ts';
 import { type ConfidenceBasis, confidenceOf } from './confidence.ts';
-import { continuations } from './continuation.ts';
+import { continuationsOf } from './continuation.ts';
 import type { ContinuationEvidence } from './evidence.ts';
 
 /** `confidence`, from 0 to 1, estimates how often people really type such a continuation. */
@@ -26,10 +26,10 @@ const VISIBLE_CHARS_MIN = 2;
 const WRONG_COST_CHARS = 0.4;
 /**
  * What reading a wrong suggestion costs, in characters of saved typing: so much, and so much more for each character that
- * it would have saved. So two characters, which save one key, need a confidence of 0.5 (0.43 where only the background
+ * it would have saved. So two characters, which save one key, need a confidence of 0.46 (0.43 where only the background
  * has them). The person's own texts have more to say, and so can be held to more.
  */
-const READING_COST = { own: [0.5, 0.5], background: [0.75, 0] } as const;
+const READING_COST = { own: [0.43, 0.43], background: [0.75, 0] } as const;
 /** Visible characters that an alternative needs. */
 const ALTERNATIVE_CHARS_MIN = 3;
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
@@ -50,13 +50,14 @@ export function continueDraft(
   alternatives = 0,
 ): Choice {
   const bias = biasOf(taken, dismissed);
-  const best = bestOf(continuations(evidence, end, backgrounds), end, bias, { minConfidence, isAlone: true });
+  const continuations = continuationsOf(evidence, end, backgrounds);
+  const best = bestOf(continuations(), end, bias, { minConfidence, isAlone: true });
   if (alternatives === 0) return chosen(best, [], 0);
   const isShown = best.confidence >= minConfidence;
   const least = ALTERNATIVE_SHARE * minConfidence;
   const others: Candidate[] = [];
   for (let rank = Number(isShown); rank <= 2 * alternatives; rank += 1) {
-    const other = bestOf(continuations(evidence, end, backgrounds, rank), end, bias, {
+    const other = bestOf(continuations(rank), end, bias, {
       minConfidence: least,
       isAlone: false,
     });

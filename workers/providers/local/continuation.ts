@@ -8,47 +8,51 @@ const GROWTH_PROBABILITY_MIN = 0.02;
 
 const IN_WORD = /^['’\p{L}\p{M}\p{N}_]/u;
 
-/** Yields the likeliest next word (or the one of that rank), then this word with the likeliest word after it, and so on. */
-export function* continuations(
+/**
+ * Returns a function that yields the likeliest next word (or the one of a rank), then this word with the likeliest word
+ * after it, and so on.
+ */
+export function continuationsOf(
   evidence: readonly ContinuationEvidence[],
   end: DraftEnd,
   backgrounds: readonly Background[],
-  rank = 0,
-): Generator<{ text: string; basis: ConfidenceBasis }> {
+): (rank?: number) => Generator<{ text: string; basis: ConfidenceBasis }> {
   const { begun, tails, run } = end;
   const typed = tails[0]?.length ?? 0;
-  let line: LineEnd = {
+  const draftLine: LineEnd = {
     words: run,
     begun: lowerCaseInPlace(end.typed).replaceAll('’', "'"),
     needsSpace: !end.isAfterSpace,
     form: formOfBegun(end),
   };
-  let places = [...evidence];
-  let text = '';
-  let probability = 1;
-  for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
-    const next = likelyNextWords(places, commonWords(backgrounds, line), begun && words === 1)[
-      words === 1 ? rank : 0
-    ];
-    if (next === undefined) return;
-    const support = new Set(next.places.map(({ source }) => source)).size;
-    // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
-    // that text word by word.
-    if (!next.isCommon && !isWrittenTwice(next.places) && !(begun && words === 1 && IN_WORD.test(next.word)))
-      return;
-    if (isOnlyInDraft(next)) return;
-    probability *= next.probability;
-    text += next.word;
-    const { depth, share } = next;
-    yield { text, basis: { probability, support, words, length: text.length, depth, share, begun, typed } };
-    line = after(line, next.word);
-    places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
-      ...place,
-      following: following.slice(next.word.length),
-      minWords: minWords + 1,
-      maxWords: maxWords + 1,
-    }));
-  }
+  const firstWords = likelyNextWords(evidence, commonWords(backgrounds, draftLine), begun);
+  return function* (rank = 0) {
+    let line = draftLine;
+    let next = firstWords[rank];
+    let text = '';
+    let probability = 1;
+    for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
+      if (next === undefined) return;
+      const { word, depth, share } = next;
+      const support = new Set(next.places.map(({ source }) => source)).size;
+      const isRest = begun && words === 1 && IN_WORD.test(word);
+      // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
+      // that text word by word.
+      if (!next.isCommon && !isWrittenTwice(next.places) && !isRest) return;
+      if (isOnlyInDraft(next)) return;
+      probability *= next.probability;
+      text += word;
+      yield { text, basis: { probability, support, words, length: text.length, depth, share, begun, typed } };
+      line = after(line, word);
+      const places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
+        ...place,
+        following: following.slice(word.length),
+        minWords: minWords + 1,
+        maxWords: maxWords + 1,
+      }));
+      [next] = likelyNextWords(places, commonWords(backgrounds, line), false);
+    }
+  };
 }
 
 const NAME = /^\p{Lu}/u;
