@@ -235,10 +235,10 @@ describe('built-in predictor: drafts', () => {
 });
 
 describe('built-in predictor: recall', () => {
-  const sentence = 'The invoice goes to my accountant in Bremen';
+  const sentence = 'The invoice goes to my upholsterer in Bremen';
 
   it('the built-in predictor completes a partial word from one text, but whole words only from two lines in two sessions, or one in three', async () => {
-    assert.equal((await predictFromMemory('It goes to my acco', [sentence])).completion, 'untant');
+    assert.equal((await predictFromMemory('It goes to my upho', [sentence])).completion, 'lsterer');
     const other = `Again: ${sentence}`;
     const cases: [texts: string[], sessions: number[], completion: RegExp][] = [
       [[sentence], [1], /^(?! goes)/],
@@ -293,6 +293,8 @@ describe('built-in predictor: recall', () => {
       );
       for (const draft of [before, ...drafts]) {
         const { completion } = await predictFromMemory(draft, texts);
+        // What everybody writes is not from memory.
+        if (completion === (await predictFromMemory(draft, [])).completion) continue;
         const told = completion.trim();
         assert.ok(
           told.length < 3 || draft.includes(told) || !detail.includes(told),

@@ -17,7 +17,7 @@ export interface ConfidenceBasis {
  * has needs weights of its own.
  */
 const WEIGHTS = {
-  own: [0.175, 0.906, 0.173, -0.062, 0.194, 0.017, -0.338, 0.095, -0.685],
+  own: [-1.191, 0.648, 0.243, -0.022, 0.461, -0.309, -0.264, 1.455, -0.317],
   background: [-1.441, 0.443, 0, 0.168, 0.031, -0.954, -0.597, 0.294, 0.951],
 } as const;
 
