@@ -26,10 +26,10 @@ const VISIBLE_CHARS_MIN = 2;
 const WRONG_COST_CHARS = 0.4;
 /**
  * What reading a wrong suggestion costs, in characters of saved typing: so much, and so much more for each character that
- * it would have saved. So two characters, which save one key, need a confidence of 0.52 (0.43 where only the background
- * has them). The person's own texts have more to say, and so can be held to more.
+ * it would have saved. So two characters, which save one key, need a confidence of 0.52 (0.5 where only the background
+ * has them).
  */
-const READING_COST = { own: [0.55, 0.55], background: [0.75, 0] } as const;
+const READING_COST = { own: [0.55, 0.55], background: [1, 0] } as const;
 /** Visible characters that an alternative needs. */
 const ALTERNATIVE_CHARS_MIN = 3;
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
