@@ -91,7 +91,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('work whose claim the database has lost runs again, and its caller gets the answer, for one unit #postgres-crash #postgres-failover', async () => {
+  it('work whose claim the database has lost runs again, and its caller gets the answer, for one unit #postgres-failover', async () => {
     const app = await system.app();
     system.provider.respond(when(new Promise(() => {}), ok()));
     const asked = app.predict(predictionBody());

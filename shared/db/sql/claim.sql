@@ -14,8 +14,6 @@ $$;
 -- Reads each flow from `_since` on (Unix milliseconds; null: from `_reach_ms` ago). Further back there are only index
 -- entries of ended work, which stay for as long as any old snapshot of the database is open. A claim ends with the
 -- piece that reaches 256 KiB of requests, because a worker that parses many large requests serves nobody meanwhile.
---
--- Its commit does not wait for the disk: work whose claim a crash of PostgreSQL loses is queued, and runs again.
 create or replace function claim_v1(
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
   _reach_ms int)
@@ -28,7 +26,6 @@ as $$
 declare
   reach timestamptz := now() - make_interval(secs => _reach_ms / 1000.0);
 begin
-  perform set_config('synchronous_commit', 'off', true);
   return query
   with free as (
     select f.id, f.bytes, a.place
