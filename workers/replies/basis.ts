@@ -26,7 +26,7 @@ export interface Basis {
   memoryRevision: number;
 }
 
-/** What the person said and decided before, from which a vote, its support and its confidence follow. */
+/** Words and decisions of the person, from which a vote, its support and its confidence follow. */
 export async function readHistory(em: EntityManager, accountId: string, project: string | undefined) {
   const pairs = await readPromptReplies(em, accountId, project);
   return {

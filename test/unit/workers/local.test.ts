@@ -293,7 +293,7 @@ describe('built-in predictor: recall', () => {
       );
       for (const draft of [before, ...drafts]) {
         const { completion } = await predictFromMemory(draft, texts);
-        // What everybody writes is not from memory.
+        // A stranger gets it too, so it is not from memory.
         if (completion === (await predictFromMemory(draft, [])).completion) continue;
         const told = completion.trim();
         assert.ok(
