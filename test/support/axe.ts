@@ -15,7 +15,7 @@ export async function faultsOn(page: Page): Promise<string[]> {
   );
   // The browser's debugger evaluates axe-core, since the page's policy forbids script elements.
   await page.evaluate(`${axe.source}; undefined`);
-  const options = JSON.stringify({ runOnly: TAGS });
+  const options = JSON.stringify({ runOnly: TAGS, resultTypes: ['violations'], selectors: false });
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${options})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
