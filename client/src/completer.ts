@@ -78,6 +78,7 @@ export interface Completer {
 interface RunningCall {
   text: string;
   abort: AbortController;
+  since: number;
 }
 
 /** A suggestion that was shown: accepting it turns `text` into `whole`, one of `wholes`. */
@@ -93,6 +94,7 @@ interface ShownSuggestion {
 }
 
 const DRAFT_CHARS_MAX = 8000;
+const MIN_DELAY_MS = 75;
 const FIRST_LATENCY_MS = 300;
 /** Weight of the latest call's latency in the moving average. */
 const LATENCY_WEIGHT = 0.3;
@@ -120,6 +122,8 @@ class PausingCompleter implements Completer {
   #acceptedSuggestion: ShownSuggestion | undefined;
   #runningCall: RunningCall | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** True while a call waits for the end of the running one. */
+  #isDue = false;
   #latencyMs = FIRST_LATENCY_MS;
   #revision = 0;
   #nextCallAtMs = 0;
@@ -159,7 +163,7 @@ class PausingCompleter implements Completer {
     this.#text = text;
     this.#latestText = text ?? this.#latestText;
     this.#isRetried = false;
-    clearTimeout(this.#timer);
+    this.#unschedule();
     if (text !== null && this.#shownSuggestion && continues(this.#shownSuggestion, text)) {
       this.#prolong();
       this.#announce();
@@ -189,12 +193,11 @@ class PausingCompleter implements Completer {
   }
 
   suggest(): void {
-    clearTimeout(this.#timer);
     this.#callNow();
   }
 
   dismiss(): void {
-    clearTimeout(this.#timer);
+    this.#unschedule();
     this.#abortCall();
     this.#hide();
   }
@@ -235,12 +238,27 @@ class PausingCompleter implements Completer {
   }
 
   #schedule(): void {
-    const { minDelayMs = 75, maxDelayMs = 400 } = this.#options;
-    clearTimeout(this.#timer);
+    const { minDelayMs = MIN_DELAY_MS, maxDelayMs = 400 } = this.#options;
+    this.#unschedule();
     if (this.#text === null || this.#options.trigger === 'key') return;
     const quiet = Math.min(maxDelayMs, Math.max(minDelayMs, this.#latencyMs / 2));
     const waitMs = Math.max(quiet, this.#nextCallAtMs - performance.now());
-    this.#timer = setTimeout(() => this.#callNow(), waitMs);
+    this.#timer = setTimeout(() => this.#callWhenFree(), waitMs);
+  }
+
+  #unschedule(): void {
+    clearTimeout(this.#timer);
+    this.#isDue = false;
+  }
+
+  /** Lets a running call that is about to end do so first, since its answer may go on from what is typed by now. */
+  #callWhenFree(): void {
+    const { minDelayMs = MIN_DELAY_MS } = this.#options;
+    const since = this.#runningCall?.since ?? Number.NEGATIVE_INFINITY;
+    const leftMs = since + this.#latencyMs + minDelayMs - performance.now();
+    this.#isDue = leftMs > 0 && leftMs <= 2 * minDelayMs;
+    if (this.#isDue) this.#timer = setTimeout(() => this.#callNow(), leftMs);
+    else this.#callNow();
   }
 
   /** Asks for a longer suggestion when the person pauses with nearly all of this one typed. */
@@ -251,6 +269,7 @@ class PausingCompleter implements Completer {
   }
 
   #callNow(): void {
+    this.#unschedule();
     if (this.#isEnabled) this.#call().catch((error) => this.#options.onError?.(error));
   }
 
@@ -261,11 +280,11 @@ class PausingCompleter implements Completer {
     if (text === null || (text.trim() === '' && !context.messages?.length && !context.artifact)) return;
     const mode = text.trim() === '' ? 'next_prompt' : 'complete_draft';
     this.#abortCall();
-    const runningCall: RunningCall = { text, abort: new AbortController() };
+    const since = performance.now();
+    const runningCall: RunningCall = { text, abort: new AbortController(), since };
     this.#runningCall = runningCall;
     // Uses the clock, so that revisions also rise in a session that another completer or tab has used.
     this.#revision = Math.max(this.#revision + 1, Date.now());
-    const since = performance.now();
     try {
       const prediction = await this.#client.predict(
         {
@@ -295,12 +314,16 @@ class PausingCompleter implements Completer {
       const seconds = known?.retryAfter ?? (known?.remedy === 'retry' ? SHORT_PAUSE_S : LONG_PAUSE_S);
       this.#nextCallAtMs = performance.now() + seconds * 1000;
       this.#options.onError?.(error);
-      if (known?.remedy === 'retry' && !this.#isRetried) {
+      if (this.#isDue) this.#schedule();
+      else if (known?.remedy === 'retry' && !this.#isRetried) {
         this.#isRetried = true;
         this.#schedule();
       }
     } finally {
-      if (this.#runningCall === runningCall) this.#runningCall = undefined;
+      if (this.#runningCall === runningCall) {
+        this.#runningCall = undefined;
+        if (this.#isDue) this.#callNow();
+      }
     }
   }
 
@@ -309,7 +332,7 @@ class PausingCompleter implements Completer {
     // Keeps what the person is about to type, unless the new suggestion goes on from it.
     const shown = this.#shownSuggestion;
     if (shown !== undefined && !isBefore(shown.whole, suggestion.whole)) return;
-    clearTimeout(this.#timer);
+    this.#unschedule();
     this.#shownSuggestion = suggestion;
     this.#report(suggestion, 'presented');
     this.#announce();

@@ -366,6 +366,53 @@ describe('completer', () => {
     assert.equal(other.completer.suggestion, 'ue, please');
   });
 
+  describe('while a call is about to end', () => {
+    /** Returns a completer that waits for the end of the call for "Te", and knows that "Tea" is typed by now. */
+    async function waiting() {
+      const made = completerFor();
+      made.completer.update('Te');
+      await pass(150);
+      await pass(100);
+      made.completer.update('Tea');
+      await pass(150);
+      assert.equal(made.calls.length, 1);
+      return made;
+    }
+
+    it('a completer makes no other, and shows an answer that goes on from what is typed', async () => {
+      const { completer, calls } = await waiting();
+      await calls[0]?.answer('a, please');
+      assert.equal(completer.suggestion, ', please');
+      await pass(1000);
+      assert.equal(calls.length, 1);
+    });
+
+    it('a completer makes the next as soon as the answer turns out not to fit', async () => {
+      const { calls } = await waiting();
+      await calls[0]?.answer('n men');
+      assert.deepEqual(pluck(calls, 'draft'), ['Te', 'Tea']);
+    });
+
+    it('a completer makes the next after the pause that an error asks for', async () => {
+      for (const error of [new ForecueError('rate_limited', { retryAfter: 30 }), new Error('no network')]) {
+        const { calls } = await waiting();
+        await calls[0]?.fail(error);
+        await pass(29_900);
+        assert.equal(calls.length, 1);
+        await pass(100);
+        assert.deepEqual(pluck(calls, 'draft'), ['Te', 'Tea']);
+      }
+    });
+
+    it('a completer aborts it once it takes longer than usual', async () => {
+      const { calls } = await waiting();
+      await pass(124);
+      assert.equal(calls.length, 1);
+      await pass(1);
+      assert.deepEqual([calls.length, calls[0]?.signal?.aborted], [2, true]);
+    });
+  });
+
   it("a completer's delay before a call grows with the latency, between `minDelayMs` and `maxDelayMs`", async () => {
     const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
     let text = '';
