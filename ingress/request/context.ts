@@ -51,6 +51,7 @@ export function requestContext(
     ctx.set({
       'X-Request-Id': requestId,
       'X-Content-Type-Options': 'nosniff',
+      'Cross-Origin-Resource-Policy': 'same-origin',
       'Cache-Control': 'no-store',
       ...(isHttps && HTTPS_HEADERS),
     });
@@ -72,7 +73,6 @@ export function requestContext(
 const HTTPS_HEADERS = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 const PAGE_HEADERS = {
-  'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 

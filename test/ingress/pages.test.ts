@@ -57,11 +57,17 @@ describe('GET /', () => {
       assert.ok(text.includes(shown), shown);
   });
 
-  it('pages are for no other origin and use no device; every answer asks for https if PUBLIC_URL has it', async () => {
+  it('answers are for no other origin, pages use no device, and every answer asks for https if PUBLIC_URL has it', async () => {
     const asBrowser = (path: string, at = url) => fetch(at + path, { headers: BROWSER });
+    const [, script = ''] = /src="([^"]+)"/.exec(await (await asBrowser('/console/')).text()) ?? [];
+    const isForItself = async (path: string) =>
+      assert.equal((await asBrowser(path)).headers.get('cross-origin-resource-policy'), 'same-origin', path);
+    assert.equal((await asBrowser(`/console/${script}`)).status, 200);
+    for (const path of [`/console/${script}`, '/openapi.json', '/api/auth/me/', '/healthz'])
+      await isForItself(path);
     for (const path of ['/', '/console/', '/docs', '/connect/forgotten-password', '/connect/nothing']) {
+      await isForItself(path);
       const { headers } = await asBrowser(path);
-      assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin', path);
       assert.match(headers.get('permissions-policy') ?? '', /camera=\(\).*microphone=\(\)/, path);
     }
     const { url: plain } = await system.startWeb({ PUBLIC_URL: 'http://localhost:8080' });
