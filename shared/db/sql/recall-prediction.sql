@@ -36,6 +36,7 @@ language plpgsql as $$
 declare
   kinds text[];
   dismissed uuid[];
+  refused json := '[]';
 begin
   select array_agg(v.kind),
          (array_agg(v.prediction_id order by v.recorded_at desc) filter (where v.kind = 'dismissed'))[:20]
@@ -47,13 +48,17 @@ begin
                order by l.recorded_at desc limit 2000) e
        where e.kind in ('accepted', 'edited', 'dismissed') and e.suggested is not false
        order by e.recorded_at desc limit 200) v;
+  -- A query of its own: even unread, it would be planned and prepared for each prediction.
+  if dismissed is not null then
+    refused := (
+      select coalesce(json_agg(a.answer), '[]')
+        from answers a join history h on h.key = a.key and h.id = a.id
+       where a.id = any (dismissed) and a.line = _line
+         and h.facts::json ->> 'contextRevision' = _facts::json ->> 'contextRevision');
+  end if;
   return json_build_object(
     'latest', latest_suggestion_v1(_line, _party)::json,
     'dismissed', coalesce(cardinality(array_positions(kinds, 'dismissed')), 0),
     'taken', coalesce(cardinality(array_remove(kinds, 'dismissed')), 0),
-    'refused', case when dismissed is null then '[]'::json else (
-      select coalesce(json_agg(a.answer), '[]')
-        from answers a join history h on h.key = a.key and h.id = a.id
-       where a.id = any (dismissed) and a.line = _line
-         and h.facts::json ->> 'contextRevision' = _facts::json ->> 'contextRevision') end);
+    'refused', refused);
 end $$;
