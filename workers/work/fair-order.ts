@@ -104,11 +104,15 @@ export class FairOrder {
   /** Chooses the flows for the next claim, and sets at most `max` slots aside for them. */
   ask(max: number = this.free): ClaimRequest[] {
     const counts = new Map<KnownFlow, number>();
-    for (let left = max; left > 0; left -= 1) {
+    // A lone flow takes its slots at once: one by one, 240 of them take a fifth of a millisecond.
+    const isAlone = this.#isOnlyReady;
+    for (let left = max; left > 0; ) {
       const flow = this.#nextFlow();
       if (flow === undefined) break;
-      this.#hold(flow, 1);
-      counts.set(flow, (counts.get(flow) ?? 0) + 1);
+      const more = isAlone && !flow.declaration.oneAtATime ? Math.min(left, this.#roomOf(flow, false)) : 1;
+      this.#hold(flow, more);
+      counts.set(flow, (counts.get(flow) ?? 0) + more);
+      left -= more;
     }
     if (counts.size === 0) return [];
     const asks = [...counts].map(([flow, count]) => this.#askFor(flow, count, count));
@@ -175,8 +179,15 @@ export class FairOrder {
   #nextFlow(): KnownFlow | undefined {
     const { apps, accounts } = this.#heldSlots;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
-    const firsts = classes.flatMap((partyClass) => this.#firstFlow(partyClass) ?? []);
-    return firsts.find((flow) => this.#mayHoldMore(flow, firsts.length > 1));
+    const firsts = classes.map((partyClass) => this.#firstFlow(partyClass));
+    const isShared = !firsts.includes(undefined);
+    return firsts.find((flow) => flow !== undefined && this.#roomOf(flow, isShared) > 0);
+  }
+
+  /** True if one flow alone is ready. */
+  get #isOnlyReady(): boolean {
+    const levels = Object.values(this.#ready).flatMap((byHeld) => [...byHeld.values()]);
+    return levels.reduce((sum, { size }) => sum + size, 0) === 1;
   }
 
   #firstFlow(partyClass: PartyClass): KnownFlow | undefined {
@@ -197,14 +208,19 @@ export class FairOrder {
       }
   }
 
-  /** While both classes wait, a party that holds slots already may only take more of its class's half. */
-  #mayHoldMore({ owner, declaration }: KnownFlow, isShared: boolean): boolean {
-    if (owner.held === 0 || this.free === 0) return this.free > 0;
+  /**
+   * Returns how many slots the party of a flow may take now. While both classes wait, a party that holds slots already
+   * may only take more of its class's half.
+   */
+  #roomOf({ owner, declaration }: KnownFlow, isShared: boolean): number {
     const round = declaration.parties === 'apps' ? Math.ceil : Math.floor;
-    const room = isShared ? round(this.slots / 2) : this.slots;
-    const heldInRoom = isShared ? this.#heldSlots[declaration.parties] : this.slots - this.free;
-    const free = Math.min(this.free, room - heldInRoom);
-    return room < SHARED_SLOTS_MIN ? free > 0 : owner.held + 1 <= HELD_PER_FREE_MAX * (free - 1);
+    const slots = isShared ? round(this.slots / 2) : this.slots;
+    const held = isShared ? this.#heldSlots[declaration.parties] : this.slots - this.free;
+    const free = Math.min(this.free, slots - held);
+    // Each slot that the party takes is one free slot less.
+    const most = (HELD_PER_FREE_MAX * free - owner.held) / (HELD_PER_FREE_MAX + 1);
+    const room = slots < SHARED_SLOTS_MIN ? free : Math.floor(most);
+    return owner.held > 0 ? room : Math.max(room, Math.min(this.free, 1));
   }
 
   #hold(flow: KnownFlow, more: number): void {
