@@ -30,12 +30,18 @@ export function repeatedLength(draft: string, text: string): number {
   return 0;
 }
 
-/** Reports whether any end of `before` begins `after`. Spares most answers the search for words. */
+/**
+ * Reports whether an end of `before` that may begin with a word begins `after`. Spares most answers the search for
+ * words: no word begins between two ASCII letters or digits.
+ */
 function overlap(before: string, after: string): boolean {
-  const longest = Math.min(before.length, after.length);
-  for (let length = 1; length <= longest; length++) if (after.startsWith(before.slice(-length))) return true;
+  for (let at = Math.max(0, before.length - after.length); at < before.length; at++)
+    if (before[at] === after[0] && !IN_WORD.test(before.slice(Math.max(0, at - 1), at + 1)))
+      if (after.startsWith(before.slice(at))) return true;
   return false;
 }
+
+const IN_WORD = /^[a-z0-9]{2}$/;
 
 /** The next word may begin like the draft's last: `we`, ` were`. One that is whole is then no begun word. */
 function isRepetition(draft: string, text: string, end: number, overlap: string): boolean {
