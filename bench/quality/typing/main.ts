@@ -3,7 +3,7 @@ import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { draftEndOf } from '../../../shared/text/phrases.ts';
 import { backgroundsFor } from '../../../workers/providers/local/background.ts';
-import { featuresOf } from '../../../workers/providers/local/confidence.ts';
+import { featuresOf, type Kind, kindOf } from '../../../workers/providers/local/confidence.ts';
 import { continuationsOf } from '../../../workers/providers/local/continuation.ts';
 import { evidenceFor } from '../../../workers/providers/local/evidence.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
@@ -52,8 +52,7 @@ const CALL = { ...LIMITS, charge: { accountId: null, appId: null, workId: '', at
 const predictor = new LocalProvider();
 
 interface Sample {
-  /** False if only the background has the continuation. */
-  hasOwn: boolean;
+  kind: Kind;
   features: number[];
   right: boolean;
 }
@@ -67,10 +66,8 @@ async function run(): Promise<void> {
     const samples: Sample[] = [];
     for (const history of people)
       for (const [, knows] of knowledge) await typeAll(history, { knows, minConfidence: 0.3, samples });
-    for (const hasOwn of [true, false]) {
-      const weights = fitWeights(samples.filter((sample) => sample.hasOwn === hasOwn));
-      console.log(hasOwn ? 'own' : 'background', weights.map((weight) => weight.toFixed(3)).join(', '));
-    }
+    for (const [kind, ofKind] of Map.groupBy(samples, (sample) => sample.kind))
+      console.log(`${kind}: ${fitWeights(ofKind).map((weight) => weight.toFixed(3))}`);
     return;
   }
   console.log(
@@ -145,7 +142,7 @@ function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string
     judged.add(beginning);
     const { basis } = continuation;
     samples.push({
-      hasOwn: basis.support > 0,
+      kind: kindOf(basis),
       features: featuresOf(basis),
       right: isTyped(text, beginning),
     });

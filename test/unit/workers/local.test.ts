@@ -97,7 +97,7 @@ describe('built-in predictor: drafts', () => {
     const list = 'Send apples, pears, and plums (not quinces).';
     assert.match(await completionOf('Send apples', list), /^, pears/);
     assert.match(await completionOf('Send apples, pears,', list), /^ and plums/);
-    assert.match(await completionOf('Send apples, pears, and plums (', list), /^not quinces/);
+    assert.match(await completionOf('Send apples, pears, and plums (', list), /^not/);
   });
 
   it('the built-in predictor never puts punctuation after a space where the learned text has no space', async () => {

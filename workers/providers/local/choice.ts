@@ -26,9 +26,9 @@ const VISIBLE_CHARS_MIN = 2;
 const WRONG_COST_CHARS = 0.4;
 /**
  * What reading a wrong suggestion costs, in characters of saved typing: so much, and so much more for each character that
- * it would have saved. So two characters, which save one key, need a confidence of 0.5.
+ * it would have saved. So two characters of the person, which save one key, need a confidence of 0.56.
  */
-const READING_COST = { own: [0.5, 0.5], background: [1, 0] } as const;
+const READING_COST = { own: [1, 0.25], background: [1, 0] } as const;
 /** Visible characters that an alternative needs. */
 const ALTERNATIVE_CHARS_MIN = 3;
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');

@@ -18,7 +18,6 @@ export function continuationsOf(
   backgrounds: readonly Background[],
 ): (rank?: number) => Generator<{ text: string; basis: ConfidenceBasis }> {
   const { begun, tails, run } = end;
-  const typed = tails[0]?.length ?? 0;
   const draftLine: LineEnd = {
     words: run,
     begun: lowerCaseInPlace(end.typed).replaceAll('’', "'"),
@@ -31,18 +30,23 @@ export function continuationsOf(
     let next = firstWords[rank];
     let text = '';
     let probability = 1;
+    const isRest = begun && IN_WORD.test(next?.word ?? '');
+    const first = {
+      typed: isRest ? (tails[0]?.length ?? 0) : 0,
+      inAddress: run === null,
+      isOnly: firstWords.length === 1,
+    };
     for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
       if (next === undefined) return;
       const { word, depth, share } = next;
       const support = new Set(next.places.map(({ source }) => source)).size;
-      const isRest = begun && words === 1 && IN_WORD.test(word);
       // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
       // that text word by word.
-      if (!next.isCommon && !isWrittenTwice(next.places) && !isRest) return;
+      if (!next.isCommon && !isWrittenTwice(next.places) && !(isRest && words === 1)) return;
       if (isOnlyInDraft(next)) return;
       probability *= next.probability;
       text += word;
-      yield { text, basis: { probability, support, words, length: text.length, depth, share, begun, typed } };
+      yield { text, basis: { probability, support, words, length: text.length, depth, share, ...first } };
       line = after(line, word);
       const places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
         ...place,
