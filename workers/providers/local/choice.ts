@@ -29,6 +29,8 @@ const WRONG_COST_CHARS = 0.4;
  * it would have saved. So two characters of the person, which save one key, need a confidence of 0.56.
  */
 const READING_COST = { own: [1, 0.25], background: [1, 0] } as const;
+/** What reading several choices in vain costs, in characters of saved typing. */
+const CHOICES_COST_CHARS = 0.8;
 /** Visible characters that an alternative needs. */
 const ALTERNATIVE_CHARS_MIN = 3;
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
@@ -75,14 +77,12 @@ export function continueDraft(
 function areWorthReading(choices: readonly Candidate[]): boolean {
   const confidence = choices.reduce((sum, choice) => sum + choice.confidence, 0);
   const saved = choices.reduce((sum, choice, place) => sum + choice.confidence * (choice.saved - place), 0);
-  return saved > (1 - confidence) * (choices[0]?.cost ?? 0);
+  return saved > (1 - confidence) * CHOICES_COST_CHARS;
 }
 
 interface Candidate extends Continuation {
   /** Keys that it saves. */
   saved: number;
-  /** Cost of reading it in vain. */
-  cost: number;
 }
 
 /** Puts the likeliest other continuations beside the best. One of them is right as often as the confidence says. */
@@ -107,7 +107,7 @@ function bestOf(
   bias: number,
   { minConfidence, isAlone }: { minConfidence: number; isAlone: boolean },
 ): Candidate {
-  let best: Candidate = { text: '', confidence: 0, saved: 0, cost: 0 };
+  let best: Candidate = { text: '', confidence: 0, saved: 0 };
   let most = Number.NEGATIVE_INFINITY;
   for (const { text, basis } of candidates) {
     const confidence = confidenceOf(basis, bias);
@@ -122,7 +122,7 @@ function bestOf(
     const worth = confidence >= minConfidence ? 1 + gain : confidence - 1;
     if (worth <= most) continue;
     most = worth;
-    best = { text: shownText, confidence, saved, cost };
+    best = { text: shownText, confidence, saved };
   }
   return best;
 }
