@@ -26,9 +26,10 @@ const VISIBLE_CHARS_MIN = 2;
 const WRONG_COST_CHARS = 0.4;
 /**
  * What reading a wrong suggestion costs, in characters of saved typing: so much, and so much more for each character that
- * it would have saved. So two characters of the person, which save one key, need a confidence of 0.56.
+ * it would have saved. So two characters of the person, which save one key, need a confidence of 0.56. Several words cost
+ * more, because who accepts them for the first deletes the others.
  */
-const READING_COST = { own: [1, 0.25], background: [1, 0] } as const;
+const READING_COST = { word: [1, 0.25], words: [1, 0.5], background: [1, 0] } as const;
 /** What reading several choices in vain costs, in characters of saved typing. */
 const CHOICES_COST_CHARS = 0.8;
 /** Visible characters that an alternative needs. */
@@ -114,7 +115,8 @@ function bestOf(
     const shownText = inFormOf(end, text.replace(OPENING_END, ''));
     if ([...shownText.trim()].length < VISIBLE_CHARS_MIN) continue;
     const saved = shownText.length - 1;
-    const [once, perCharacter] = READING_COST[basis.support === 0 ? 'background' : 'own'];
+    const [once, perCharacter] =
+      READING_COST[basis.support === 0 ? 'background' : basis.words > 1 ? 'words' : 'word'];
     const cost = once + perCharacter * saved;
     const isDear = confidence * saved < (1 - confidence) * cost && !UNSPACED.test(shownText);
     if (isAlone && isDear && confidence >= minConfidence) continue;
