@@ -128,7 +128,7 @@ export function commonWords(
   for (let depth = begun === '' ? 1 : 0; depth <= Math.min(CONTEXT_WORDS, words.length); depth += 1) {
     const context = words.slice(words.length - depth);
     const found = backgrounds.flatMap((list) => followersOf(list, context, begun, { needsSpace, form }));
-    const total = found.reduce((sum, { count }) => sum + count, 0);
+    const total = totalOf(found);
     if (total === 0) break;
     // Interpolates the shares of each context (Witten and Bell 1991).
     const doubt = depth === 0 ? 0 : found.length;
@@ -147,6 +147,39 @@ export function commonWords(
   return common;
 }
 
+const totalOf = (followers: readonly { count: number }[]): number =>
+  followers.reduce((sum, { count }) => sum + count, 0);
+
+/** Returns the likeliest of the `commonWords` after whole words, without making the hundreds of others. */
+export function commonestWord(
+  list: Background,
+  words: readonly string[],
+): (CommonWord & { written: string }) | undefined {
+  const afterOne = list.after(words.slice(-1), '');
+  const afterTwo = words.length < CONTEXT_WORDS ? [] : list.after(words.slice(-CONTEXT_WORDS), '');
+  const [first] = afterOne;
+  if (words.length === 0 || first === undefined) return undefined;
+  const total = totalOf(afterOne);
+  const totalOfTwo = totalOf(afterTwo);
+  const most = afterOne.reduce((best, follower) => (follower.count > best.count ? follower : best), first);
+  const doubt = afterTwo.length;
+  const shareOf = (count: number) =>
+    (count * (doubt || 1)) / (total + afterOne.length) / (totalOfTwo + doubt || 1);
+  let best = {
+    written: most.written,
+    probability: shareOf(most.count),
+    depth: 1,
+    share: doubt === 0 ? most.count / total : 0,
+  };
+  for (const { word, written, count } of afterTwo) {
+    const [known] = list.after(words.slice(-1), word);
+    const shorter = known?.word === word ? shareOf(known.count) : 0;
+    const probability = shorter + count / (totalOfTwo + doubt);
+    if (probability > best.probability) best = { written, probability, depth: 2, share: count / totalOfTwo };
+  }
+  return best;
+}
+
 function followersOf(
   list: Background,
   context: readonly string[],
@@ -162,10 +195,9 @@ function followersOf(
     if (isStrict && form?.test(written) === false) return [{ following: '', count }];
     if (word.length > begun.length) return [{ following: written.slice(begun.length), count }];
     const next = context.length < CONTEXT_WORDS ? list.after([...context, begun], '') : [];
-    const known = next.reduce((sum, follower) => sum + follower.count, 0);
     return [
       ...next.map((follower) => ({ following: ` ${follower.written}`, count: follower.count })),
-      { following: '', count: Math.max(0, count - known) },
+      { following: '', count: Math.max(0, count - totalOf(next)) },
     ];
   });
 }

@@ -1,5 +1,5 @@
 import { type DraftEnd, LINE_START, lowerCaseInPlace, nextWord } from '../../../shared/text/phrases.ts';
-import { type Background, type CommonWord, commonWords, type LineEnd } from './background.ts';
+import { type Background, type CommonWord, commonestWord, commonWords, type LineEnd } from './background.ts';
 import type { ConfidenceBasis } from './confidence.ts';
 import { type ContinuationEvidence, DRAFT_SOURCE } from './evidence.ts';
 
@@ -36,8 +36,7 @@ export function continuationsOf(
       inAddress: run === null,
       isOnly: firstWords.length === 1,
     };
-    for (let words = 1; words <= WORDS_MAX && probability > GROWTH_PROBABILITY_MIN; words += 1) {
-      if (next === undefined) return;
+    for (let words = 1; next !== undefined; words += 1) {
       const { word, depth, share } = next;
       const support = new Set(next.places.map(({ source }) => source)).size;
       // If memory has the words only once, suggests them only to complete an unfinished word. Otherwise an app could read
@@ -47,6 +46,7 @@ export function continuationsOf(
       probability *= next.probability;
       text += word;
       yield { text, basis: { probability, support, words, length: text.length, depth, share, ...first } };
+      if (words === WORDS_MAX || probability <= GROWTH_PROBABILITY_MIN) return;
       line = after(line, word);
       const places = next.places.map(({ following, minWords, maxWords, ...place }) => ({
         ...place,
@@ -54,9 +54,21 @@ export function continuationsOf(
         minWords: minWords + 1,
         maxWords: maxWords + 1,
       }));
-      [next] = likelyNextWords(places, commonWords(backgrounds, line), false);
+      next = likeliestAfter(line, places, backgrounds);
     }
   };
+}
+
+function likeliestAfter(
+  line: LineEnd,
+  places: readonly ContinuationEvidence[],
+  backgrounds: readonly Background[],
+): NextWord | undefined {
+  const [list, ...others] = backgrounds;
+  if (list === undefined || others.length > 0 || places.length > 0)
+    return likelyNextWords(places, commonWords(backgrounds, line), false)[0];
+  const common = commonestWord(list, line.words ?? []);
+  return common && { word: ` ${common.written}`, places: [], isCommon: true, ...common };
 }
 
 const NAME = /^\p{Lu}/u;
