@@ -190,14 +190,18 @@ describe('clock set back', () => {
 describe('clock set forward', () => {
   const system = useSystem();
 
-  it('after the database clock leaps past all weeks that have partitions, predictions are answered and replayed #clock-forward', async () => {
+  const dropWeeks = async () => {
     const { pool } = system.database;
-    const app = await system.app();
     const { rows } = await pool.query<{ weeks: string }>(
       `select string_agg(inhrelid::regclass::text, ', ') as weeks from pg_inherits
         where inhparent in ('history'::regclass, 'drafts'::regclass)`,
     );
     await pool.query(`drop table ${rows[0]?.weeks}`);
+  };
+
+  it('after the database clock leaps past all weeks that have partitions, predictions are answered and replayed #clock-forward', async () => {
+    const app = await system.app();
+    await dropWeeks();
     const bodies = Array.from({ length: 20 }, () => predictionBody());
     const answers = await Promise.all(bodies.map((body) => app.predict(body)));
     for (const [n, { status, text }] of answers.entries()) {
@@ -205,5 +209,23 @@ describe('clock set forward', () => {
       assert.equal((await app.predict(bodies[n] ?? {})).text, text);
     }
     assert.equal((await app.usage()).body.prediction_units, bodies.length);
+  });
+
+  it('a prediction that has to wait until another has made the partitions is answered', async () => {
+    const app = await system.app();
+    await dropWeeks();
+    const other = await system.database.pool.connect();
+    await other.query('begin');
+    await other.query('select make_weeks_v1()');
+    const prediction = app.predict(predictionBody());
+    await until(async () => {
+      const { rows } = await system.database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await other.query('commit');
+    other.release();
+    assert.equal((await prediction).status, 200);
   });
 });

@@ -8,7 +8,8 @@ declare
   week date;
   name text;
 begin
-  perform pg_advisory_xact_lock(hashtext('forecue weeks'));
+  -- The lock of a table, unlike an advisory one, also shows `to_regclass` what others have made meanwhile.
+  lock table only history in share update exclusive mode;
   foreach parent in array array['history', 'drafts'] loop
     for week in
       select generate_series(this_week, this_week + interval '2 weeks', interval '1 week')::date
