@@ -30,13 +30,14 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A member of this name, of which any letter may be escaped, would make `String(value)` throw. */
-const UNSAFE = /toString|\\u/;
-const withoutUnsafe = (name: string, value: unknown) => (name === 'toString' ? undefined : value);
+/** As `String`, which throws on an object of a file that has a `toString` of its own. */
+export function asText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
 
 /** Throws if the line is not a JSON object. */
 export function parseObject(line: string): JsonObject {
-  const value: unknown = JSON.parse(line, UNSAFE.test(line) ? withoutUnsafe : undefined);
+  const value: unknown = JSON.parse(line);
   if (!isObject(value)) throw new SyntaxError('not an object');
   return value;
 }

@@ -1,5 +1,5 @@
 import { type Entry, type JsonFormat, type SessionEntries, wordless } from '../format.ts';
-import { isObject, type JsonObject, objectOf, propertyOf, stringOf } from '../json.ts';
+import { asText, isObject, type JsonObject, objectOf, propertyOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeIn } from './times.ts';
 
@@ -56,10 +56,10 @@ function sessionEntriesOf(conversation: JsonObject): SessionEntries | undefined 
 /** Returns the nodes from the current one up to the root. */
 function shownBranch(mapping: JsonObject, current: unknown): Set<unknown> {
   const branch = new Set<unknown>();
-  let node = propertyOf(mapping, String(current)) ?? Object.values(mapping).at(-1);
+  let node = propertyOf(mapping, asText(current)) ?? Object.values(mapping).at(-1);
   while (isObject(node) && !branch.has(node)) {
     branch.add(node);
-    node = propertyOf(mapping, String(node['parent']));
+    node = propertyOf(mapping, asText(node['parent']));
   }
   return branch;
 }
@@ -69,7 +69,7 @@ function messageOf(node: unknown): JsonObject {
 }
 
 function roleOf(message: JsonObject): string {
-  return String(objectOf(message['author'])['role']);
+  return asText(objectOf(message['author'])['role']);
 }
 
 function entriesOf(message: JsonObject): Entry[] {
@@ -108,7 +108,7 @@ function withoutWords(message: JsonObject): Entry {
 /** Leaves out thoughts, code for tools, files and images. What was spoken is in the transcription. */
 function textIn(message: JsonObject): string {
   const { content_type: type, parts } = objectOf(message['content']);
-  if (!TYPES.includes(String(type)) || !Array.isArray(parts)) return '';
+  if (!TYPES.includes(asText(type)) || !Array.isArray(parts)) return '';
   const texts = parts.map((part: unknown) => {
     const { content_type: kind, text } = objectOf(part);
     return stringOf(part) ?? (kind === 'audio_transcription' ? stringOf(text) : undefined) ?? '';
@@ -117,5 +117,5 @@ function textIn(message: JsonObject): string {
 }
 
 function idAndTime({ id, create_time: at }: JsonObject) {
-  return { id: `${NAME}:${String(id)}`, at: timeIn(at) };
+  return { id: `${NAME}:${asText(id)}`, at: timeIn(at) };
 }

@@ -6,7 +6,7 @@ import {
   type SessionEntries,
   textsIn,
 } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, propertyOf, stringOf } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf, propertyOf, stringOf } from '../json.ts';
 import { personsText } from '../wrappers.ts';
 import { ClaudePermissions, isProgram } from './claude-permissions.ts';
 
@@ -17,7 +17,7 @@ export const claudeCode: JsonFormat = {
   name: NAME,
   title: 'Claude Code session (JSON Lines)',
   recognises({ sessionId, uuid, type, message }) {
-    const isKnown = ['user', 'assistant', 'system', 'attachment'].includes(String(type));
+    const isKnown = ['user', 'assistant', 'system', 'attachment'].includes(asText(type));
     // Qwen Code's records are alike, but for the messages.
     const isQwens = Array.isArray(objectOf(message)['parts']);
     return typeof sessionId === 'string' && typeof uuid === 'string' && isKnown && !isQwens;
@@ -50,7 +50,7 @@ class ClaudeReader implements Reader {
     const before = this.#utteranceOnTheWayTo(record, isPersons);
     const utterance = entries.findLast((entry) => 'text' in entry)?.id;
     if (record['isSidechain'] !== true)
-      this.#utteranceBefore.set(String(record['uuid']), utterance ?? before);
+      this.#utteranceBefore.set(asText(record['uuid']), utterance ?? before);
     const goesBack = isPersons && before !== this.#latest;
     this.#latest = utterance ?? this.#latest;
     return goesBack ? [{ kind: 'rewind', after: before }, ...entries] : entries;
@@ -142,9 +142,9 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);
   const replies = objectsOf(questions).flatMap(({ question }, place): Entry[] => {
-    const answer = stringOf(propertyOf(answers, String(question)));
+    const answer = stringOf(propertyOf(answers, asText(question)));
     if (answer === undefined) return [];
-    const notes = stringOf(objectOf(propertyOf(annotations, String(question)))['notes']);
+    const notes = stringOf(objectOf(propertyOf(annotations, asText(question)))['notes']);
     const text = notes ? `${answer}\n${notes}` : answer;
     const asked = questionId(result['tool_use_id'], place);
     return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked, isProgram: isProgram(record) }];
@@ -152,7 +152,7 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   if (replies.length > 0) return replies;
   // Since 2.1.332 the record says who decided: a hook, a rule or nobody may refuse in the same words.
   const { source = 'user' } = objectOf(record['permissionDecision']);
-  const isPersons = String(source).startsWith('user');
+  const isPersons = asText(source).startsWith('user');
   const reason = isPersons ? reasonOf(textsIn(result['content']).join('\n')) : '';
   return [reason === '' ? SKIPPED : personsWords(record, reason)];
 }
@@ -174,13 +174,13 @@ function fromAgent(record: JsonObject): Entry[] {
   const calls = blocks.filter(({ type }) => type === 'tool_use');
   const entries: Entry[] = text === '' ? [] : [{ kind: 'agent', id, at, text }];
   if (calls.length > 0) entries.push({ kind: 'working' });
-  for (const { input } of calls.filter(({ name }) => DELEGATING_TOOL.test(String(name))))
+  for (const { input } of calls.filter(({ name }) => DELEGATING_TOOL.test(asText(name))))
     entries.push({ kind: 'delegated', prompt: stringOf(objectOf(input)['prompt']) ?? '' });
   for (const call of calls.filter(({ name }) => name === 'AskUserQuestion')) {
     const questions = objectsOf(objectOf(call['input'])['questions']);
     entries.push(
       ...questions.map(({ question, options }, place): Entry => {
-        const asked = questionText(String(question), options);
+        const asked = questionText(asText(question), options);
         return { kind: 'question', id: questionId(call['id'], place), at, text: asked };
       }),
     );
@@ -193,15 +193,15 @@ function fromAgent(record: JsonObject): Entry[] {
 function isUnknownForm(content: unknown): boolean {
   if (typeof content === 'string') return false;
   if (!Array.isArray(content)) return true;
-  const types = objectsOf(content).map(({ type }) => String(type));
+  const types = objectsOf(content).map(({ type }) => asText(type));
   return content.length > 0 && !types.some((type) => type === 'text' || WORDLESS_BLOCKS.test(type));
 }
 
 /** A message has the same `uuid` in the files of resumed and forked sessions. */
 function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
-  return { id: `${NAME}:${String(record['uuid'])}`, at: stringOf(record['timestamp']) };
+  return { id: `${NAME}:${asText(record['uuid'])}`, at: stringOf(record['timestamp']) };
 }
 
 function questionId(toolUseId: unknown, place: number): string {
-  return `${NAME}:${String(toolUseId)}:${place}`;
+  return `${NAME}:${asText(toolUseId)}:${place}`;
 }

@@ -1,5 +1,5 @@
 import { type Entry, type JsonFormat, type SessionEntries, wordless } from '../format.ts';
-import { type JsonObject, objectsOf, stringOf } from '../json.ts';
+import { asText, type JsonObject, objectsOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeIn } from './times.ts';
 
@@ -34,7 +34,7 @@ function sessionEntriesOf(conversation: JsonObject): SessionEntries {
     shown.has(message) ? entriesOf(message) : [{ kind: 'skipped' }],
   );
   const session = {
-    id: `${NAME}:${String(conversation['uuid'])}`,
+    id: `${NAME}:${asText(conversation['uuid'])}`,
     agent: NAME,
     detail: stringOf(conversation['name']) || undefined,
     at: timeIn(conversation['created_at']),
@@ -56,7 +56,7 @@ function shownBranch(messages: JsonObject[], leaf: unknown): Set<unknown> {
 }
 
 function entriesOf(message: JsonObject): Entry[] {
-  const id = `${NAME}:${String(message['uuid'])}`;
+  const id = `${NAME}:${asText(message['uuid'])}`;
   const at = timeIn(message['created_at']);
   if (message['sender'] === 'human') {
     const text = stripToolWrappers(partsOf(message).join('\n\n'));

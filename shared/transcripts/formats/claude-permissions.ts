@@ -1,5 +1,5 @@
 import type { Entry } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
 import { type AskedPermission, permissionOf } from '../permission.ts';
 
 /** Values of `entrypoint` in sessions that programs drive: `claude -p`, the SDKs, the action and the tool server. */
@@ -25,16 +25,16 @@ export class ClaudePermissions {
     // What a hook decides while the dialog stands is not the person's.
     const attachment = objectOf(record['attachment']);
     if (attachment['type'] === 'hook_permission_decision')
-      this.#calls.delete(String(attachment['toolUseID']));
+      this.#calls.delete(asText(attachment['toolUseID']));
     if (record['type'] !== 'user' || record['isSidechain'] === true || isProgram(record)) return [];
     const results = objectsOf(content).filter(({ type }) => type === 'tool_result');
-    return results.flatMap(({ tool_use_id: id }) => this.#decided(String(id), record));
+    return results.flatMap(({ tool_use_id: id }) => this.#decided(asText(id), record));
   }
 
   #note(blocks: readonly JsonObject[], at: string | undefined): void {
     for (const { type, id, name, input } of blocks) {
-      const asked = type === 'tool_use' ? permissionOf(String(name), objectOf(input)) : undefined;
-      if (asked !== undefined) this.#calls.set(String(id), { ...asked, at });
+      const asked = type === 'tool_use' ? permissionOf(asText(name), objectOf(input)) : undefined;
+      if (asked !== undefined) this.#calls.set(asText(id), { ...asked, at });
     }
   }
 
@@ -59,8 +59,8 @@ const REFUSAL = /^(User rejected tool use$|Error: The user doesn't want to proce
 function decisionOf(record: JsonObject, waitMs: number): boolean | undefined {
   const { decision, source } = objectOf(record['permissionDecision']);
   if (source !== undefined) {
-    const isPersons = ['user_temporary', 'user_permanent', 'user_reject'].includes(String(source));
+    const isPersons = ['user_temporary', 'user_permanent', 'user_reject'].includes(asText(source));
     return isPersons ? decision === 'accept' : undefined;
   }
-  return REFUSAL.test(String(record['toolUseResult'])) && waitMs >= NO_MIN_MS ? false : undefined;
+  return REFUSAL.test(asText(record['toolUseResult'])) && waitMs >= NO_MIN_MS ? false : undefined;
 }

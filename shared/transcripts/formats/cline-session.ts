@@ -1,5 +1,5 @@
 import { type Entry, type JsonFormat, type SessionEntries, textsIn } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf } from '../json.ts';
 import { personsText } from '../wrappers.ts';
 import { timeOfMs } from './times.ts';
 
@@ -19,14 +19,14 @@ export const clineSession: JsonFormat = {
 };
 
 function sessionEntriesOf(record: JsonObject): SessionEntries {
-  const id = `${NAME}:${String(record['sessionId'])}`;
+  const id = `${NAME}:${asText(record['sessionId'])}`;
   const isSubagent = typeof record['agent'] === 'string' && record['agent'] !== 'lead';
   const { mode = 'user' } = objectOf(record['origin']);
   const messages = objectsOf(record['messages']);
   const entries = messages.flatMap((message): Entry[] =>
     isSubagent
       ? [{ kind: 'skipped' }]
-      : entriesOf(message, `${id}:${String(message['id'])}`, mode !== 'user'),
+      : entriesOf(message, `${id}:${asText(message['id'])}`, mode !== 'user'),
   );
   return { session: { id, agent: NAME }, entries };
 }
@@ -34,7 +34,7 @@ function sessionEntriesOf(record: JsonObject): SessionEntries {
 function entriesOf(message: JsonObject, id: string, isProgram: boolean): Entry[] {
   const { role, content, ts } = message;
   if (role !== 'user' && role !== 'assistant') return [];
-  const types = objectsOf(content).map(({ type }) => String(type));
+  const types = objectsOf(content).map(({ type }) => asText(type));
   if (types.length > 0 && !types.some((type) => type === 'text' || WORDLESS_BLOCKS.test(type)))
     return [{ kind: 'unread' }];
   const at = timeOfMs(ts);

@@ -7,7 +7,7 @@ import {
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import { type JsonObject, listOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
+import { asText, type JsonObject, listOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeOfMs } from './times.ts';
 
@@ -30,7 +30,7 @@ export const cline: JsonFormat = {
   name: NAME,
   title: 'Cline task (ui_messages.json)',
   recognises({ ts, type }) {
-    return typeof ts === 'number' && ['ask', 'say'].includes(String(type));
+    return typeof ts === 'number' && ['ask', 'say'].includes(asText(type));
   },
   open: () => new ClineReader(),
 };
@@ -42,7 +42,7 @@ class ClineReader implements Reader {
     const isFirst = this.#session === undefined;
     // Only the directory's name has the task's id, so the time and a hash of the first message take its place.
     const firstText = stringOf(message['text']) ?? '';
-    this.#session ??= { id: `${NAME}:${String(message['ts'])}:${digest(firstText)}`, agent: NAME };
+    this.#session ??= { id: `${NAME}:${asText(message['ts'])}:${digest(firstText)}`, agent: NAME };
     return { session: this.#session, entries: entriesOf(message, this.#session.id, isFirst) };
   }
 }
@@ -50,7 +50,7 @@ class ClineReader implements Reader {
 function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[] {
   const { ts, type, partial } = message;
   if (typeof ts !== 'number' || partial === true) return [];
-  const subtype = String(type === 'ask' ? message['ask'] : message['say']);
+  const subtype = asText(type === 'ask' ? message['ask'] : message['say']);
   const text = (stringOf(message['text']) ?? '').trim();
   const origin = { id: `${scope}:${ts}`, at: timeOfMs(ts) };
   if (type === 'ask' && ASK_TYPES.includes(subtype))

@@ -1,5 +1,5 @@
 import type { Entry } from '../format.ts';
-import { type JsonObject, objectOf, stringOf, tryParseObject } from '../json.ts';
+import { asText, type JsonObject, objectOf, stringOf, tryParseObject } from '../json.ts';
 import { type AskedPermission, permissionOf } from '../permission.ts';
 
 /** Codex begins a command as soon as it is allowed: by a rule, a hook or the reviewer at once, by a person later. */
@@ -19,22 +19,22 @@ export class CodexPermissions {
     const done = objectOf(item);
     if (type === 'item_completed' && done['type'] === 'CommandExecution')
       return this.#decided(
-        String(done['id']),
+        asText(done['id']),
         at,
         prefix,
         waitMsOf(payload, done) >= HAND_MIN_MS || undefined,
       );
     if (type !== 'function_call_output') return [];
     const isRefused = stringOf(output)?.trimEnd().endsWith('aborted by user') === true;
-    return this.#decided(String(callId), at, prefix, isRefused ? false : undefined);
+    return this.#decided(asText(callId), at, prefix, isRefused ? false : undefined);
   }
 
   #note(call: JsonObject, folder: string | undefined): void {
     const input = tryParseObject(stringOf(call['arguments']) ?? '') ?? {};
-    const asked = permissionOf(String(call['name']), input);
+    const asked = permissionOf(asText(call['name']), input);
     const cwd = stringOf(input['workdir']) ?? folder;
     if (asked !== undefined && cwd !== undefined && input['sandbox_permissions'] === 'require_escalated')
-      this.#calls.set(String(call['call_id']), { ...asked, cwd });
+      this.#calls.set(asText(call['call_id']), { ...asked, cwd });
   }
 
   #decided(id: string, at: string | undefined, prefix: string, isAllowed: boolean | undefined): Entry[] {
@@ -50,5 +50,10 @@ function waitMsOf(
   done: JsonObject,
 ): number {
   const { secs, nanos } = objectOf(done['duration']);
-  return Number(completed) - Number(started) - Number(secs) * 1000 - Number(nanos) / 1e6;
+  return (
+    Number(asText(completed)) -
+    Number(asText(started)) -
+    Number(asText(secs)) * 1000 -
+    Number(asText(nanos)) / 1e6
+  );
 }

@@ -9,6 +9,7 @@ import {
   UtteranceIds,
 } from '../format.ts';
 import {
+  asText,
   type JsonObject,
   objectOf,
   objectsOf,
@@ -98,14 +99,14 @@ class CodexReader implements Reader {
       repository: stringOf(objectOf(meta['git'])['repository_url']),
     };
     this.#isSubagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
-    this.#isProgram = PROGRAM_SOURCES.includes(String(meta['source']));
+    this.#isProgram = PROGRAM_SOURCES.includes(asText(meta['source']));
   }
 
   #entriesOf(record: JsonObject, payload: JsonObject): Entry[] {
     const at = stringOf(record['timestamp']);
     if (record['type'] === 'event_msg') return this.#fromEvent(payload, at);
     if (record['type'] !== 'response_item') return [];
-    const kind = String(payload['type']);
+    const kind = asText(payload['type']);
     if (formOf(record, payload) === 'response')
       return this.#said(payload['role'] === 'user', textsIn(payload['content']), payload, at, 'response');
     if (kind === 'function_call' && payload['name'] === ASK_TOOL) return this.#questions(payload, at);
@@ -181,21 +182,21 @@ class CodexReader implements Reader {
   #questions(call: JsonObject, at: string | undefined): Entry[] {
     const { questions } = tryParseObject(stringOf(call['arguments']) ?? '') ?? {};
     const publicQuestions = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
-    const callId = String(call['call_id']);
+    const callId = asText(call['call_id']);
     this.#questionIds.set(
       callId,
-      publicQuestions.map(({ id }) => String(id)),
+      publicQuestions.map(({ id }) => asText(id)),
     );
     return publicQuestions.map(({ id, question, options }) => ({
       kind: 'question',
-      id: this.#questionId(callId, String(id)),
+      id: this.#questionId(callId, asText(id)),
       at,
-      text: questionText(String(question), options),
+      text: questionText(asText(question), options),
     }));
   }
 
   #answers(result: JsonObject, at: string | undefined): Entry[] {
-    const callId = String(result['call_id']);
+    const callId = asText(result['call_id']);
     const { answers } = tryParseObject(stringOf(result['output']) ?? '') ?? {};
     const replies = (this.#questionIds.get(callId) ?? []).flatMap((question): Entry[] => {
       const given = objectOf(propertyOf(answers, question))['answers'];

@@ -6,7 +6,7 @@ import {
   UtteranceIds,
   wordless,
 } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import type { Line } from '../records.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
@@ -34,13 +34,13 @@ export const continueSession: JsonFormat = {
 export async function startIn(list: AsyncIterable<Line>, file: string): Promise<number | undefined> {
   for await (const { text = '' } of list) {
     const { sessionId, dateCreated } = tryParseObject(text) ?? {};
-    if (`${String(sessionId)}.json` === file) return Number(dateCreated) || undefined;
+    if (`${asText(sessionId)}.json` === file) return Number(asText(dateCreated)) || undefined;
   }
   return undefined;
 }
 
 function sessionEntriesOf(record: JsonObject, at: string | undefined): SessionEntries {
-  const id = `${NAME}:${String(record['sessionId'])}`;
+  const id = `${NAME}:${asText(record['sessionId'])}`;
   const ids = new UtteranceIds();
   const entries = objectsOf(record['history']).flatMap((item): Entry[] => {
     const message = objectOf(item['message']);

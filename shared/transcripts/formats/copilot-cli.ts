@@ -6,7 +6,7 @@ import {
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 
 const NAME = 'copilot-cli';
@@ -40,7 +40,7 @@ class CopilotReader implements Reader {
 
   #begin({ sessionId, context }: JsonObject): void {
     this.#session ??= {
-      id: `${NAME}:${String(sessionId)}`,
+      id: `${NAME}:${asText(sessionId)}`,
       agent: NAME,
       detail: stringOf(objectOf(context)['cwd']),
       repository: stringOf(objectOf(context)['repository']),
@@ -103,9 +103,9 @@ function fromPerson(record: JsonObject, { content, source, isAutopilotContinuati
 }
 
 function idAndTime(record: JsonObject) {
-  return { id: `${NAME}:${String(record['id'])}`, at: stringOf(record['timestamp']) };
+  return { id: `${NAME}:${asText(record['id'])}`, at: stringOf(record['timestamp']) };
 }
 
 function questionId(toolCallId: unknown): string {
-  return `${NAME}:${String(toolCallId)}`;
+  return `${NAME}:${asText(toolCallId)}`;
 }

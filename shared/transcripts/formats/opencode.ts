@@ -1,5 +1,5 @@
 import { type Entry, type JsonFormat, questionText, type SessionEntries, wordless } from '../format.ts';
-import { type JsonObject, listOf, objectOf, objectsOf, stringOf, stringsOf } from '../json.ts';
+import { asText, type JsonObject, listOf, objectOf, objectsOf, stringOf, stringsOf } from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeOfMs } from './times.ts';
 
@@ -53,7 +53,7 @@ function sessionEntriesOf({ info, messages }: JsonObject): SessionEntries {
       ? [SKIPPED]
       : entriesOf(message.info, message.parts, isProgram),
   );
-  return { session: { id: `${NAME}:${String(id)}`, agent: NAME, detail: stringOf(directory) }, entries };
+  return { session: { id: `${NAME}:${asText(id)}`, agent: NAME, detail: stringOf(directory) }, entries };
 }
 
 function entriesOf(info: JsonObject, parts: JsonObject[], isProgram: boolean): Entry[] {
@@ -77,7 +77,7 @@ function fromPerson(info: JsonObject, parts: JsonObject[], isProgram: boolean): 
   const given = isProgram
     ? text.replace(QUOTED_ARGUMENT, (_, argument: string) => argument.replaceAll('\\"', '"'))
     : text;
-  return { kind: 'user', id: `${NAME}:${String(info['id'])}`, at: createdAt(info), text: given, isProgram };
+  return { kind: 'user', id: `${NAME}:${asText(info['id'])}`, at: createdAt(info), text: given, isProgram };
 }
 
 function fromAgent(info: JsonObject, part: JsonObject): Entry[] {
@@ -85,7 +85,7 @@ function fromAgent(info: JsonObject, part: JsonObject): Entry[] {
   const text =
     part['type'] === 'text' && part['synthetic'] !== true ? (stringOf(part['text']) ?? '').trim() : '';
   const at = timeOfMs(objectOf(part['time'])['start']) ?? createdAt(info);
-  return text === '' ? [] : [{ kind: 'agent', id: `${NAME}:${String(part['id'])}`, at, text }];
+  return text === '' ? [] : [{ kind: 'agent', id: `${NAME}:${asText(part['id'])}`, at, text }];
 }
 
 /** The state of the tool `question` has the questions, and for each the labels that the person chose or the words. */
@@ -95,7 +95,7 @@ function fromQuestions({ id, tool, state }: JsonObject): Entry[] {
   if (tool !== 'question') return [];
   const { start, end } = objectOf(time);
   return objectsOf(objectOf(input)['questions']).flatMap(({ question, options }, place): Entry[] => {
-    const asked = `${NAME}:${String(id)}:${place}`;
+    const asked = `${NAME}:${asText(id)}:${place}`;
     const given = listOf(answers)[place];
     const text = stringsOf(given).join('\n');
     const reply: Entry = { kind: 'user', id: `${asked}:answer`, at: timeOfMs(end), text, answers: asked };
@@ -103,7 +103,7 @@ function fromQuestions({ id, tool, state }: JsonObject): Entry[] {
       kind: 'question',
       id: asked,
       at: timeOfMs(start),
-      text: questionText(String(question), options),
+      text: questionText(asText(question), options),
     };
     return text === '' ? [prompt] : [prompt, reply];
   });

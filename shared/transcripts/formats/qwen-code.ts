@@ -1,5 +1,5 @@
 import type { Entry, JsonFormat, SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf, stringOf } from '../json.ts';
 import { personsText } from '../wrappers.ts';
 
 const NAME = 'qwen-code';
@@ -36,7 +36,7 @@ function entriesOf(record: JsonObject): Entry[] {
   const words = parts.flatMap(({ text, thought }) =>
     typeof text === 'string' && thought !== true ? [text] : [],
   );
-  const utterance = { id: `${NAME}:${String(uuid)}`, at: stringOf(timestamp) };
+  const utterance = { id: `${NAME}:${asText(uuid)}`, at: stringOf(timestamp) };
   if (type === 'user') {
     // What the person typed, without the files and the hooks' texts that the model gets too.
     const typed = stringOf(objectOf(record['systemPayload'])['displayText']);

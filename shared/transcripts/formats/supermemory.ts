@@ -1,5 +1,5 @@
 import type { Entry, JsonFormat, SessionEntries } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
+import { asText, type JsonObject, objectOf, objectsOf, stringOf, tryParseObject } from '../json.ts';
 import { byTime, timeIn } from './times.ts';
 
 const NAME = 'supermemory';
@@ -45,7 +45,7 @@ function entriesOf(document: JsonObject): Entry[] {
   const text = textOf(document);
   const { id, createdAt, isForgotten, content } = document;
   if (text === '' || isForgotten === true) return [{ kind: 'skipped' }];
-  const utterance = { id: `${NAME}:${String(id)}`, at: timeIn(createdAt), text };
+  const utterance = { id: `${NAME}:${asText(id)}`, at: timeIn(createdAt), text };
   const turns = turnsIn(text);
   const said =
     turns.length > 0

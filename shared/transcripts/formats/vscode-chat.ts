@@ -6,7 +6,16 @@ import {
   type Session,
   type SessionEntries,
 } from '../format.ts';
-import { isObject, type JsonObject, listOf, objectOf, objectsOf, propertyOf, stringOf } from '../json.ts';
+import {
+  asText,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  objectsOf,
+  propertyOf,
+  stringOf,
+} from '../json.ts';
 import { stripToolWrappers } from '../wrappers.ts';
 import { timeOfMs } from './times.ts';
 import { type Chat, changedChat, chatOf } from './vscode-log.ts';
@@ -116,7 +125,7 @@ function fromAgent(request: JsonObject): Entry[] {
 
 function isUnknown({ response }: JsonObject): boolean {
   const kinds = objectsOf(response).map(({ kind }) => kind);
-  return kinds.length > 0 && kinds.every((kind) => kind !== undefined && !WORDLESS_KIND.test(String(kind)));
+  return kinds.length > 0 && kinds.every((kind) => kind !== undefined && !WORDLESS_KIND.test(asText(kind)));
 }
 
 /** Joins the pieces of text. Returns the questions between them as they are. */
@@ -147,9 +156,9 @@ function textOf(part: JsonObject): string {
 
 function fromQuestions({ questions, data }: JsonObject, scope: string, at: string | undefined): Entry[] {
   return objectsOf(questions).flatMap(({ id, title, message, options }): Entry[] => {
-    const asked = `${scope}:${String(id)}`;
-    const question = stringOf(message) ?? stringOf(objectOf(message)['value']) ?? String(title);
-    const text = answerIn(propertyOf(data, String(id)), objectsOf(options));
+    const asked = `${scope}:${asText(id)}`;
+    const question = stringOf(message) ?? stringOf(objectOf(message)['value']) ?? asText(title);
+    const text = answerIn(propertyOf(data, asText(id)), objectsOf(options));
     const prompt: Entry = { kind: 'question', id: asked, at, text: questionText(question, options) };
     return text === ''
       ? [prompt]
@@ -168,7 +177,7 @@ function answerIn(answer: unknown, options: JsonObject[]): string {
 }
 
 function idOf({ requestId }: JsonObject): string {
-  return `${NAME}:${String(requestId)}`;
+  return `${NAME}:${asText(requestId)}`;
 }
 
 /** Returns the id of the last words of the agent's answer. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, objectsOf, propertyOf } from '../json.ts';
+import { asText, isObject, type JsonObject, listOf, objectOf, objectsOf, propertyOf } from '../json.ts';
 
 /** Kinds of lines in a log of changes to a chat. */
 const INITIAL = 0;
@@ -46,7 +46,7 @@ export function chatOf(value: unknown): Chat {
  */
 export function changedChat(chat: Chat | undefined, { kind, k: path, v: value, i: place }: JsonObject): Chat {
   if (kind === INITIAL) return chatOf(value);
-  if (chat === undefined || !Array.isArray(path) || ![SET, PUSH, DELETE].includes(Number(kind)))
+  if (chat === undefined || !Array.isArray(path) || ![SET, PUSH, DELETE].includes(Number(asText(kind))))
     throw new SyntaxError('not a change');
   const [name, ...rest]: unknown[] = path;
   if (name === 'customTitle') return { ...chat, customTitle: value };
@@ -64,11 +64,11 @@ function changedAt(
   if (step === undefined) return change(value);
   if (Array.isArray(value)) {
     const items: unknown[] = value;
-    const at = Number(step);
+    const at = Number(asText(step));
     return at in items ? items.with(at, changedAt(items[at], rest, change)) : items;
   }
   if (!isObject(value) || step === '__proto__') return value;
-  const name = String(step);
+  const name = asText(step);
   return { ...value, [name]: changedAt(propertyOf(value, name), rest, change) };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { checkBatch } from '../../../shared/domain/recording.ts';
-import { parseObject } from '../../../shared/transcripts/json.ts';
+import { asText } from '../../../shared/transcripts/json.ts';
 import { SAMPLES, vscodeLog } from '../../support/more-transcripts.ts';
 import { NOW, readTranscript } from '../../support/read-transcript.ts';
 import {
@@ -82,9 +82,8 @@ const transcripts = fc
   });
 
 describe('hostile transcripts', () => {
-  it('an object of a file that has a toString of its own can be made a string', () => {
-    for (const line of ['{"id":{"toString":1}}', '{"id":[{"\\u0074oString":1}]}'])
-      assert.equal(String(parseObject(line)['id']), '[object Object]');
+  it('an object of a file that has a toString of its own has a text', () => {
+    assert.deepEqual([{ toString: 1 }, null, 7, 'a'].map(asText), ['{"toString":1}', 'null', '7', 'a']);
   });
 
   it('reading a tampered transcript never throws, and gives valid events or invalid ones with a reason', async () => {
