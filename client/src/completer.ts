@@ -78,6 +78,7 @@ export interface Completer {
 interface RunningCall {
   text: string;
   abort: AbortController;
+  /** When it began, by `performance.now`. */
   since: number;
 }
 

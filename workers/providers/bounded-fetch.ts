@@ -43,7 +43,7 @@ export async function boundedFetch(
 ): Promise<Response> {
   if (typeof body !== 'string') throw new TypeError('only a text can be sent');
   const url = String(target);
-  const headers = Object.fromEntries(given instanceof Headers ? given : new Headers(given));
+  const headers = Object.fromEntries(new Headers(given));
   const options = {
     method,
     headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },

@@ -25,12 +25,12 @@ const VISIBLE_CHARS_MIN = 2;
 /** Cost of a wrong suggestion, in characters of saved typing, where one of several is to be chosen. */
 const WRONG_COST_CHARS = 0.4;
 /**
- * What reading a wrong suggestion costs, in characters of saved typing: so much, and so much more for each character that
- * it would have saved. So two characters of the person, which save one key, need a confidence of 0.56. Several words cost
+ * Cost of reading a wrong suggestion, in characters of saved typing: so much, and so much more for each character that it
+ * would have saved. So two characters of the person, which save one key, need a confidence of 0.56. Several words cost
  * more, because who accepts them for the first deletes the others.
  */
 const READING_COST = { word: [1, 0.25], words: [1, 0.5], background: [1, 0] } as const;
-/** What reading several choices in vain costs, in characters of saved typing. */
+/** Cost of reading several choices in vain, in characters of saved typing. */
 const CHOICES_COST_CHARS = 0.8;
 /** Visible characters that an alternative needs. */
 const ALTERNATIVE_CHARS_MIN = 3;
