@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { UserClient } from '../support/account.ts';
 import { faultsOn } from '../support/axe.ts';
-import { describeInBrowser } from '../support/browser.ts';
+import { describeInBrowser, openNotifyingBrowser } from '../support/browser.ts';
 import { duringSuite } from '../support/during-suite.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { pluck } from '../support/pluck.ts';
@@ -44,7 +44,10 @@ const shownIn = (page: Page) =>
 
 describeInBrowser('notices of questions that wait', () => {
   const mail = duringSuite(startMailServer);
-  const at = useConsole(() => ({ SMTP_URL: mail.url, MAIL_FROM: 'forecue@example.com' }));
+  const at = useConsole(
+    () => ({ SMTP_URL: mail.url, MAIL_FROM: 'forecue@example.com' }),
+    openNotifyingBrowser,
+  );
 
   async function open(): Promise<{ person: Person; page: Page; client: UserClient }> {
     const person = await personIn(at);

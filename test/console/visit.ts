@@ -20,9 +20,10 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
 /** Only hooks and tests may use what is returned. */
 export function useConsole(
   env: () => Record<string, string> = () => ({}),
+  open: () => Promise<Browser> = openBrowser,
 ): AsyncDisposable & { system: System; browser: Browser } {
   return duringSuite(async () => {
-    const [system, browser] = await Promise.all([startConsole(env()), openBrowser()]);
+    const [system, browser] = await Promise.all([startConsole(env()), open()]);
     const close = async () => {
       await browser.close();
       await system.stop();

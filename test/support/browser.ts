@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { describeWhere } from './describe-where.ts';
 
@@ -13,6 +14,11 @@ const USUAL_PATHS = [
 ];
 
 const executablePath = [process.env['CHROMIUM_PATH'], ...USUAL_PATHS].find(isExecutable);
+/** Chromium without its own windows, extensions and notifications: tests take a third less time in it. */
+const headlessShellPath = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'chromium-headless-shell'))
+  .find(isExecutable);
 
 export function describeInBrowser(title: string, suite: (this: Mocha.Suite) => void): void {
   describeWhere(executablePath !== undefined, title, 'there is no Chromium here: set CHROMIUM_PATH', suite);
@@ -28,8 +34,13 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Starts a headless Chromium. Close it in `after`. */
+/** Starts a headless Chromium, its shell if there is one. Close it in `after`. */
 export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: headlessShellPath ?? browserPath(), args: FLAGS });
+}
+
+/** Starts a headless Chromium that also shows notifications, which its shell does not. Close it in `after`. */
+export function openNotifyingBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: browserPath(), args: FLAGS });
 }
 
