@@ -6,6 +6,7 @@ import { delay } from '../support/fake-provider.ts';
 import { p95 } from '../support/flood.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { callUntil } from '../support/paced-until.ts';
+import { echoPrompt, inputsOf, predictBatch } from '../support/replies.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { useProcesses } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -109,6 +110,13 @@ describe('large bodies', () => {
       const [alone, together] = [p95(before), p95(beside)];
       assert.ok(together < alone + DELAY_MAX_MS, `${alone} ms before, ${together} ms beside them`);
     });
+
+  it('a reply batch accepts 100 prompts of 64,000 characters each', async () => {
+    system.provider.respond(echoPrompt);
+    const inputs = inputsOf(100).map((input) => `${'é'.repeat(64_000 - input.length)}${input}`);
+    const { status, body } = await predictBatch(await signUp(system), inputs);
+    assert.deepEqual([status, body.succeeded], [200, 100]);
+  });
 
   // The last one, because its batches go on.
   it('8 batches of 13 MB that one account sends at the same time take at most 300 MB of the memory of an ingress', async () => {

@@ -207,13 +207,6 @@ describe('reply batches', () => {
     assert.equal(list.total, 0);
   });
 
-  it('a reply batch accepts 100 prompts of 64,000 characters each', async function () {
-    this.timeout(180_000);
-    const inputs = inputsOf(100).map((input) => `${'é'.repeat(64_000 - input.length)}${input}`);
-    const { status, body } = await predictBatch(ann, inputs);
-    assert.deepEqual([status, body.succeeded], [200, 100]);
-  });
-
   describe('as a job', () => {
     it('the job of a reply batch reports how many predictions have ended, and has the result of the call', async () => {
       const answered = Promise.withResolvers<void>();

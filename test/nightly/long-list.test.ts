@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { addMany, clientOf, openRow, press, signUpInBrowser, useConsole } from '../console/visit.ts';
 import { describeInBrowser } from '../support/browser.ts';
-import { addMany, clientOf, openRow, press, signUpInBrowser, useConsole } from './visit.ts';
 
 const ROWS = 2000;
 /** A row has about ten elements. */
