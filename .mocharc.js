@@ -24,8 +24,11 @@ const WIDE = files(`
 const NIGHTLY = files('nightly/*');
 /** Use what a pooler in transaction mode may break: sessions, named statements, LISTEN, time limits, transactions. */
 const POOLER = files(`
-  promises/* connections/* migrations/*
-  api/accounts/erase api/memory/facts api/memory/rows api/promotion-facts api/recording/ingest api/replies/batch`);
+  promises/batch promises/cancel promises/crash promises/deadlines promises/delivery
+  promises/idempotency promises/ledger promises/lost-caller promises/lost-ingress promises/main-job
+  promises/promotion-crash promises/shutdown promises/start-up promises/superseding promises/units promises/waiting
+  connections/* migrations/*
+  api/accounts/erase api/memory/facts api/memory/rows api/promotion-facts api/recording/ingest`);
 /** Use what the queues' store may break: jobs and wake-ups. Some fault tests start a Redis of their own. */
 const REDIS = files(`
   promises/* faults/clock faults/lost-commit faults/outage faults/postgres
@@ -58,9 +61,8 @@ export default {
   spec: isNamed ? [] : SETS[set],
   require: ['./test/setup.ts'],
   parallel: !isNamed && !(set in SERIAL_SETS),
-  // More jobs would keep the cores no busier, but make tests miss their time limits. More than eight would exceed the
-  // connections that the server allows.
-  jobs: Math.min(Math.max(availableParallelism(), 2), 8),
+  // One more than cores, since tests often wait. More than eight would exceed the connections that the server allows.
+  jobs: Math.min(Math.max(availableParallelism(), 2) + 1, 8),
   timeout: 120_000,
   exit: false,
 };
