@@ -6,7 +6,7 @@ const ALONE = files(`
   abuse/log-ins abuse/slow-texts
   isolation/account-turns isolation/collapse isolation/late isolation/locked-app isolation/no-worker
   isolation/open-snapshot isolation/slots
-  promises/hand-back promises/overload`);
+  promises/overload`);
 /**
  * Compare times of one run with each other, which other load on the machine changes: predictions beside slow reads of
  * memory, the last typed letter with the first, and predictions beside slow uploads. CI runs them a second time.
@@ -16,7 +16,7 @@ const SENSITIVE = files('isolation/memory-reads isolation/typing isolation/uploa
 const WIDE = files(`
   console/* promises/batch connect/browser local/* operators/* mcp/* client/examples client/package client/tabs
   deploy/* admin/* isolation/* abuse/* faults/* migrations/* ingress/pages client/adapters client/extension client/placement client/touch client/record
-  promises/shutdown promises/start-up promises/lost-ingress promises/promotion-crash promises/provider-policy
+  promises/hand-back promises/shutdown promises/start-up promises/lost-ingress promises/promotion-crash promises/provider-policy
   promises/crash schedules/rounds
   api/accounts/erase api/accounts/export api/accounts/log-ins api/activity api/escalation-mail api/jobs api/webhooks api/memory-sync api/promotion-selection api/memory/phrases
   api/replies/batch api/replies/feedback api/replies/injections api/replies/limits api/replies/support`);
