@@ -169,6 +169,7 @@ describe('backup', () => {
 
     const name = new URL(system.database.url).pathname.slice(1);
     const issuer = `http://localhost:${new URL(system.webs[0]?.url ?? '').port}`;
+    let firstAccess: string | undefined;
     const cells = async (...options: string[]) => {
       const copy = await createDatabase({ empty: true });
       await using _copy = copy;
@@ -196,6 +197,8 @@ describe('backup', () => {
         await note(`${who}'s refresh token`, renew(there, person.refresh));
         await note(`${who}'s password`, logIn(there, person));
       }
+      await note('an access token of the first restore', me({ authorization: `Bearer ${firstAccess}` }));
+      firstAccess ??= (await logIn(there, ann)).body.access;
       await note("bob's new password", logIn(there, { email: bob.email, password }));
       await note('a kept key', keyed(kept));
       await note('a revoked key', keyed(revoked));
@@ -244,6 +247,7 @@ describe('backup', () => {
         "dan's access token": [401, 401, 401],
         "dan's refresh token": [401, 401, 401],
         "dan's password": [401, 401, 200],
+        'an access token of the first restore': [401, 401, 401],
         "bob's new password": [200, 200, 401],
         'a kept key': [200, 200, 200],
         'a revoked key': [401, 401, 200],
@@ -269,7 +273,79 @@ describe('backup', () => {
     await using other = await createDatabase();
     const { code, stderr } = await runAdmin(['restore', file, '--replaces', other.url], there());
     assert.deepEqual([code, /^--replaces names another database/.test(stderr)], [1, true]);
+    const missing = await runAdmin(['restore', file, '--replaces', 'none'], there());
+    assert.match(missing.stderr, /^--replaces: .*"none" does not exist\): check --replaces\n$/);
     assert.equal(await countIn(elsewhere, 'accounts'), 0);
+  });
+
+  it('`admin restored --replaces` erases nobody who has signed up since the restore', async () => {
+    await signUp(system);
+    const gone = await signUp(system);
+    const file = await backUp();
+    await eraseAccount(system, gone);
+    const name = new URL(system.database.url).pathname.slice(1);
+    assert.equal((await restore(file)).code, 0);
+    const stores = { DATABASE_URL: elsewhere.url, DATABASE_DIRECT_URL: elsewhere.url };
+    const web = await system.startWeb(stores);
+    const eve = await signUp({ webs: [web] });
+    const { code, stderr } = await runAdmin(['restored', '--replaces', name], there());
+    assert.deepEqual([code, /^people have signed up since the restore/.test(stderr)], [1, true], stderr);
+    assert.equal((await logIn({ webs: [web] }, eve)).status, 200);
+    await web.stop();
+  });
+
+  it('what people narrowed, removed or switched off since a backup stays so after a restore that knows the replaced database', async () => {
+    const [app, ann] = await Promise.all([connectingApp(system), signUp(system)]);
+    const connection = await connect(system, app, ann);
+    const hooks = await Promise.all(
+      ['removed', 'moved'].map((name) =>
+        ann.post<{ id: string }>('/api/webhooks/', {
+          url: `https://example.com/${name}`,
+          events: ['job.finished'],
+        }),
+      ),
+    );
+    const [removed = '', moved = ''] = pluck(pluck(hooks, 'body'), 'id');
+    const grant = newId();
+    await system.sql(
+      `insert into grants (id, account_id, client_id, client_name, scopes, resource, created_at, last_used_at)
+       values ($1, $2, 'c', 'c', '{read,write,decide}', 'r', now(), now())`,
+      [grant, ann.id],
+    );
+    const file = await backUp();
+
+    const ends_at = '2099-01-01T00:00:00.000Z';
+    const scope = { memory: 'facts', projects: ['engine'] };
+    const changes = [
+      ['PATCH', `connections/${connection.connection_id}/`, { scope, ends_at }],
+      ['PATCH', `auth/grants/${grant}/`, { scopes: ['read'] }],
+      ['DELETE', `webhooks/${removed}/`],
+      ['PATCH', `webhooks/${moved}/`, { url: 'https://example.com/there' }],
+      ['POST', `webhooks/${moved}/secret/`, { grace_s: 60 }],
+      ['PATCH', 'decisions/settings/', { automatic: false }],
+    ] as const;
+    for (const [method, path, body] of changes) {
+      const { status, text } = await ann.request(method, `/api/${path}`, body);
+      assert.ok(status < 300, `${path} ${text}`);
+    }
+    const select = async ({ pool }: TestDatabase) => {
+      const { rows } = await pool.query(
+        `select c.memory, c.projects, c.ends_at, g.scopes, w.url, w.secret, a.automatic
+           from connections c join accounts a on a.id = c.account_id join grants g on g.account_id = a.id
+           join webhooks w on w.account_id = a.id
+          where a.id = $1`,
+        [ann.id],
+      );
+      return rows;
+    };
+    const name = new URL(system.database.url).pathname.slice(1);
+    const { code, stdout, stderr } = await runAdmin(['restore', file, '--replaces', name], there());
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(await select(elsewhere), await select(system.database));
+    assert.match(
+      stdout,
+      /stopped automation: 1, narrowed grants: 1, changed consents: 1, removed webhooks: 1, changed webhooks: 1/,
+    );
   });
 
   it('what people erased after a backup is erased in a restored database before it serves anybody', async () => {
@@ -346,6 +422,44 @@ describe('backup', () => {
         'a later correction is known',
       );
     }
+  });
+
+  it('a list of erasures is written even if nothing was erased, and a damaged one is refused before anything is stored', async () => {
+    await using fresh = await createDatabase();
+    const list = join(folder, 'damaged.erasures');
+    const env = { ...system.env, DATABASE_URL: fresh.url, DATABASE_DIRECT_URL: fresh.url };
+    assert.equal((await adminResult(['erasures', list], env)).added, 0);
+    const file = await backUp();
+    const { code, stderr } = await runAdmin(['restore', file, '--erasures', list], there());
+    assert.deepEqual([code, stderr], [0, '']);
+
+    const line = (what: string, moment = '2026-11-25T10:00:00.000Z') => `${newId()}\t${what}\tx\t${moment}\n`;
+    const [first, second] = [line('tombstone'), line('statement')];
+    await using copy = await createDatabase({ empty: true });
+    const restoreWith = async (text: string) => {
+      await writeFile(list, text);
+      return runAdmin(['restore', file, '--erasures', list], {
+        ...system.env,
+        DATABASE_URL: copy.url,
+        DATABASE_DIRECT_URL: copy.url,
+      });
+    };
+    const damaged = [
+      `${first}garbage\n${second}`,
+      `\ufeff${first}${second}`,
+      `${first}${line('zzz')}`,
+      `${first}${line('event', '2026-99-99T99:99:99Z')}`,
+      `${first}${second}`.replace(/^.{36}/, '-'.repeat(36)),
+    ];
+    for (const text of damaged) {
+      const refused = await restoreWith(text);
+      assert.equal(refused.code, 1, text);
+      assert.match(refused.stderr, /damaged\.erasures is damaged at line [12]: take another copy/);
+    }
+    assert.equal(await countIn(copy, 'apps'), 0);
+    // A crash cut the second line, which was appended again.
+    const cut = await restoreWith(`${first}${second.slice(0, 50)}\n${second}${first.slice(0, 10)}`);
+    assert.deepEqual([cut.code, cut.stderr], [0, '']);
   });
 
   it('a copy of a database, such as a restored dump, serves nobody before what people erased since is erased', async () => {

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { from, to } from 'pg-copy-streams';
 import { limitKey } from '../../../shared/db/stores/rate-limits.ts';
 import { EARLIER_SESSIONS, ENDED_SESSIONS } from '../../../shared/domain/board-session.ts';
-import { AdminError } from '../admin-error.ts';
-import { copyErasures, ERASE_ACCOUNTS, takeOverErasures } from './erasures.ts';
+import { AdminError, diagnose } from '../admin-error.ts';
+import { copyErasures, ERASE_ACCOUNTS, hashOf, takeOverErasures } from './erasures.ts';
 import { inTransaction } from './tables.ts';
 
 interface AfterRestore {
@@ -34,11 +34,14 @@ export async function endAfterRestore(
   return ended;
 }
 
-/** More than an account begins in the hour for which its access tokens last, so that none of them is valid again. */
-const GENERATIONS = 1000;
+/**
+ * A generation later than any of which an access token may still be valid: those that the account began within an hour,
+ * and those that another restore of the same backup began, which is why it counts seconds.
+ */
+const NEXT_GENERATION = `greatest(login_generation + 1000, extract(epoch from now() - timestamptz '2026-01-01Z')::int)`;
 
 async function endLogIns(client: pg.Client): Promise<void> {
-  await client.query('update accounts set login_generation = login_generation + $1', [GENERATIONS]);
+  await client.query(`update accounts set login_generation = ${NEXT_GENERATION}`);
   await client.query(
     'truncate refresh_tokens, web_sessions, password_resets, email_changes, passkey_challenges, grant_codes',
   );
@@ -51,10 +54,11 @@ async function endLogIns(client: pg.Client): Promise<void> {
 
 /** Columns that are compared with those of the replaced database, by table. */
 const COMPARED_COLUMNS = {
-  accounts: 'id, email, email_key, password_hash, active, login_generation, erasing_at',
+  accounts:
+    'id, email, email_key, password_hash, active, automatic, login_generation, erasing_at, created_at',
   service_keys: 'id',
   passkeys: 'id, counter',
-  grants: 'id, refreshes',
+  grants: 'id, refreshes, scopes',
   refresh_tokens: 'hash',
   ended_log_ins: '*',
   web_sessions: 'hash',
@@ -63,8 +67,9 @@ const COMPARED_COLUMNS = {
   invites: 'id, used_at',
   apps: 'id, fingerprint_key, active, redirect_uris',
   app_keys: '*',
-  connections: 'id, account_id, status, grant_revision',
+  connections: 'id, account_id, status, grant_revision, memory, projects, ends_at',
   connection_attempts: 'id, status',
+  webhooks: 'id, url, secret, old_secret, old_secret_until, disabled',
   erasures: 'account_id, what, subject, erased_at',
 };
 
@@ -74,6 +79,9 @@ const REPLAYS = {
     ${ERASE_ACCOUNTS} and not exists (select from replaced_accounts r where r.id = a.id and r.erasing_at is null)`,
   disabled_accounts: `
     update accounts a set active = false from replaced_accounts r where r.id = a.id and a.active and not r.active`,
+  stopped_automation: `
+    update accounts a set automatic = false
+      from replaced_accounts r where r.id = a.id and a.automatic and not r.automatic`,
   changed_emails: `
     update accounts a set email = r.email, email_key = r.email_key
       from replaced_accounts r where r.id = a.id and a.erasing_at is null and r.email_key <> a.email_key
@@ -95,6 +103,8 @@ const REPLAYS = {
   renewed_grants: `
     update grants g set refreshes = r.refreshes
       from replaced_grants r where r.id = g.id and r.refreshes > g.refreshes`,
+  narrowed_grants: `
+    update grants g set scopes = r.scopes from replaced_grants r where r.id = g.id and g.scopes <> r.scopes`,
   ended_refresh_tokens: `
     delete from refresh_tokens t where not exists (select from replaced_refresh_tokens r where r.hash = t.hash)`,
   ended_log_ins: `
@@ -129,12 +139,24 @@ const REPLAYS = {
       returning c.id)
     insert into ending_connections (connection_id, ended_at) select id, now() from ended
     on conflict (connection_id) do update set ended_at = excluded.ended_at`,
+  changed_consents: `
+    update connections c set memory = r.memory, projects = r.projects, ends_at = r.ends_at
+      from replaced_connections r where r.id = c.id and c.status = 'connected'
+       and (c.memory, c.projects, c.ends_at) is distinct from (r.memory, r.projects, r.ends_at)`,
   later_grants: `
     update connections c set grant_revision = r.grant_revision
       from replaced_connections r where r.id = c.id and r.grant_revision > c.grant_revision`,
   decided_attempts: `
     update connection_attempts a set status = 'burned' where status in ('pending', 'approved')
        and not exists (select from replaced_connection_attempts r where r.id = a.id and r.status = a.status)`,
+  removed_webhooks: `
+    delete from webhooks w where not exists (select from replaced_webhooks r where r.id = w.id)`,
+  changed_webhooks: `
+    update webhooks w
+       set url = r.url, secret = r.secret, old_secret = r.old_secret, old_secret_until = r.old_secret_until,
+           disabled = r.disabled
+      from replaced_webhooks r
+     where r.id = w.id and (w.url, w.secret, w.disabled) is distinct from (r.url, r.secret, r.disabled)`,
 } as const;
 
 async function replay(client: pg.Client, replacedUrl: string): Promise<Ended> {
@@ -146,6 +168,9 @@ async function replay(client: pg.Client, replacedUrl: string): Promise<Ended> {
       const rows = replaced.query(to(`copy (select ${columns} from ${table}) to stdout`));
       await pipeline(rows, client.query(from(`copy replaced_${table} from stdin`)));
     }
+  }).catch((error: unknown) => {
+    const { what, toDo } = diagnose(error, '--replaces');
+    throw new AdminError(`--replaces: ${what}: ${toDo}`);
   });
   await assertReplaced(client);
   const counts: [string, number][] = [];
@@ -155,16 +180,28 @@ async function replay(client: pg.Client, replacedUrl: string): Promise<Ended> {
   return Object.fromEntries(counts) as Ended;
 }
 
-/** With a database of another installation, all accounts would count as erased. Apps are never deleted. */
+/**
+ * Throws for a database of another installation, with which all accounts would count as erased (apps are never
+ * deleted), and for a restored one that serves people again, with which those who are new would.
+ */
 async function assertReplaced(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ known: boolean }>(
+  const { rows } = await client.query<{ known: boolean; hasNew: boolean }>(
     `select coalesce(bool_and(r.id is not null),
                      not exists (select from accounts)
-                     or exists (select from accounts join replaced_accounts using (id))) as known
+                     or exists (select from accounts join replaced_accounts using (id))) as known,
+            exists (select from accounts n
+                     where n.created_at > (select max(created_at) from replaced_accounts)
+                       and n.id not in (select id from replaced_accounts)
+                       and ${hashOf('n.id')} not in (select subject from replaced_erasures where what = 'account'))
+              as "hasNew"
        from apps a left join replaced_apps r using (id, fingerprint_key)`,
   );
   if (rows[0]?.known !== true)
     throw new AdminError(
       '--replaces names another database than that of the backup: it lacks an app or all accounts of it',
+    );
+  if (rows[0].hasNew)
+    throw new AdminError(
+      'people have signed up since the restore, and --replaces would erase them: use --erasures, or restore once more into a new database',
     );
 }

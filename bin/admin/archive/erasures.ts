@@ -10,13 +10,15 @@ import { Fact, Profile } from '../../../shared/db/entities/memory.ts';
 import { changeMemory } from '../../../shared/db/stores/memory/change.ts';
 import { eraseEpisode, eraseFact, eraseRaw } from '../../../shared/db/stores/memory/delete.ts';
 import { eraseProfile } from '../../../shared/db/stores/memory/rows.ts';
-import { ERASURE_DAYS } from '../../../shared/domain/erasures.ts';
+import { ERASED, ERASURE_DAYS } from '../../../shared/domain/erasures.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { AdminError } from '../admin-error.ts';
 import { inTransaction } from './tables.ts';
 
 /** A line of the list: account, kind, id or hash, moment. */
-const LINE = /^[\da-f-]{36}\t[a-z]+\t[\w-]*\t(\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+const LINE = new RegExp(
+  String.raw`^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\t(?:${ERASED.join('|')})\t[\w-]*\t(\d{4}-\d\d-\d\dT[\d:.]+Z)$`,
+);
 const MOMENT = `to_char(erased_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** An entry can be seen once its transaction has ended, which is less than this after its moment. */
@@ -39,16 +41,32 @@ export function appendErasures(url: string, file: string): Promise<number> {
       if (!listed.has(line)) newLines.push(`${line}\n`);
     // Begins a new line after one that a crash has cut.
     const start = text === '' || text.endsWith('\n') ? '' : '\n';
-    if (newLines.length > 0) await appendFile(file, start + newLines.join(''), { mode: 0o600, flush: true });
+    // Without new lines this still creates the file, which a restore may be told to read.
+    await appendFile(file, newLines.length > 0 ? start + newLines.join('') : '', {
+      mode: 0o600,
+      flush: true,
+    });
     return newLines.length;
   });
 }
 
 function linesIn(file: string, text: string): string[] {
-  const lines = text.split('\n').filter((line) => LINE.test(line));
-  if (lines.length === 0 && text.trim() !== '')
+  const lines = text.split('\n');
+  const entries = lines.filter(isEntry);
+  if (entries.length === 0 && text.trim() !== '')
     throw new AdminError(`${file} is no list of erasures: \`admin erasures\` makes one`);
-  return lines;
+  // A crash cuts the last line, which is then appended again.
+  const isCut = (line: string) => line === '' || entries.some((entry) => entry.startsWith(line));
+  const damaged = lines.slice(0, -1).findIndex((line) => !isEntry(line) && !isCut(line));
+  if (damaged >= 0)
+    throw new AdminError(
+      `${file} is damaged at line ${damaged + 1}: take another copy of it, or write a new list while the database answers`,
+    );
+  return entries;
+}
+
+function isEntry(line: string): boolean {
+  return !Number.isNaN(Date.parse(LINE.exec(line)?.[1] ?? ''));
 }
 
 /** Copies a list to the temporary table `replaced_erasures`. */
@@ -70,6 +88,11 @@ export const ERASE_ACCOUNTS = `
          email = '', email_key = a.id::text, name = '', password_hash = ''
    where a.erasing_at is null`;
 
+/** Names an erased account in its entry. */
+export function hashOf(id: string): string {
+  return `encode(sha256(convert_to(${id}::text, 'UTF8')), 'hex')`;
+}
+
 const LACKING = `
   create temporary table lacking_erasures on commit drop as
     select distinct on (r.account_id, r.what, r.subject) r.* from replaced_erasures r
@@ -81,7 +104,7 @@ const LACKING = `
 
 /** The first process to run erases the rest of the accounts. */
 const TAKE_OVER = [
-  `${ERASE_ACCOUNTS} and encode(sha256(convert_to(a.id::text, 'UTF8')), 'hex') in (
+  `${ERASE_ACCOUNTS} and ${hashOf('a.id')} in (
      select subject from lacking_erasures where what = 'account')`,
   `with ended as (
      update connections c set status = 'revoked', revoked_at = now() from accounts a

@@ -132,7 +132,7 @@ function afterRestoreText({ ended, erased, keepLogIns, erasures }: AfterRestore)
 const NOT_REPLAYED =
   'What had ended since the backup works again: keys, connections, passwords, and accounts that were disabled. End it again, or repeat the restore with --replaces.';
 const NOT_ERASED =
-  'What people erased since is there again: repeat the restore with --erasures or --replaces, or run `restored` with one of them.';
+  'What people erased since is there again: repeat the restore with --erasures or --replaces, or run `restored` with one of them before the processes start.';
 
 function replayedText(ended: Ended): string {
   const counts = Object.entries(ended)
