@@ -165,7 +165,7 @@ function sendJson(ctx: PageContext, body: object, status = 200): void {
   ctx.body = JSON.stringify(body);
 }
 
-/** Throws `invalid_request` for a form with a parameter twice (RFC 6749, 3.2). */
+/** Throws `invalid_request` for a form with a parameter twice (RFC 6749, 3.2), or with a NUL, which no row can hold. */
 async function readParameters(ctx: PageContext): Promise<URLSearchParams> {
   const form = await readForm(ctx).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'invalid_content_type') throw error;
@@ -173,6 +173,8 @@ async function readParameters(ctx: PageContext): Promise<URLSearchParams> {
   });
   if (new Set(form.keys()).size < form.size)
     throw new OauthError('invalid_request', 'A parameter is there twice.');
+  if ([...form.values()].join('').includes('\0'))
+    throw new OauthError('invalid_request', 'A parameter has a NUL.');
   return form;
 }
 

@@ -174,6 +174,13 @@ describe('OAuth', () => {
     await untilRefused(third.access_token);
   });
 
+  it("a refresh token that was used ends the grant even if the database's clock was set back since", async () => {
+    const { client, tokens } = await logProgramIn();
+    assert.equal((await refresh(client, tokens.refresh_token)).status, 200);
+    await system.sql(`update grants set last_used_at = now() + interval '1 hour'`);
+    assert.equal((await refresh(client, tokens.refresh_token)).status, 400);
+  });
+
   it('a refresh that asks for a scope or resource that was not allowed is refused, and uses up no token', async () => {
     const { client, tokens } = await logProgramIn();
     const first = (await (await refresh(client, tokens.refresh_token)).json()) as Tokens;
@@ -194,6 +201,19 @@ describe('OAuth', () => {
     // After the time in which a token that was used may be repeated.
     await system.sql(`update grants set last_used_at = now() - interval '1 minute'`);
     assert.equal((await refresh(client, first.refresh_token)).status, 200);
+  });
+
+  it('a parameter with a NUL is an invalid request', async () => {
+    const { tokens } = await logProgramIn();
+    for (const [path, parameters] of [
+      ['token', { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }],
+      ['revoke', { token: tokens.refresh_token }],
+    ] as const) {
+      const body = new URLSearchParams({ ...parameters, client_id: 'a\0b' });
+      const answer = await fetch(`${system.webs[0]?.url}/oauth/${path}`, { method: 'POST', body });
+      const { error } = JSON.parse((await answer.text()) || '{}');
+      assert.deepEqual([answer.status, error], [400, 'invalid_request'], path);
+    }
   });
 
   it('a body that is no form is refused in words about forms', async () => {

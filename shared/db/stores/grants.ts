@@ -185,7 +185,8 @@ export function renewGrant(
   });
 }
 
+/** A renewal that is later than now is none of a moment ago: the clock was set back since. */
 async function wasJustRenewed(tx: EntityManager, id: string): Promise<boolean> {
-  const since = raw('now() - make_interval(secs => ?)', [REPEAT_S]);
-  return (await tx.count(Grant, { id, lastUsedAt: { $gt: since } })) > 0;
+  const [since, until] = [-REPEAT_S, REPEAT_S].map((secs) => raw('now() + make_interval(secs => ?)', [secs]));
+  return (await tx.count(Grant, { id, lastUsedAt: { $gt: since, $lt: until } })) > 0;
 }
