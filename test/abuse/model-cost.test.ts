@@ -4,7 +4,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { Operator, startBoard } from '../support/board.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, message, ok } from '../support/fake-provider.ts';
-import { promote, say } from '../support/promotion.ts';
+import { promote, say, writeEpisode } from '../support/promotion.ts';
 import { inputsOf, predictBatch, predictReply, proposeReplies } from '../support/replies.ts';
 import { useSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -45,6 +45,14 @@ describe('cost of the model', () => {
       await until(async () => (await tokensOf(person))[0] === calls * CALL_TOKENS);
     };
 
+    const assertUntilMidnight = (headers: Headers) => {
+      const [retryAfterS, untilS] = [
+        Number(headers.get('retry-after')),
+        86_400 - ((Date.now() / 1000) % 86_400),
+      ];
+      assert.ok(Math.abs(retryAfterS - untilS) < 60, `${retryAfterS}`);
+    };
+
     it('an account whose tokens of the day are used up gets 403 for all work that asks a model, until the next day, and can do all else #model-cost', async () => {
       await say(ann, ['Deploy the site']);
       assert.deepEqual(await tokensOf(ann), [0, 2 * CALL_TOKENS]);
@@ -60,8 +68,7 @@ describe('cost of the model', () => {
       ];
       for (const { status, code, headers } of refused) {
         assert.deepEqual([status, code], [403, 'quota_exceeded']);
-        const retryAfterS = Number(headers.get('retry-after'));
-        assert.ok(retryAfterS > 0 && retryAfterS <= 24 * 60 * 60, `${retryAfterS}`);
+        assertUntilMidnight(headers);
       }
       assert.equal((await ann.request('POST', '/api/memory/sync/', {})).status, 200);
       assert.equal((await predictReply(ann, {}, { headers: { 'idempotency-key': 'once' } })).status, 200);
@@ -79,6 +86,13 @@ describe('cost of the model', () => {
       assert.deepEqual([...new Set(codes)], ['quota_exceeded']);
       assert.ok(body.succeeded >= 2 && body.succeeded <= 12, `${body.succeeded}`);
       assert.equal(system.provider.calls.length, body.succeeded);
+
+      const bob = await signUp(system);
+      for (let n = 0; n < 8; n += 1) await say(bob, ['one', 'two'], { session_id: `s${n}` });
+      system.provider.respond(delay(300, writeEpisode()));
+      const { status, code, headers } = await promote(bob, 'episodes');
+      assert.deepEqual([status, code], [403, 'quota_exceeded']);
+      assertUntilMidnight(headers);
     });
 
     it('the tokens of all accounts together are limited, but apps go on, and the board shows them', async () => {

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { turnRounds } from '../../shared/db/stores/rounds.ts';
 import { findJobs, findRequest, outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { newId, newIds } from '../../shared/ids.ts';
+import type { ActivityResponse } from '../../shared/schemas/activity.ts';
+import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { useDatabase } from '../support/database.ts';
 import { hang, ok, status } from '../support/fake-provider.ts';
@@ -33,6 +35,15 @@ describe('clocks that are an hour ahead of the database', () => {
     const { code, tookMs } = await app.predict(predictionBody());
     assert.equal(code, 'prediction_timeout');
     assert.ok(tookMs > 2000 && tookMs < 6000, `${tookMs} ms`);
+  });
+
+  it("an account's tokens of today are those of the database's day, whatever the clock of the ingress says", async () => {
+    await using web = await system.startWeb({ CLOCK_AHEAD_MS: '86400000' });
+    const ann = await signUp({ webs: [web] });
+    await system.sql('insert into token_usage (account_id, day, tokens) values ($1, utc_day(), 17)', [
+      ann.id,
+    ]);
+    assert.equal((await ann.get<ActivityResponse>('/api/activity/?days=1')).body.tokens_today, 17);
   });
 });
 

@@ -130,11 +130,11 @@ function readModel(model: unknown): { answeredBy?: string } {
 /** Maximum plausible number of tokens. A larger count is a bug of the provider. */
 const TOKENS_MAX = 100_000_000;
 
-/** Returns null without a plausible count. Zeros are no count: every request has a prompt. */
+/** Returns null without a plausible count. Zero is no count: every request has a prompt. */
 function readUsage(usage: unknown): Usage | null {
   const inputTokens = tokenCount(field(usage, 'prompt_tokens'));
+  if (inputTokens === 0) return null;
   const outputTokens = tokenCount(field(usage, 'completion_tokens'));
-  if (inputTokens + outputTokens === 0) return null;
   const cached = field(field(usage, 'prompt_tokens_details'), 'cached_tokens');
   return { inputTokens, cachedTokens: Math.min(tokenCount(cached), inputTokens), outputTokens };
 }

@@ -121,10 +121,11 @@ export function withLedger(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: 
  * Rejects a call of an account with `quota_exceeded` once the tokens of the day are used up, so that work admitted
  * before does not exceed them by more than the calls in flight and those of the last `FLUSH_EVERY_MS`.
  */
-export function withinTokens(chat: Chat, isUsedUp: (accountId: string) => Promise<boolean>): Chat {
+export function withinTokens(chat: Chat, usedUpForS: (accountId: string) => Promise<number | null>): Chat {
   return async (request, call) => {
     const { accountId } = call.charge;
-    if (accountId !== null && (await isUsedUp(accountId))) throw new AppError('quota_exceeded');
+    const retryAfterS = accountId === null ? null : await usedUpForS(accountId);
+    if (retryAfterS !== null) throw new AppError('quota_exceeded', { retryAfterS });
     return chat(request, call);
   };
 }

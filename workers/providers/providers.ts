@@ -1,7 +1,7 @@
 import { setGlobalProxyFromEnv } from 'node:http';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { addToLedger, areTokensUsedUp } from '../../shared/db/stores/provider-calls.ts';
+import { addToLedger, tokensUsedUpForS } from '../../shared/db/stores/provider-calls.ts';
 import { LOCAL_MODEL } from '../../shared/domain/provider-call.ts';
 import type { Log } from '../../shared/log.ts';
 import { closePart } from '../../shared/process/lifecycle.ts';
@@ -93,11 +93,11 @@ export function openProviders(
   const policy = new ProviderPolicy({ ...provider, fairTimeoutMs: config.providerTimeoutMs / 2, log });
   opening.adopt(policy, closePart);
   // Without the database, calls go on: their answers are stored once it is back.
-  const isUsedUp = (accountId: string) =>
-    areTokensUsedUp(em(), accountId, config.tokenQuotas).catch(() => false);
+  const usedUpForS = (accountId: string) =>
+    tokensUsedUpForS(em(), accountId, config.tokenQuotas).catch(() => null);
   return createProviders({
     openai,
     fallbackModels: provider.fallbackModels,
-    around: (chat) => withPolicy(withinTokens(withLedger(chat, ledger, provider.prices), isUsedUp), policy),
+    around: (chat) => withPolicy(withinTokens(withLedger(chat, ledger, provider.prices), usedUpForS), policy),
   });
 }

@@ -102,7 +102,11 @@ export class AttemptRunner {
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
       if (signal.aborted || error instanceof ClaimLost) return undefined;
-      if (error instanceof AppError) return { state: 'failed', code: error.code, source: 'worker' };
+      if (error instanceof AppError) {
+        const { code, retryAfterS } = error;
+        const retryAfterMs = retryAfterS && 1000 * retryAfterS;
+        return { state: 'failed', code, source: 'worker', retryAfterMs };
+      }
       if (isTransient(error)) {
         log.warn({ err: error }, 'the database failed the handler');
         return { state: 'failed', code: 'service_unavailable', source: 'worker' };

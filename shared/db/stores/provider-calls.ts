@@ -22,21 +22,24 @@ export async function addToLedger(
   await insertNew(em, ProviderCall, rows);
 }
 
-/** Returns whether the tokens of today (UTC) are used up, those of the account or of all accounts. */
-export async function areTokensUsedUp(
+/**
+ * Returns the seconds to the end of the day (UTC) if its tokens are used up, those of the account or of all accounts;
+ * otherwise null.
+ */
+export async function tokensUsedUpForS(
   em: EntityManager,
   accountId: string,
   { account, allAccounts }: TokenQuotas,
-): Promise<boolean> {
-  const select = 'select are_tokens_used_up_v1(?, ?, ?) as "isUsedUp"';
-  const row = await oneRow(em.execute<{ isUsedUp: boolean }[]>(select, [accountId, account, allAccounts]));
-  return row.isUsedUp;
+): Promise<number | null> {
+  const select = `select case when are_tokens_used_up_v1(?, ?, ?)
+    then extract(epoch from (utc_day() + 1) at time zone 'UTC' - now())::float8 end as "leftS"`;
+  const row = await oneRow(em.execute<{ leftS: number | null }[]>(select, [accountId, account, allAccounts]));
+  return row.leftS;
 }
 
 /** Returns the tokens of an account's calls since midnight (UTC). */
 export async function accountTokens(em: EntityManager, accountId: string): Promise<number> {
-  const day = new Date().toISOString().slice(0, 10);
-  return (await em.findOne(TokenUsage, { accountId, day }))?.tokens ?? 0;
+  return (await em.findOne(TokenUsage, { accountId, day: raw('utc_day()') }))?.tokens ?? 0;
 }
 
 const SUM_COLUMNS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",

@@ -348,6 +348,8 @@ a server in another language | reasoning_effort | 422 {"fehler":"Ungültige Anfr
     ['absurdly large', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }],
     ['fractional', { prompt_tokens: 1.5, completion_tokens: 0.5 }],
     ['not a number', { prompt_tokens: '12', completion_tokens: {} }],
+    ['without that of the prompt', { completion_tokens: 5 }],
+    ['absurdly large for the prompt alone', { prompt_tokens: 1e9, completion_tokens: 5 }],
   ];
   for (const [name, usage] of usages)
     it(`the openai provider counts no tokens if the usage in the answer is ${name}`, async () => {
