@@ -75,7 +75,7 @@ export async function setSchedule(
     `insert into schedules as s (name, pattern, next_tick) values (?, ?, to_timestamp(?::float8 / 1000))
      on conflict (name) do update
         set pattern = excluded.pattern, next_tick = excluded.next_tick,
-            fired_at = case when s.fired_at <= clock_timestamp() then s.fired_at end,
+            fired_at = case when s.fired_at > clock_timestamp() then clock_timestamp() else s.fired_at end,
             held_until = case when s.fired_at <= clock_timestamp() then s.held_until end,
             position = case when excluded.pattern is not null then s.position end
       where s.pattern is distinct from excluded.pattern or s.fired_at > clock_timestamp() + clock_slack()

@@ -88,16 +88,25 @@ describe('scheduler', () => {
     );
   });
 
-  it('a scheduler fires again soon after a clock that was a year ahead has been set right', async () => {
-    await start(EACH_SECOND);
-    await until(async () => (await fired()).length > 0);
+  it('a scheduler fires again soon after a clock that was a year ahead has been set right, also in two steps', async () => {
     await database.pool.query(
-      `update schedules set next_tick = next_tick + interval '1 year', fired_at = now() + interval '1 year'
-        where name = 'sync'`,
+      `insert into schedules (name, pattern, last_tick, fired_at, next_tick)
+       values ('sync', $1, now() - interval '1 minute', now(), now())`,
+      [EACH_MINUTE],
     );
-    const since = Date.now();
-    const { tick } = await until(async () => (await fired()).find((one) => one.tick > since));
-    assert.ok(tick < since + 60_000);
+    const setBack = async (interval: string) => {
+      await database.pool.query(
+        `update schedules set next_tick = next_tick + $1::interval, last_tick = last_tick + $1::interval,
+                fired_at = fired_at + $1::interval`,
+        [interval],
+      );
+      await running.disposeAsync();
+      running = new AsyncDisposableStack();
+      await start(EACH_MINUTE);
+      await until(async () => ((await next()) ?? Number.POSITIVE_INFINITY) < Date.now() + 61_000);
+    };
+    await setBack('2 hours');
+    await setBack('1 year');
   });
 
   it('a scheduler does not fire a tick again that fired before the clock was set back', async () => {
