@@ -66,14 +66,15 @@ export function toolEndpoint({ upstream, mcpUrl, ...parts }: ToolEndpointParts) 
     if (!(await isLegacyRequest(request, message))) return modern.fetch(request, options);
     const id = ctx.get('Mcp-Session-Id');
     const opened = isInitialize(message) ? sessionOpenedBy(message) : undefined;
-    const { agent, allowsBatches } = opened ?? sessionOf(id, credential);
+    const owner = sessionOwnerOf(credential);
+    const { agent, allowsBatches } = opened ?? sessionOf(id, owner);
     if (Array.isArray(message)) checkBatch(message, allowsBatches);
     // If the response has closed already, nothing would end the call.
     signal.throwIfAborted();
     return calls.answer(newServer(agent), request, {
       ...options,
-      session: hash + id,
-      ...(opened && { newId: newSessionId(opened, credential) }),
+      session: hashKey(owner).toString('base64') + id,
+      ...(opened && { newId: newSessionId(opened, owner) }),
       res: ctx.res,
       isStreamed: ctx.get('Accept').includes('text/event-stream'),
     });
@@ -127,9 +128,18 @@ function requireOwnAudience(credential: string, places: Pick<ResourcePlaces, 'mc
     throw new AppError('not_authenticated', { explanation: OTHER_RESOURCE });
 }
 
-function claimsIn(credential: string): { typ?: string | undefined; aud?: unknown } {
+/**
+ * Returns what a session belongs to: the grant or log-in of an accepted access token, which is renewed each hour, or
+ * the key itself.
+ */
+function sessionOwnerOf(credential: string): string {
+  const { gid, sid } = claimsIn(credential);
+  return String(gid ?? sid ?? credential);
+}
+
+function claimsIn(credential: string): { typ?: string | undefined; [claim: string]: unknown } {
   try {
-    return { typ: decodeProtectedHeader(credential).typ, aud: decodeJwt(credential).aud };
+    return { ...decodeJwt(credential), typ: decodeProtectedHeader(credential).typ };
   } catch {
     return {};
   }
@@ -166,10 +176,10 @@ function sessionOpenedBy({ params }: Initialize): Session {
   };
 }
 
-function sessionOf(id: string, credential: string): Session {
+function sessionOf(id: string, owner: string): Session {
   if (id === '')
     throw new AppError('invalid_request', { explanation: 'Initialize first, and send Mcp-Session-Id.' });
-  return readSessionId(id, credential);
+  return readSessionId(id, owner);
 }
 
 /** Throws `invalid_request` for a batch that is not allowed. */
