@@ -13,8 +13,7 @@ const UNDEFINED_OBJECT_STATES = ['42P01', '42703', '42883'];
 const TOO_MANY_CONNECTIONS = '53300';
 
 export function explain(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
-  if (error instanceof AdminError) return escapeInvisible(error.message);
+  if (error instanceof ConfigError || error instanceof AdminError) return escapeInvisible(error.message);
   const { what, toDo } = diagnose(error, 'DATABASE_URL');
   return `${what}: ${toDo}`;
 }

@@ -2,6 +2,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { stdioConfig } from '../../shared/config/mcp.ts';
 import { messageOf } from '../../shared/errors/message-of.ts';
 import { createLog } from '../../shared/log.ts';
+import { print } from '../../shared/text/visible.ts';
 import { createToolServer } from './tool-server.ts';
 import { accountClientAt } from './upstream.ts';
 
@@ -12,6 +13,6 @@ try {
   const account = accountClientAt(url, { credential: key });
   serveStdio(() => createToolServer({ accountOf: () => account, publicUrl: url, log }));
 } catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
+  print(`${messageOf(error)}\n`, process.stderr);
   process.exitCode = 1;
 }

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/env.ts';
 import { createLog, type Log } from '../log.ts';
 import { STOP_LIMITS } from '../stop-limits.ts';
+import { escapeInvisible, print } from '../text/visible.ts';
 
 /** `stop` finishes or releases running work; it is called once. */
 export interface RunningProcess {
@@ -74,7 +75,7 @@ function readConfiguration<Config>(configure: () => Config): Config {
     return configure();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    print(`${escapeInvisible(error.message)}\n`, process.stderr);
     process.exit(1);
   }
 }

@@ -80,6 +80,15 @@ describe('what commands print', () => {
         }
       },
     ],
+    [
+      'a command with a setting in a missing file',
+      () =>
+        runAdmin(['app', 'list'], {
+          ...system.env,
+          DATABASE_URL: '',
+          DATABASE_URL_FILE: join(home, HOSTILE),
+        }),
+    ],
     ['`admin doctor --live` of a server', () => admin('doctor', '--live', '--url', hostile.url)],
     ['`admin demo` of a server', () => admin('demo', '--url', hostile.url)],
     [
