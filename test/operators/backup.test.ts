@@ -424,6 +424,26 @@ describe('backup', () => {
     }
   });
 
+  it('`admin restored` finishes an interrupted restore, and ends no log-in since', async () => {
+    const ann = await signUp(system);
+    const row = await add(ann, 'raw', { content: 'I live in Kiel', kind: 'reply' });
+    const file = await backUp();
+    await forget(ann, 'raw', row);
+    const list = join(folder, 'interrupted.erasures');
+    await adminResult(['erasures', list], system.env);
+    assert.equal((await runAdmin(['restore', file, '--erasures', list], there())).code, 0);
+    const generation = async () =>
+      (await elsewhere.pool.query('select login_generation from accounts order by id')).rows;
+    const before = await generation();
+    await elsewhere.pool.query('update erasures set pending = true');
+    const { code, stdout } = await runAdmin(['restored'], there());
+    assert.equal(code, 0);
+    assert.match(stdout, /^The interrupted restore is finished/);
+    assert.doesNotMatch(stdout, /again/);
+    assert.deepEqual(await generation(), before);
+    assert.match((await runAdmin(['restored'], there())).stdout, /^All log-ins have ended/);
+  });
+
   it('a list of erasures is written even if nothing was erased, and a damaged one is refused before anything is stored', async () => {
     await using fresh = await createDatabase();
     const list = join(folder, 'damaged.erasures');

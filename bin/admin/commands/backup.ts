@@ -1,6 +1,8 @@
+import type { Pool } from 'pg';
 import { type AdminConfig, adminConfig } from '../../../shared/config/config.ts';
 import type { Database } from '../../../shared/db/orm.ts';
-import { markPlace } from '../../../shared/db/place.ts';
+import { isCopy, markPlace } from '../../../shared/db/place.ts';
+import { countPendingErasures } from '../../../shared/db/stores/erasures.ts';
 import { noteBackup } from '../../../shared/db/stores/installation.ts';
 import { escapeInvisible } from '../../../shared/text/visible.ts';
 import { type Ended, endAfterRestore } from '../archive/after-restore.ts';
@@ -83,7 +85,12 @@ export const restored = command({
   example: '--replaces forecue',
   options: AFTER_RESTORE_OPTIONS,
   read({ replaces, erasures, 'keep-log-ins': keepLogIns }) {
-    return async ({ config }) => {
+    return async ({ config, database: { pool } }) => {
+      if (replaces === undefined && erasures === undefined && (await isInterrupted(pool))) {
+        const erased = await eraseAgain(config);
+        const text = `The interrupted restore is finished: ${erased} more rows of memory are erased. Start the processes, and look at them with \`doctor --live\`.`;
+        return { data: { erased }, text };
+      }
       await using replaced = await openReplaced(process.env, config, replaces);
       const ended = await inTransaction(config.database.directUrl, 'begin', (client) =>
         endAfterRestore(client, { replacedUrl: replaced?.url, erasuresFile: erasures, keepLogIns }),
@@ -93,6 +100,11 @@ export const restored = command({
     };
   },
 });
+
+/** A restore ends log-ins, and what had ended, in the transaction that notes what it then erases. */
+async function isInterrupted(pool: Pool): Promise<boolean> {
+  return (await countPendingErasures(pool)) > 0 && !(await isCopy(pool));
+}
 
 /** Processes wait until this is done: what was erased since the backup is erased here before anybody is served. */
 function eraseAgain(config: AdminConfig): Promise<number> {
@@ -122,7 +134,7 @@ function afterRestoreText({ ended, erased, keepLogIns, erasures }: AfterRestore)
   const logIns = keepLogIns
     ? 'The log-ins of the backup go on.'
     : 'All log-ins have ended: people and operators log in again.';
-  const isTold = ended !== null || erasures !== undefined;
+  const isTold = ended !== null || erasures !== undefined || erased > 0;
   const rows = isTold
     ? ` Rows of memory that were erased since, and are erased here too: ${erased}.`
     : ` ${NOT_ERASED}`;
