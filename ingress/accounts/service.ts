@@ -51,6 +51,9 @@ interface AccountParts {
 /** Maximum length of each queue of a network. One thread needs two seconds for a full queue, at 35 ms per hash. */
 const HASH_QUEUE_MAX = 64;
 
+const REFRESH_ENDED = 'The refresh token is unknown or has ended; log in again.';
+const WRONG_PASSWORD = 'The current password is missing or wrong.';
+
 /**
  * Serves sign-up, log-in and changes of accounts. Methods that hash passwords throw `overloaded` when the queue of the
  * caller's network is full; a caller that disconnects (`gone`) leaves the queue.
@@ -149,7 +152,7 @@ export class AccountService {
    */
   async renew(refresh: string): Promise<{ access: string; account: Account }> {
     const renewed = await renewLogIn(this.#parts.em(), refresh);
-    if (renewed === undefined) throw new AppError('not_authenticated');
+    if (renewed === undefined) throw new AppError('not_authenticated', { explanation: REFRESH_ENDED });
     const { login, account } = renewed;
     return { access: await this.#parts.tokens.issue({ ...login, accountId: account.id }), account };
   }
@@ -193,7 +196,7 @@ export class AccountService {
       const isCorrect =
         currentPassword !== undefined &&
         (await this.#inTurn('log-in', address, gone, () => verifyPassword(currentPassword, passwordHash)));
-      if (!isCorrect) throw new AppError('access_denied');
+      if (!isCorrect) throw new AppError('access_denied', { explanation: WRONG_PASSWORD });
     });
   }
 

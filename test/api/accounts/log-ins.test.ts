@@ -116,8 +116,9 @@ describe('log-ins of an account', () => {
       await system.sql(`update refresh_tokens set expires_at = now() where account_id = $1`, [person.id]);
       await system.sql(`update accounts set active = false where id = $1`, [disabled.id]);
       for (const refresh of [person.refresh, disabled.refresh, 'unknown', person.access]) {
-        const { status, code } = await renew(refresh);
+        const { status, code, text } = await renew(refresh);
         assert.deepEqual({ status, code }, { status: 401, code: 'not_authenticated' });
+        assert.match(text, /"The refresh token is unknown or has ended/);
       }
     });
 
@@ -259,8 +260,9 @@ describe('log-ins of an account', () => {
 
     it('a PATCH of password and name with a wrong or missing current password is 403 and changes neither', async () => {
       for (const current_password of [undefined, 'not the current one', '']) {
-        const { status, code } = await changePassword({ name: 'Eve', current_password });
+        const { status, code, text } = await changePassword({ name: 'Eve', current_password });
         assert.deepEqual({ status, code }, { status: 403, code: 'access_denied' });
+        assert.match(text, /"The current password is missing or wrong/);
       }
       const { status, body } = await logIn({ email: person.email, password: person.password });
       assert.deepEqual([status, body.user.name], [200, 'Ada']);
