@@ -129,7 +129,7 @@ export const RULES: Record<string, Rule> = {
     packages: ['ajv', 'ajv-formats', 'typebox: Static TObject TSchema'],
   },
   'shared/transcripts/': {
-    rooms: ['shared/domain/moment.ts', 'shared/domain/project.ts', 'shared/text/', ...LEAF_ROOMS],
+    rooms: ['shared/domain/project.ts', 'shared/text/', ...LEAF_ROOMS],
   },
   'shared/domain/': { rooms: ['shared/text/', 'shared/timing/', ...LEAF_ROOMS] },
   'shared/domain/permissions/': {

@@ -59,7 +59,8 @@ export class EmailChanges {
     const account = await findAccount(em(), user.id);
     if (account === undefined) throw new AppError('not_authenticated');
     await accounts.checkPassword(account, { currentPassword, address }, gone);
-    if (emailKey(email) === account.emailKey) throw validationErrorFor('email', 'This is your address');
+    if (emailKey(email) === account.emailKey)
+      throw validationErrorFor('email', 'This is your address', email);
     if ((await findByEmail(em(), email)) !== undefined) throw new AppError('email_taken');
     await takeOrRefuse(this.#links, user.id);
     await takeOrRefuse(this.#links, emailKey(email));

@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/errors/app-error.ts';
+import { inputAt } from '../../shared/schemas/errors.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import { weaknessOf } from '../../shared/security/password-rules.ts';
 
@@ -8,8 +9,9 @@ export function checkStrength(password: string, email: string): void {
   if (msg !== undefined) throw validationErrorFor('password', msg);
 }
 
-export function validationErrorFor(field: string, msg: string): ValidationError {
-  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg }]);
+export function validationErrorFor(field: string, msg: string, sent?: unknown): ValidationError {
+  const loc = ['body', field];
+  return new ValidationError([{ loc, type: 'value_error', msg, ...inputAt(loc, sent) }]);
 }
 
 /** Returns undefined for `access_denied`: the password reset link is no longer valid. Rethrows other errors. */

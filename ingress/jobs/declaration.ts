@@ -1,6 +1,5 @@
 import type { Faults } from '../../shared/domain/faults.ts';
 import { parsePastTime } from '../../shared/domain/memory-rows.ts';
-import { midnightOf } from '../../shared/domain/moment.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { JobReceipt } from '../../shared/schemas/jobs.ts';
 
@@ -49,6 +48,6 @@ export function withSince<Body extends { since?: string | undefined }>(
   if (since === undefined) return body;
   return {
     ...body,
-    since: parsePastTime(midnightOf(since), Date.now(), faults.forPart('since')).toISOString(),
+    since: parsePastTime(since, Date.now(), faults.forPart('since')).toISOString(),
   };
 }

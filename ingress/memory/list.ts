@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Reads } from '../../shared/db/access-log.ts';
 import type { ListOptions, Page } from '../../shared/db/stores/memory/list.ts';
 import type { Position } from '../../shared/db/stores/memory/search.ts';
-import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
 import { projectOf } from '../../shared/domain/project.ts';
 import type { ReadTier } from '../../shared/schemas/accesses.ts';
 import { MEMORY_BODY_VALUES_MAX, MIB } from '../../shared/schemas/limits.ts';
 import { DeletionReceipt, type ListQuery } from '../../shared/schemas/memory.ts';
+import { dateOf, EARLIEST_TIME_MS } from '../../shared/schemas/moment.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { TakeTurn } from '../guards/account-turns.ts';
 import type { ReserveAnswerMemory } from '../guards/budgets.ts';
@@ -54,7 +54,7 @@ interface PageInput {
 }
 
 /**
- * Answers with a page of rows, presented one by one. Throws a `ValidationError` for an invalid cursor or time, and the
+ * Answers with a page of rows, presented one by one. Throws a `ValidationError` for an invalid cursor, and the
  * errors of `reserve`, `takeSearchTurn` and `read`.
  */
 export async function answerPage<Row, Presented>(
@@ -70,8 +70,8 @@ export async function answerPage<Row, Presented>(
     limit,
     sizeMax: PAGE_BYTES_MAX,
     after: cursor === undefined ? undefined : positionOf(cursor, listName),
-    since: queryTime('since', since),
-    until: queryTime('until', until),
+    since: queryTime(since),
+    until: queryTime(until),
     tag,
     // A place without a name, such as a home folder, is nobody's project.
     project: project === undefined ? undefined : (projectOf(project) ?? ''),
@@ -87,14 +87,9 @@ export async function answerPage<Row, Presented>(
   return { body: { results: rows.map(present), next }, read: { [tier]: rows.length } };
 }
 
-/** Throws a `ValidationError` for an invalid time, since the schema lets some invalid times pass. */
-export function queryTime(name: string, value: string | undefined): Date | undefined {
-  if (value === undefined) return undefined;
-  const timeMs = parseTimestamp(midnightOf(value));
-  // No row is earlier than `EARLIEST_TIME_MS`.
-  if (timeMs !== undefined) return new Date(Math.max(timeMs, EARLIEST_TIME_MS));
-  const msg = 'Input should be a valid date and time with a zone';
-  throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
+/** Returns a bound of a list. No row is earlier than `EARLIEST_TIME_MS`. */
+export function queryTime(value: string | undefined): Date | undefined {
+  return value === undefined ? undefined : new Date(Math.max(dateOf(value).getTime(), EARLIEST_TIME_MS));
 }
 
 const CHECKSUM_CHARS = 8;
@@ -121,7 +116,7 @@ function positionOf(token: string, list: ListName): Position {
   const [, at = '', ...rest] = POSITION_PATTERN.exec(position) ?? [];
   const relevance = Number(rest.pop());
   if (at === '' || `${position}-${checksum(position, list)}` !== token)
-    throw new ValidationError([CURSOR_ERROR]);
+    throw new ValidationError([{ ...CURSOR_ERROR, input: token }]);
   return { at: new Date(Number.parseInt(at, 36)), id: rest.join('-'), relevance };
 }
 

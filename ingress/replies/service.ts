@@ -58,12 +58,11 @@ export class ReplyService {
   check<Request extends Pick<ReplyRequest, 'k' | 'model'>>(request: Request): Request {
     const { k, model } = request;
     const { maxK, supportedModels } = this.#parts;
-    const faults = new Faults();
+    const faults = new Faults(request);
     checkModel(model, supportedModels, faults);
     if (k > maxK)
       faults.add('k', `Input should be less than or equal to ${maxK}`, 'less_than_equal', {
         ctx: { le: maxK },
-        input: k,
       });
     faults.throwIfAny();
     return request;
@@ -77,5 +76,5 @@ export function termsOf({ keyId, thresholdFloor }: UserPrincipal): AskerTerms {
 export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {
   if (model === undefined || supported.includes(model)) return;
   const msg = `Input should be one of ${supported.join(', ')}`;
-  faults.add('model', msg, 'enum', { ctx: { expected: supported }, input: model });
+  faults.add('model', msg, 'enum', { ctx: { expected: supported } });
 }

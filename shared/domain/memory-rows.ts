@@ -9,11 +9,11 @@ import type {
   RAW_ROLES,
   RawMemoryRequest,
 } from '../schemas/memory.ts';
+import { CLOCK_AHEAD_MAX_MS, dateOf, EARLIEST_TIME_MS } from '../schemas/moment.ts';
 import { defined } from '../schemas/present.ts';
 import { codePointsIn } from '../text/cut.ts';
 import type { Faults } from './faults.ts';
 import { flawOf } from './json-flaw.ts';
-import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 import { projectOf } from './project.ts';
 
 const METADATA_CHARS_MAX = 8000;
@@ -81,7 +81,7 @@ export function episodeValues(change: EpisodeChange, now: number, faults: Faults
     endedAt: ended_at === undefined ? undefined : parsePastTime(ended_at, now, faults.forPart('ended_at')),
     ...projectValue(change.project),
     tags: tags && unique(tags),
-    sources: raw_ids && unique(raw_ids),
+    sources: raw_ids,
   });
 }
 export type EpisodeValues = ReturnType<typeof episodeValues>;
@@ -109,7 +109,7 @@ export function factValues(change: FactChange, faults: Faults) {
     validFrom: parseAnyTimeOrNone(change.valid_from, faults.forPart('valid_from')),
     validTo: parseAnyTimeOrNone(change.valid_to, faults.forPart('valid_to')),
     tags: tags && unique(tags),
-    sources: episode_ids && unique(episode_ids),
+    sources: episode_ids,
   });
 }
 export type FactValues = ReturnType<typeof factValues>;
@@ -168,11 +168,9 @@ export function parsePastTime(timestamp: string, now: number, faults: Faults): D
 }
 
 function parseAnyTime(timestamp: string, faults: Faults): Date {
-  const moment = parseTimestamp(timestamp);
-  if (moment === undefined)
-    faults.add([], 'Input should be a valid date and time with a zone', 'datetime_parsing');
-  else if (moment < EARLIEST_TIME_MS) faults.add([], 'Input should be from 2000-01-01 on');
-  return new Date(moment ?? 0);
+  const moment = dateOf(timestamp);
+  if (moment.getTime() < EARLIEST_TIME_MS) faults.add([], 'Input should be from 2000-01-01 on');
+  return moment;
 }
 
 function parseAnyTimeOrNone(timestamp: string | null | undefined, faults: Faults): Date | null | undefined {

@@ -1,3 +1,4 @@
+import { CLOCK_AHEAD_MAX_MS, dateOf, EARLIEST_TIME_MS } from '../schemas/moment.ts';
 import {
   CUSTOM_PREFIX,
   CustomEvent,
@@ -8,7 +9,6 @@ import {
 import { compile } from '../schemas/validator.ts';
 import { Slices } from '../timing/slices.ts';
 import { flawOf } from './json-flaw.ts';
-import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from './moment.ts';
 import { projectAt, projectOf } from './project.ts';
 
 export interface RecordedEvent {
@@ -63,12 +63,10 @@ function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[]
   if (flaw !== undefined) return { errors: [flaw] };
 
   const posted = result.value;
-  const moment = parseTimestamp(posted.occurred_at);
-  if (moment === undefined)
-    return { errors: ['occurred_at: Input should be a valid date and time with a zone'] };
-  if (moment < EARLIEST_TIME_MS || moment > now + CLOCK_AHEAD_MAX_MS)
+  const moment = dateOf(posted.occurred_at);
+  if (moment.getTime() < EARLIEST_TIME_MS || moment.getTime() > now + CLOCK_AHEAD_MAX_MS)
     return { errors: ['occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead'] };
-  const occurredAt = new Date(moment).toISOString();
+  const occurredAt = moment.toISOString();
   return {
     id: posted.id,
     sessionId: posted.session_id,

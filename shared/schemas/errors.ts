@@ -25,6 +25,14 @@ const FAULT_TYPES = [
   'value_error',
 ] as const;
 
+export const QUOTED_LENGTH_MAX = 200;
+
+/**
+ * Names of properties whose values are not quoted in errors. Names decide, not schemas, because errors may report
+ * unknown properties.
+ */
+const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
+
 export const errorBody = (codes: readonly ErrorCode[]) =>
   closedObject({ detail: closedObject({ code: oneOf(codes) }) });
 
@@ -47,3 +55,19 @@ export const ValidationErrorBody = closedObject({
   detail: Type.Array(Fault, { minItems: 1, maxItems: VALIDATION_ITEMS_MAX }),
 });
 export type ValidationErrorBody = Static<typeof ValidationErrorBody>;
+
+/** Returns the faulty value at a place of the request, if it is short and not secret. */
+export function inputAt(loc: readonly (string | number)[], value: unknown): Pick<Fault, 'input'> {
+  const isShown = value === null || typeof value === 'boolean' || Number.isFinite(value) || isQuotable(value);
+  return isShown && !loc.some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
+}
+
+/** A URL may have a password before its host. */
+function isQuotable(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    value.length <= 2 * QUOTED_LENGTH_MAX &&
+    [...value].length <= QUOTED_LENGTH_MAX &&
+    !/\/\/[^/]*@/.test(value)
+  );
+}

@@ -10,8 +10,9 @@ import ucs2length from 'ajv/dist/runtime/ucs2length.js';
 import formats from 'ajv-formats';
 import type { Static, TObject, TSchema } from 'typebox';
 import { isStorable } from './build.ts';
-import type { Fault } from './errors.ts';
+import { type Fault, inputAt, QUOTED_LENGTH_MAX } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
+import { momentOf } from './moment.ts';
 
 /** Part of the request from which a value comes: the first element of every `loc`. */
 type RequestPart = 'body' | 'query' | 'path';
@@ -30,14 +31,6 @@ export class ValidationError extends Error {
     this.faults = faults;
   }
 }
-
-const QUOTED_LENGTH_MAX = 200;
-
-/**
- * Names of properties whose values are not quoted in errors. Names decide, not schemas, because errors may report
- * unknown properties.
- */
-const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
 /**
  * Characters not allowed in an e-mail address. With invisible ones, such as the blank Braille pattern (`\u2800`), two
@@ -89,7 +82,10 @@ function newAjv(): Ajv2020 {
     validateSchema: false,
     allowUnionTypes: true,
   });
-  formats.default(instance, ['date-time', 'date']);
+  for (const name of ['date-time', 'date'] as const) {
+    const { validate } = formats.default.get(name) as { validate: (text: string) => boolean };
+    instance.addFormat(name, (text) => validate(text) && momentOf(text) !== undefined);
+  }
   instance.addFormat('uuid', UUID);
   instance.addFormat('email', EMAIL);
   for (const keyword of ['maxLength', 'minLength'])
@@ -157,14 +153,7 @@ function inputOf(
   const extra = error.params['additionalProperty'];
   if (confidential && (extra !== undefined || loc.length === 1)) return {};
   const value = extra === undefined ? error.data : (error.data as Record<string, unknown>)[extra];
-  const isShown =
-    value === null ||
-    typeof value === 'boolean' ||
-    Number.isFinite(value) ||
-    (typeof value === 'string' &&
-      value.length <= 2 * QUOTED_LENGTH_MAX &&
-      [...value].length <= QUOTED_LENGTH_MAX);
-  return isShown && ![...loc, extra].some((part) => SECRET_NAME.test(String(part))) ? { input: value } : {};
+  return inputAt(extra === undefined ? loc : [...loc, extra], value);
 }
 
 type FaultDescription = Pick<Fault, 'type' | 'msg' | 'ctx'>;
@@ -211,17 +200,18 @@ const DESCRIPTIONS: Record<string, Describe> = {
   }),
   enum: ({ allowedValues }) => ({
     type: 'enum',
-    msg: `Input should be one of ${allowedValues.join(', ')}`,
+    msg: `Input should be one of ${allowedValues.map(String).join(', ')}`,
     ctx: { expected: allowedValues },
   }),
   format: ({ format }) => FORMAT_DESCRIPTIONS[format],
+  uniqueItems: () => ({ type: 'value_error', msg: 'List should not repeat an item' }),
   wellFormed: () => ({ type: 'value_error', msg: 'Text should hold neither NUL nor a lone surrogate' }),
 };
 
-/** Numbers as in JSON, but without an exponent, and with a limited precision. */
+/** Numbers as in JSON, but without an exponent. */
 const NUMBER_PATTERNS: Readonly<Record<string, RegExp>> = {
-  integer: /^(0|-?[1-9]\d{0,14})$/,
-  number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
+  integer: /^(0|-?[1-9]\d*)$/,
+  number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
 };
 
 /** Converts texts to numbers where the schema has a number. A parameter that is given twice stays a list of texts. */

@@ -1,6 +1,6 @@
-import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from '../domain/moment.ts';
 import { projectOf } from '../domain/project.ts';
 import { EVENT_TEXT_MAX, SOURCE_DETAIL_MAX } from '../schemas/limits.ts';
+import { CLOCK_AHEAD_MAX_MS, EARLIEST_TIME_MS, parseTimestamp } from '../schemas/moment.ts';
 import { truncateMiddle } from '../text/cut.ts';
 import { maskSecrets } from '../text/secrets.ts';
 import type { Entry, Session, Utterance } from './format.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { announce } from '../../shared/db/stores/webhooks/announce.ts';
+import type { ValidationErrorBody } from '../../shared/schemas/errors.ts';
 import type { WebhookResponse } from '../../shared/schemas/webhooks.ts';
 import { clientWithKey, eraseAccount, signUp, type UserClient } from '../support/account.ts';
 import { AppClient, predictionBody } from '../support/client.ts';
@@ -335,8 +336,11 @@ describe('webhooks', () => {
   });
 
   it('an event that its party does not have, and an address that cannot be called, are refused', async () => {
-    const post = async (url: string, events: string[]) =>
-      (await person.post('/api/webhooks/', { url, events })).status;
+    const request = (url: string, events: string[]) =>
+      person.post<ValidationErrorBody>('/api/webhooks/', { url, events });
+    const post = async (url: string, events: string[]) => (await request(url, events)).status;
+    const { body } = await request('https://one.example/', [...JOBS, ...JOBS]);
+    assert.deepEqual(pluck(body.detail, 'msg'), ['List should not repeat an item']);
     assert.equal(await post('https://one.example/', ['cap.reached']), 422);
     assert.equal(await post('https://one.example/', ['nothing']), 422);
     assert.equal(await post('https://one.example/', []), 422);

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import type { CancelResponse, PredictionResponse } from '../../shared/schemas/predictions.ts';
 import type { UsageResponse } from '../../shared/schemas/usage.ts';
 import { assertPublished, type Received } from './client-contract.ts';
+import { listFault } from './fuzz/answer-checks.ts';
 
 export interface Reply<Body> {
   status: number;
@@ -88,6 +90,8 @@ export async function call<Body>(
   const text = await response.text();
   const tookMs = performance.now() - since;
   assertPublished({ ...describeResponse(method, url, response), text });
+  if (response.status === 422 && typeof body === 'object')
+    assert.equal(listFault(JSON.parse(JSON.stringify(body)), text), undefined, text);
   const isStream = /^(text\/event-stream|application\/x-ndjson)/.test(
     response.headers.get('content-type') ?? '',
   );

@@ -145,7 +145,7 @@ const routes = [
     endpoint('app', {
       ...unspecified,
       query: Type.Object({
-        limit: Type.Optional(Type.Integer({ minimum: 0 })),
+        limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 200 })),
         q: Type.Optional(text(9)),
       }),
     }).handle(async () => ({ body: {} })),

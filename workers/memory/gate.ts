@@ -12,7 +12,7 @@ import {
   type SourceRow,
   type Statement,
 } from '../../shared/domain/facts/statement.ts';
-import { EARLIEST_TIME_MS, midnightOf, parseTimestamp } from '../../shared/domain/moment.ts';
+import { EARLIEST_TIME_MS, momentOf } from '../../shared/schemas/moment.ts';
 import { truncate } from '../../shared/text/cut.ts';
 import { normalForm, UNSPACED_SCRIPTS, wordsOf } from '../../shared/text/words.ts';
 import { mapInSlices } from '../../shared/timing/slices.ts';
@@ -111,7 +111,7 @@ function checkProposal(
 /** Returns undefined for a text that is no date or time, or for a time before `EARLIEST_TIME_MS`. */
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const moment = parseTimestamp(midnightOf(text));
+  const moment = momentOf(text);
   return moment === undefined || moment < EARLIEST_TIME_MS ? undefined : moment;
 }
 

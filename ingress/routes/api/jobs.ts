@@ -27,7 +27,7 @@ export const syncMemory = endpoint('user', {
 }).handle((input, parts: Parts) => answerJob(sync, { ...input, body: input.body.map(checkSync) }, parts));
 
 function checkSync(body: SyncRequest): SyncRequest {
-  const faults = new Faults();
+  const faults = new Faults(body);
   const request = withSince(body, faults);
   faults.throwIfAny();
   return request;
@@ -62,7 +62,7 @@ export const promoteToFacts = endpoint('user', {
 });
 
 function checkPromotion(body: PromoteRequest, { supportedModels }: Parts): PromoteRequest {
-  const faults = new Faults();
+  const faults = new Faults(body);
   checkModel(body.model, supportedModels, faults);
   // Adds the defaults, so that a repeat with the same idempotency key may state or omit them.
   const request = withSince({ limit: PROMOTE_LIMIT_DEFAULT, force: false, ...body }, faults);

@@ -15,6 +15,7 @@ import {
   SCOPES,
 } from '../../../shared/schemas/accounts.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../../shared/schemas/limits.ts';
+import { dateOf } from '../../../shared/schemas/moment.ts';
 import { presentKey } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Parts } from '../parts.ts';
@@ -62,19 +63,20 @@ export const issueKey = endpoint('user', {
   status: 201,
   response: NewKeyResponse,
 }).handle(async ({ user, body }, { em }: Parts) => {
-  const { label, scopes: requestedScopes, threshold_floor, expires_at } = body;
+  const { label, scopes: requestedScopes, threshold_floor } = body;
+  const expiresAt = body.expires_at === undefined ? null : dateOf(body.expires_at);
   const scopes = requestedScopes && SCOPES.filter((scope) => requestedScopes.includes(scope));
   const asked = {
     label,
     scopes: scopes ?? null,
     thresholdFloor: threshold_floor ?? null,
-    expiresAt: expires_at === undefined ? null : new Date(expires_at),
+    expiresAt,
   };
   const { id, key, createdAt } = await issueServiceKey(em(), user, asked);
   const limits = {
     ...(scopes && { scopes }),
     ...(threshold_floor !== undefined && { threshold_floor }),
-    ...(expires_at !== undefined && { expires_at }),
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
   };
   return { body: { id, key, label, ...limits, created_at: createdAt.toISOString() } };
 });

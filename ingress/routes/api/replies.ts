@@ -131,8 +131,8 @@ export const listPredictedReplies = endpoint('user', {
     status: query.status,
     agent: query.agent,
     sessionId: query.session_id,
-    since: queryTime('since', query.since),
-    until: queryTime('until', query.until),
+    since: queryTime(query.since),
+    until: queryTime(query.until),
     trial: query.trial && query.trial === 'true',
     factId: query.fact_id,
   };
@@ -173,7 +173,7 @@ export const readReplyStats = endpoint('user', {
   query: ReplyPeriodQuery,
   response: ReplyStats,
 }).handle(async ({ user, query }, { em }: Parts) => {
-  const period = { since: queryTime('since', query.since), until: queryTime('until', query.until) };
+  const period = { since: queryTime(query.since), until: queryTime(query.until) };
   return { body: statisticsOf(await countReplies(em(), user.id, period)) };
 });
 

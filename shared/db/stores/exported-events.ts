@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
-import { parseTimestamp } from '../../domain/moment.ts';
 import type { Exported } from '../../schemas/export.ts';
+import { parseTimestamp } from '../../schemas/moment.ts';
 import { MemoryTombstone } from '../entities/memory.ts';
 import { insertNew } from '../rows.ts';
 import { changeMemory } from './memory/change.ts';

@@ -57,7 +57,7 @@ export function changeOwnApp(
     const where = { id, owner: accountId };
     const app = await tx.findOneOrFail(App, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const { capCents } = app;
-    const faults = new Faults();
+    const faults = new Faults(change);
     if (change.monthly_cap_cents !== undefined && capCents != null && change.monthly_cap_cents > capCents)
       faults.add('monthly_cap_cents', `Input should be at most ${capCents}; an operator can raise it`);
     faults.throwIfAny();

@@ -165,7 +165,7 @@ export function feedbackOf(
 }
 
 function refuseMissingReply(given: string | null | undefined): void {
-  const faults = new Faults();
+  const faults = new Faults({ actual_response: given });
   if (given === undefined) faults.add('actual_response', 'Field required', 'missing');
   else faults.add('actual_response', 'Input should say what the person replied');
   faults.throwIfAny();

@@ -7,6 +7,7 @@ import {
   SCOPES,
   type Scope,
 } from '../../../shared/schemas/accounts.ts';
+import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import { looksLikeServiceKey } from '../../../shared/security/keys.ts';
 import { anonymously, issueKey, logIn, renew, signUp, type UserClient } from '../../support/account.ts';
 import { pluck } from '../../support/pluck.ts';
@@ -61,6 +62,19 @@ describe('account keys', () => {
     };
     assert.equal(await until(60_000), 200);
     assert.equal(await until(-1000), 401);
+  });
+
+  it("an account's key states its `expires_at` in UTC, and no time that UTC cannot state is accepted", async () => {
+    const issueUntil = (expires_at: string) =>
+      person.post<NewKeyResponse & ValidationErrorBody>(KEYS, { label: 'guest', expires_at });
+    const { body } = await issueUntil('2030-02-28T23:30:00.1234-01:30');
+    assert.equal(body.expires_at, '2030-03-01T01:00:00.123Z');
+    for (const wrong of ['2030-06-30T23:59:60Z', '0000-02-29T00:00:00Z', '9999-12-31T23:59:59-00:01']) {
+      const { status, body } = await issueUntil(wrong);
+      const { loc, type, input } = body.detail[0] ?? assert.fail();
+      const expected = [422, ['body', 'expires_at'], 'datetime_parsing', wrong];
+      assert.deepEqual([status, loc, type, input], expected);
+    }
   });
 
   it("an account's key is stored only as a hash, and is not logged", async () => {

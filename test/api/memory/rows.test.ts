@@ -195,6 +195,8 @@ describe('memory rows', () => {
           'body.raw_ids.0 value_error',
         ]);
       }
+      const twice = { ...EPISODE, raw_ids: [one.id, one.id, foreign.id] };
+      assert.deepEqual(await validationErrorsOf(EPISODES, twice), ['body.raw_ids.2 value_error']);
       assert.deepEqual(await validationErrorsOf(EPISODES, { ...EPISODE, raw_ids: ['x'] }), [
         'body.raw_ids.0 uuid_parsing',
       ]);

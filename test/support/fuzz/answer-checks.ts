@@ -20,7 +20,10 @@ export function headersFault({ status, headers }: Pick<Received, 'status' | 'hea
   return missing === undefined ? undefined : `${status} without ${missing}`;
 }
 
-/** Checks a 422's list against the sent body: each place occurs once, with the value found there. */
+/** Matches names of properties whose values no error repeats. */
+const SECRET_NAME = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
+
+/** Checks a 422's list against the sent body: each place occurs once, with the value found there if it is a short scalar. */
 export function listFault(sent: Json, text: string): string | undefined {
   const { detail }: ValidationErrorBody = JSON.parse(text);
   const places = detail.map(({ loc }) => JSON.stringify(loc));
@@ -32,8 +35,22 @@ export function listFault(sent: Json, text: string): string | undefined {
     if (type === 'missing' ? found !== undefined : found === undefined && sent !== undefined)
       return `${JSON.stringify(loc)} is ${type}`;
     if (input !== undefined && found !== input) return `${JSON.stringify(loc)} is not what was sent`;
+    // An unknown property may be a secret under a misspelled name, and a body that is no object one as well.
+    if (
+      input === undefined &&
+      type !== 'extra_forbidden' &&
+      path.length > 0 &&
+      isShown(found) &&
+      !path.some((part) => SECRET_NAME.test(`${part}`))
+    )
+      return `${JSON.stringify(loc)} is without its input`;
   }
   return undefined;
+}
+
+function isShown(value: unknown): boolean {
+  if (typeof value === 'string') return [...value].length <= 200 && !/\/\/[^/]*@/.test(value);
+  return value === null || typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /** A 422 shows only the first 200 code points of a name. */

@@ -267,6 +267,8 @@ describe('list of validation errors', () => {
     );
     const wrong = optional({ kind: 5 });
     assert.deepEqual(wrong.ok || wrong.faults.map(({ type }) => type), ['string_type']);
+    const unknown = optional({ kind: 'b' });
+    assert.deepEqual(unknown.ok || unknown.faults.map(({ msg }) => msg), ['Input should be one of a, null']);
   });
 
   it('the validation errors of an empty body name every required field', () => {

@@ -71,6 +71,6 @@ export const readMemoryStats = endpoint('user', {
   query: MemoryStatsQuery,
   response: MemoryStats,
 }).handle(async ({ user, query }, { em }: Parts) => {
-  const since = queryTime('since', query.since);
+  const since = queryTime(query.since);
   return { body: presentStats(await countTiers(em(), user.id, since ?? new Date(0)), since) };
 });

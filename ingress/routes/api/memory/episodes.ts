@@ -70,9 +70,12 @@ export const changeMemoryEpisode = endpoint('user', {
   body: EpisodeChange,
   response: EpisodeResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => {
-  const [values] = checkRows(body, (row, faults) => episodeValues(row, Date.now(), faults));
+  const [change] = checkRows(body, (row, faults) => ({
+    values: episodeValues(row, Date.now(), faults),
+    faults,
+  }));
   const witness = witnessOf(user, 'record');
-  return { body: presentEpisode(await changeEpisode(em(), user.id, params.id, values, witness)) };
+  return { body: presentEpisode(await changeEpisode(em(), user.id, params.id, change, witness)) };
 });
 
 export const deleteMemoryEpisode = endpoint('user', {

@@ -74,9 +74,9 @@ export const changeMemoryFact = endpoint('user', {
   body: FactChange,
   response: FactResponse,
 }).handle(async ({ user, params, body }, { em }: Parts) => {
-  const [values] = checkRows(body, factValues);
+  const [change] = checkRows(body, (row, faults) => ({ values: factValues(row, faults), faults }));
   const witness = witnessOf(user, 'record');
-  return { body: presentFact(await changeFact(em(), user.id, params.id, values, witness)) };
+  return { body: presentFact(await changeFact(em(), user.id, params.id, change, witness)) };
 });
 
 export const deleteMemoryFact = endpoint('user', {

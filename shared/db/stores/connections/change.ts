@@ -1,9 +1,9 @@
 import { type EntityManager, raw } from '@mikro-orm/postgresql';
 import { Faults } from '../../../domain/faults.ts';
-import { parseTimestamp } from '../../../domain/moment.ts';
 import { projectOf } from '../../../domain/project.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import type { ConnectionChange, ConsentScope } from '../../../schemas/connections.ts';
+import { dateOf } from '../../../schemas/moment.ts';
 import { Connection } from '../../entities/connection.ts';
 
 /** Selects connections that are neither revoked nor ended. */
@@ -37,7 +37,7 @@ export async function changeConnection(
 
 function projectsIn({ projects }: ConsentScope): string[] | null {
   if (projects === undefined) return null;
-  const faults = new Faults();
+  const faults = new Faults({ scope: { projects } });
   const names = projects.flatMap((place, index) => {
     const name = projectOf(place);
     if (name === null) faults.add(['scope', 'projects', index], 'Input should name a project');
@@ -49,10 +49,9 @@ function projectsIn({ projects }: ConsentScope): string[] | null {
 
 function parseEnd(timestamp: string | null): Date | null {
   if (timestamp === null) return null;
-  const moment = parseTimestamp(timestamp);
-  const faults = new Faults();
-  if (moment === undefined) faults.add('ends_at', 'Input should be a valid datetime', 'datetime_parsing');
-  else if (moment <= Date.now()) faults.add('ends_at', 'Input should be in the future');
+  const moment = dateOf(timestamp);
+  const faults = new Faults({ ends_at: timestamp });
+  if (moment.getTime() <= Date.now()) faults.add('ends_at', 'Input should be in the future');
   faults.throwIfAny();
-  return new Date(moment ?? 0);
+  return moment;
 }

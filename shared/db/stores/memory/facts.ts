@@ -3,7 +3,7 @@ import { isNearDuplicate, isSameValue } from '../../../domain/facts/compare.ts';
 import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { Quote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
-import { Faults } from '../../../domain/faults.ts';
+import type { Faults } from '../../../domain/faults.ts';
 import {
   changesStatement,
   checkSpan,
@@ -55,7 +55,7 @@ export function addFacts(
         invalidatedAt,
         ...dates,
       };
-      return { row: tx.create(Fact, columns), sources };
+      return { row: tx.create(Fact, columns), sources: [...new Set(sources)] };
     });
     await tx.flush();
     await setSources(tx, accountId, FACT_LINK, newFacts);
@@ -82,14 +82,13 @@ export function changeFact(
   em: EntityManager,
   accountId: string,
   id: string,
-  { sources, ...values }: FactValues,
+  { values: { sources, ...values }, faults }: { values: FactValues; faults: Faults },
   witness: Witness,
 ): Promise<RowWithSources<Fact>> {
   if (sources === undefined && Object.keys(values).length === 0) return readFact(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
     const now = new Date();
     const row = await tx.findOneOrFail(Fact, { id, account: accountId, revisionOf: null });
-    const faults = new Faults();
     await checkSources(tx, accountId, FACT_LINK.to, [{ sources, faults }]);
     const isNewSuccessor = values.supersededBy !== undefined && values.supersededBy !== row.supersededBy;
     if (isNewSuccessor) await checkSuccessor(tx, accountId, values.supersededBy, faults, id);

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Faults } from '../../../domain/faults.ts';
+import type { Faults } from '../../../domain/faults.ts';
 import {
   checkSpan,
   EPISODE_SPAN,
@@ -63,7 +63,10 @@ export function addEpisodes(
     const newEpisodes = episodes.map(({ values, sources }, place) => {
       const dates = { createdAt: now, updatedAt: now };
       const columns = { ...values, ...authorOf(witness, values.origin), account: accountId, ...dates };
-      return { row: tx.create(Episode, { ...columns, id: ids[place] ?? '' }), sources };
+      return {
+        row: tx.create(Episode, { ...columns, id: ids[place] ?? '' }),
+        sources: [...new Set(sources)],
+      };
     });
     await tx.flush();
     await setSources(tx, accountId, EPISODE_LINK, newEpisodes);
@@ -89,13 +92,12 @@ export function changeEpisode(
   em: EntityManager,
   accountId: string,
   id: string,
-  { sources, ...values }: EpisodeValues,
+  { values: { sources, ...values }, faults }: { values: EpisodeValues; faults: Faults },
   witness: Witness,
 ): Promise<RowWithSources<Episode>> {
   if (sources === undefined && Object.keys(values).length === 0) return readEpisode(em, accountId, id);
   return changeMemory(em, accountId, async (tx) => {
     const row = await tx.findOneOrFail(Episode, { id, account: accountId });
-    const faults = new Faults();
     tx.assign(row, { ...values, updatedAt: new Date() });
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
     await checkSources(tx, accountId, EPISODE_LINK.to, [{ sources, faults }]);

@@ -11,7 +11,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * Returns Unix milliseconds; undefined if the timestamp is not RFC 3339, or is after the year 9999 in UTC. A zone may
- * lack its colon (ISO 8601). The schema's format also accepts the year 0, leap seconds, and a space instead of the T.
+ * lack its colon (ISO 8601). Does not know how many days a month has.
  */
 export function parseTimestamp(timestamp: string): number | undefined {
   if (!RFC_3339.test(timestamp)) return undefined;
@@ -19,7 +19,12 @@ export function parseTimestamp(timestamp: string): number | undefined {
   return moment <= LATEST_TIME_MS ? moment : undefined;
 }
 
-/** Returns midnight UTC for a date, and any other text as it is. */
-export function midnightOf(text: string): string {
-  return DATE.test(text) ? `${text}T00:00:00Z` : text;
+/** Parses a time as `parseTimestamp` does, and a date as its midnight in UTC. */
+export function momentOf(text: string): number | undefined {
+  return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+/** Returns the moment of a text that a schema has accepted as a time or a date. */
+export function dateOf(accepted: string): Date {
+  return new Date(momentOf(accepted) ?? Number.NaN);
 }
