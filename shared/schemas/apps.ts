@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { closedObject, nullable, oneOf, text } from './build.ts';
+import { closedObject, nullable, oneOf } from './build.ts';
 import { Count, NullableText, NullableTimestamp, Share, Timestamp } from './common.ts';
+import { RedirectUri } from './connections.ts';
 import { APP_GRACE_S_MAX, CAP_CENTS_MAX, NAME_MAX, PLANS, PREDICTION_MODES } from './limits.ts';
 import { UsageResponse } from './usage.ts';
 
@@ -12,7 +13,7 @@ const AppName = Type.String({
   maxLength: NAME_MAX,
   pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
 });
-const RedirectUris = Type.Array(text(2000, 1), { maxItems: 20 });
+const RedirectUris = Type.Array(RedirectUri, { maxItems: 20 });
 const Features = Type.Array(oneOf(FEATURES), { maxItems: FEATURES.length });
 
 const changeable = {

@@ -3,7 +3,7 @@ import { closedObject, nullable, oneOf, text } from './build.ts';
 import { Identifier, Name, NullableTimestamp, Timestamp } from './common.ts';
 import { SOURCE_DETAIL_MAX } from './limits.ts';
 
-const RedirectUri = text(2048, 1);
+export const RedirectUri = text(2048, 1);
 
 export const ConnectionStartRequest = closedObject({
   user_id: Name,

@@ -82,6 +82,9 @@ describe('own apps', () => {
       assert.equal(await start(other), 400, other);
     assert.equal((await change(person, path, { native: false })).status, 200);
     assert.equal(await start(at(':50123')), 400);
+    const longest = 'https://app.example/'.padEnd(2048, 'x');
+    assert.equal((await change(person, path, { redirect_uris: [longest] })).status, 200);
+    assert.equal(await start(longest), 200);
     for (const redirect_uri of ['http://evil.example/', 'https://app.example/#x', 'javascript:alert(1)'])
       assert.equal((await change(person, path, { redirect_uris: [redirect_uri] })).status, 422);
   });
