@@ -13,6 +13,7 @@ import { openOperatorPort } from '../shared/process/operator-port.ts';
 import { openBus } from '../shared/queue/bus.ts';
 import { type JobWorker, openQueues } from '../shared/queue/queues.ts';
 import { STOP_LIMITS } from '../shared/stop-limits.ts';
+import { isJob } from '../shared/work/jobs.ts';
 import { type Kinds, kindNamesOfPool } from '../shared/work/kind.ts';
 import { readDesiredWorkers } from '../shared/work/pool-load.ts';
 import { openProviders, type ProviderOf } from './providers/providers.ts';
@@ -100,6 +101,7 @@ export async function startWorker<Table extends Kinds>(
   for (const { name, workerPool } of work.pools)
     consumers.push(
       queues.worker(name, async (job) => {
+        if (!isJob(job)) return log.warn({ queue: name }, 'skipped a job of another form');
         await heartbeat.awake();
         await workerPool.take(job);
       }),

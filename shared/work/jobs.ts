@@ -1,5 +1,6 @@
 import type { QueuedWork } from '../db/stores/work/claim.ts';
 import type { Queues } from '../queue/queues.ts';
+import { UUID } from '../schemas/limits.ts';
 import { type Kinds, kindNamed } from './kind.ts';
 
 /** Adds a job for each flow of work that was queued by one committed transaction. Does not wait, and never throws. */
@@ -16,4 +17,15 @@ export function jobAdder(queues: Pick<Queues, 'add'>, kinds: Kinds): AddJobs {
       queues.add(kindNamed(kinds, kind).pool, jobs);
     }
   };
+}
+
+const areIds = (values: unknown) =>
+  Array.isArray(values) && values.every((value) => typeof value === 'string' && UUID.test(value));
+
+/**
+ * Checks a job as it came from the queue, where people and other versions can add and change jobs. One with a party that
+ * is no id would fail every claim of the worker that took it.
+ */
+export function isJob({ work }: { work?: unknown }): boolean {
+  return Array.isArray(work) && work.every((one) => areIds([one?.party]) && areIds(one?.ids));
 }

@@ -91,6 +91,26 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
+  it('jobs of another form than ours, as by hand or of another version, delay no work, and end no worker #bullmq', async () => {
+    const app = await system.app();
+    const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
+    const queues = await openQueues(config, createLog('test', 'silent'));
+    const works = [
+      [{ party: 'not a UUID', ids: [newId()] }],
+      [{ party: newId(), ids: ['not a UUID'] }],
+      [{ party: newId(), ids: 5 }],
+      [{ ids: [newId()] }],
+      [null],
+      [],
+    ];
+    for (const work of works) queues.add('predict', [{ kind: 'predict', work } as never]);
+    await queues.close();
+    await until(async () => (await system.queue.jobs()) === 0);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
+    for (const { log } of system.workers) assert.doesNotMatch(log, /could not claim|unhandledRejection/);
+  });
+
   it('work whose claim the database has lost runs again, and its caller gets the answer, for one unit #postgres-failover', async () => {
     const app = await system.app();
     system.provider.respond(when(new Promise(() => {}), ok()));
