@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 
 /** Assert how many milliseconds other parties wait: nothing else may take the machine meanwhile. */
 const ALONE = files(`
-  abuse/log-ins abuse/slow-texts
+  abuse/log-ins abuse/slow-texts faults/redis
   isolation/account-turns isolation/collapse isolation/late isolation/locked-app isolation/no-worker
   isolation/open-snapshot isolation/slots
   promises/overload`);
