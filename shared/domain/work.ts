@@ -71,11 +71,12 @@ export interface TraceFacts {
 }
 
 /**
- * Returns the key of a request: 16 bytes of SHA-256, as a UUID. `party`, the id of the app or account, has no spaces.
+ * Returns the key of a request: a UUID of version 8 (RFC 9562, section 5.8) with bits of a SHA-256. `party`, the id of
+ * the app or account, has no spaces.
  */
 export function requestKey(kind: string, party: string, requestId: string): string {
   const hex = hash('sha256', `${kind} ${party} ${requestId}`, 'hex');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+  return hex.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*/, '$1-$2-8$3-8$4-$5');
 }
 
 /** Progress of a job, as stored by its handler. */
