@@ -76,7 +76,7 @@ function tables(): string {
     const rows = Object.entries(settings).map(([name, setting]) => row(name, setting));
     return `\n## ${subject}\n\n| variable | default | values | read by | meaning |\n|---|---|---|---|---|\n${rows.join('')}`;
   });
-  return `${subjects.join('')}\n## Secrets from files\n\n${secrets}: each may be in a file, which the variable with \`_FILE\` at its end names.\nSetting both is an error. A newline at the end of the file does not count.\n`;
+  return `${subjects.join('')}\n## Secrets from files\n\n${secrets}: each may be in a file, which the variable with \`_FILE\` at its end names.\nSetting both is an error.\n`;
 }
 
 function row(name: string, setting: string | readonly [string, string]): string {

@@ -53,7 +53,11 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
   if (UNDEFINED_OBJECT_STATES.includes(code))
     return { what: 'the database is not up to date', toDo: 'run `npm run migrate`' };
   if (isFromPostgres(error)) return { what: `the database refused (${message})`, toDo: `check ${variable}` };
-  return { what: message, toDo: 'check the settings' };
+  const isOfFile = error instanceof Error && 'path' in error;
+  return {
+    what: message,
+    toDo: isOfFile ? 'check this path, and whether you may use it' : 'check the settings',
+  };
 }
 
 /** Codes are those of OpenSSL's verification; pg has none for a server that has no TLS. */

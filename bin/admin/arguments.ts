@@ -17,7 +17,7 @@ export const appId = idOf('app');
 export const userId = idOf('user');
 export const webhookId = idOf('webhook');
 
-export const fileName = (value: string | undefined) => requireValue('FILE', value);
+export const fileName = (value: string | undefined) => requireValue('FILE', value || undefined);
 
 export function unknownApp(id: string): AdminError {
   return new AdminError(`there is no app ${id}: \`app list\` shows the apps`);
@@ -45,7 +45,7 @@ export function confidence(value: string): number {
 }
 
 export function month(value: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) return value;
+  if (/^[1-9]\d{3}-(0[1-9]|1[0-2])$/.test(value)) return value;
   throw invalidValueError('--month', 'a month as YYYY-MM', value);
 }
 

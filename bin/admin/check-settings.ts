@@ -20,7 +20,6 @@ export async function checkSettings(values: NodeJS.ProcessEnv, config: AdminConf
     ...unknownSettings(values),
     ...withoutEffect(values),
     ...plainPublicUrl(config),
-    ...unknownEnvironment(values),
   ];
   if (faults.length === 0) return fine('none is unknown or malformed');
   const toDo = new Set(faults.map(([, one]) => one));
@@ -47,15 +46,6 @@ function* plainPublicUrl({ production, publicUrl }: AdminConfig): Generator<Faul
     yield [
       `PUBLIC_URL is not https: ${publicUrl}`,
       'set the https address of your reverse proxy as PUBLIC_URL',
-    ];
-}
-
-/** Whatever is not `production` is development, in which secrets are generated and ports open to this machine only. */
-function* unknownEnvironment({ NODE_ENV: value = '' }: NodeJS.ProcessEnv): Generator<Fault> {
-  if (!['', 'production', 'development', 'test'].includes(value))
-    yield [
-      `NODE_ENV is ${JSON.stringify(value)}, which counts as development`,
-      'set NODE_ENV to production, or remove it',
     ];
 }
 

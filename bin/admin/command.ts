@@ -115,7 +115,9 @@ function parse<O extends Options>(args: string[], options: O, synopsis: string |
       allowNegative: true,
     });
   } catch (error) {
-    const [problem = ''] = String(error instanceof Error ? error.message : error).split(/\.?\n|\. /);
+    const message = String(error instanceof Error ? error.message : error);
+    // Of a value that begins with a dash, Node's first sentence says only that it is ambiguous.
+    const [problem = ''] = message.replace(/^.* is ambiguous\..*\n/s, '').split(/\.?\n|\. /);
     throw usageError(problem, synopsis);
   }
 }

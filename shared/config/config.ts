@@ -233,7 +233,7 @@ export function readWorkTimeouts(env: Env) {
 }
 
 export function isProduction(env: Env): boolean {
-  return env.text('NODE_ENV') === 'production';
+  return env.choice('NODE_ENV', 'development', ['production', 'development', 'test']) === 'production';
 }
 
 /** Throws a `ConfigError` that names every fault found while reading the configuration. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { SECRETS, type SettingName } from './settings.ts';
-import { parseBase } from './values.ts';
+import { isDecodable, parseBase } from './values.ts';
 
 /**
- * Reads environment variables by type. Collects faults, so that a failed start reports all of them. An empty value
- * counts as unset.
+ * Reads environment variables by type. Collects faults, so that a failed start reports all of them. Spaces and
+ * line breaks around a value do not count, and an empty value counts as unset.
  */
 export class Env {
   readonly faults: string[] = [];
@@ -15,7 +15,7 @@ export class Env {
   }
 
   text(name: SettingName): string | undefined {
-    const value = this.#values[name] || undefined;
+    const value = this.#value(name);
     const file = this.#file(name);
     if (file === undefined) return value;
     if (value === undefined) return this.#read(`${name}_FILE`, file);
@@ -25,7 +25,7 @@ export class Env {
 
   /** True if the variable or, for a secret, its `_FILE` variable is set. Does not read the file. */
   has(name: SettingName): boolean {
-    return Boolean(this.#values[name]) || this.#file(name) !== undefined;
+    return this.#value(name) !== undefined || this.#file(name) !== undefined;
   }
 
   integer(name: SettingName, fallback: number, range: { min: number; max: number }): number {
@@ -60,8 +60,11 @@ export class Env {
     if (value === undefined) return undefined;
     // `URL` also accepts `http:/host` and `postgres:/path`.
     const isWhole = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
-    if (isWhole && URL.canParse(value)) return value.replace(/\/$/, '');
-    this.faults.push(`${name} must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    if (isWhole && URL.canParse(value) && isDecodable(value)) return value.replace(/\/$/, '');
+    const starts = protocols.map((p) => `${p}//`).join(' or ');
+    this.faults.push(
+      `${name} must be a URL that starts with ${starts}, with special characters percent-encoded`,
+    );
     return undefined;
   }
 
@@ -72,6 +75,12 @@ export class Env {
       parseBase,
       'a URL that starts with http:// or https://, without user, query or fragment',
     );
+  }
+
+  /** Reads a key that a header can carry. */
+  header(name: SettingName): string | undefined {
+    const parse = (value: string) => (/^[\x20-\x7e]+$/.test(value) ? value : undefined);
+    return this.parsed(name, parse, 'of plain characters');
   }
 
   /** A fault does not quote the value, which may contain a secret. */
@@ -87,14 +96,18 @@ export class Env {
     for (const name of names) if (!this.has(name)) this.faults.push(`${name} is required`);
   }
 
+  #value(name: string): string | undefined {
+    return this.#values[name]?.trim() || undefined;
+  }
+
   #file(name: SettingName): string | undefined {
-    return SECRETS.has(name) ? this.#values[`${name}_FILE`] || undefined : undefined;
+    return SECRETS.has(name) ? this.#value(`${name}_FILE`) : undefined;
   }
 
   /** A fault names the file, but does not quote its content. */
   #read(name: string, file: string): string | undefined {
     try {
-      const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      const value = readFileSync(file, 'utf8').trim();
       if (value !== '') return value;
       this.faults.push(`${name} names an empty file: ${file}`);
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Env } from './env.ts';
-import { parseOrigins, parseTrustedProxies } from './values.ts';
+import { parseHost, parseOrigins, parseTrustedProxies } from './values.ts';
 
+const HOST_FORMAT = 'an address or a name of this machine, without a port';
 const TRUST_PROXY_FORMAT =
   'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
 const CORS_ORIGINS_FORMAT =
@@ -8,7 +9,7 @@ const CORS_ORIGINS_FORMAT =
 
 export function readListeningSettings(env: Env, production: boolean) {
   return {
-    host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    host: env.parsed('HOST', parseHost, HOST_FORMAT) ?? (production ? '0.0.0.0' : '127.0.0.1'),
     /** Addresses, networks or names that `proxy-addr` knows. */
     trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY_FORMAT) ?? [],
     /** Origins whose pages may use `/api` and the tool server. */
@@ -32,7 +33,7 @@ export function readToolServerUrl(env: Env, production: boolean): string | undef
 
 export function readOperatorAddress(env: Env, port: number) {
   return {
-    host: env.text('OPERATOR_HOST') ?? '127.0.0.1',
+    host: env.parsed('OPERATOR_HOST', parseHost, HOST_FORMAT) ?? '127.0.0.1',
     port: env.integer('OPERATOR_PORT', port, { min: 0, max: 65535 }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Env } from './env.ts';
 
-const SENDER_PATTERN = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
+const SENDER_PATTERN = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,"]+@[^\s<>@,"']+)$/u;
 
 export type MailConfig = NonNullable<ReturnType<typeof readMail>>;
 

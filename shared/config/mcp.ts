@@ -29,5 +29,5 @@ export function stdioConfig(values: NodeJS.ProcessEnv) {
   const env = new Env(values);
   env.require('FORECUE_KEY');
   const url = env.url('FORECUE_URL', ['http:', 'https:']) ?? 'http://localhost:8080';
-  return requireNoFaults(env, { url, key: env.text('FORECUE_KEY') ?? '' });
+  return requireNoFaults(env, { url, key: env.header('FORECUE_KEY') ?? '' });
 }

@@ -21,7 +21,7 @@ export interface ProviderAccess {
  * The default model is the built-in predictor in development without a key; otherwise the operator must name a model.
  */
 export function readProviderAccess(env: Env, production: boolean): ProviderAccess {
-  const apiKey = env.parsed('OPENAI_API_KEY', parseKey, 'of plain characters');
+  const apiKey = env.header('OPENAI_API_KEY');
   const baseUrl = env.base('OPENAI_BASE_URL') ?? DEFAULT_BASE_URL;
   const https = env.url('HTTPS_PROXY', ['http:', 'https:']);
   const direct = env.text('NO_PROXY') ?? '';
@@ -35,16 +35,13 @@ export function readProviderAccess(env: Env, production: boolean): ProviderAcces
   };
 }
 
-/** Returns undefined for a key that no header can carry. */
-function parseKey(value: string): string | undefined {
-  const key = value.trim();
-  return /^[\x20-\x7e]+$/.test(key) ? key : undefined;
+function modelIn(env: Env, name: SettingName): string | undefined {
+  return env.parsed(name, parseModel, 'the id of a model, without quotes');
 }
 
 /** Quotes are left over from a file of settings: `docker --env-file` takes them for a part of the value. */
-function modelIn(env: Env, name: SettingName): string | undefined {
-  const parse = (value: string) => (/^\s*["']|["']\s*$/.test(value) ? undefined : value.trim() || undefined);
-  return env.parsed(name, parse, 'the id of a model, without quotes');
+function parseModel(value: string): string | undefined {
+  return /^["']|["']$/.test(value) ? undefined : value;
 }
 
 const PRICES_FORMAT = 'a list model=input:output,… in US dollars per million tokens';
@@ -63,12 +60,12 @@ export function readProviderSettings(env: Env) {
 }
 
 export function modelsIn(env: Env, name: SettingName): string[] | undefined {
-  return env.parsed(name, parseModels, 'ids of models, comma separated');
+  return env.parsed(name, parseModels, 'ids of models, comma separated, without quotes');
 }
 
 function parseModels(value: string): string[] | undefined {
   const models = value.split(',').map((model) => model.trim());
-  return models.includes('') ? undefined : models;
+  return models.every(parseModel) ? models : undefined;
 }
 
 /** Prices by model, in millionths of a cent per token. */

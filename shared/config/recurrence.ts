@@ -8,8 +8,7 @@ const CRON_FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
 /**
  * Returns null for `off`; undefined if the value is no pattern of five or six fields, or names a time that never comes.
  */
-function parseRecurrence(value: string): string | null | undefined {
-  const pattern = value.trim();
+function parseRecurrence(pattern: string): string | null | undefined {
   if (pattern === 'off') return null;
   const fields = pattern.split(/\s+/);
   // BullMQ's parser fills in missing fields, and accepts `H`, whose meaning differs between processes.

@@ -92,6 +92,11 @@ function isOrigin(text: string): boolean {
   return WEB_PROTOCOL.test(protocol) && origin === text;
 }
 
+/** Returns undefined for what is neither an IP address nor a name, such as a URL. */
+export function parseHost(value: string): string | undefined {
+  return isIP(value) !== 0 || /^[\w.-]+$/.test(value) ? value : undefined;
+}
+
 /** Names that `proxy-addr` knows. */
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 const ADDRESS_BITS: Record<number, number> = { 4: 32, 6: 128 };

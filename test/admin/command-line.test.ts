@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from '../../bin/admin/command.ts';
 import { appCreate, appUpdate } from '../../bin/admin/commands/app.ts';
+import { backup, erasures, restore } from '../../bin/admin/commands/backup.ts';
 import { COMMANDS } from '../../bin/admin/commands/index.ts';
 import { keyRevoke, keyRotate } from '../../bin/admin/commands/key.ts';
 import { usage } from '../../bin/admin/commands/usage.ts';
@@ -65,8 +66,9 @@ describe('command-line arguments', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
+    refuses(keyRotate, [ID, '--grace', '-1'], /use '--grace=-XYZ'/);
     accepts(usage, '--month', '2026-11');
-    for (const month of ['', '2026-13', '2026-1', '26-11', '2026-11-01'])
+    for (const month of ['', '2026-13', '2026-1', '0000-01', '26-11', '2026-11-01'])
       refuses(usage, [`--month=${month}`], /^--month must be a month as YYYY-MM/);
     accepts(usage, '--user', ID);
     accepts(usage, '--user', 'a@b.example');
@@ -137,6 +139,7 @@ describe('command-line arguments', () => {
       /^give --enable predictions or --disable predictions, not both$/,
     );
     refuses(keyRevoke, [ID], /^--prefix is missing$/);
+    for (const command of [backup, erasures, restore]) refuses(command, [''], /^FILE is missing$/);
   });
 });
 

@@ -235,10 +235,9 @@ describe('doctor and a mistake', () => {
       check: 'settings',
       says: /PUBLIC_URL must be a URL/,
     }),
-    'a misspelt environment, which counts as development': () => ({
+    'a misspelt environment': () => ({
       env: { NODE_ENV: 'prod' },
-      check: 'settings',
-      says: /NODE_ENV is "prod".*set NODE_ENV to production/,
+      says: /^configuration: NODE_ENV must be one of production, development, test, not "prod"$/m,
     }),
     'a misspelt name': () => ({
       env: { WORKER_CONCURENCY: '512' },

@@ -657,5 +657,7 @@ describe('backup', () => {
     const failed = await runAdmin(['backup', other], there());
     assert.equal(failed.code, 1);
     assert.deepEqual(await filesOf(other), []);
+    const nowhere = await runAdmin(['backup', '/nowhere/a.backup'], system.env);
+    assert.match(nowhere.stderr, /^ENOENT: .*\/nowhere\/.*: check this path, and whether you may use it$/m);
   });
 });

@@ -56,6 +56,30 @@ describe('processes in production', () => {
     refused('DATABASE_URL', 'postgres:/db.example/forecue');
     refused('PUBLIC_URL', 'https:/forecue.example');
     refused('HTTPS_PROXY', 'proxy.example:3128');
+    refused('DATABASE_URL', 'postgres://forecue:100%@db.example/forecue');
+  });
+
+  it('spaces and line breaks around a setting do not count', () => {
+    const values = { ...DATABASE, ...WEB, ...MODEL, PORT: '8081', HOST: '127.0.0.1', CONSOLE: 'off' };
+    const spaced = Object.entries(values).map(([name, value]) => [name, ` ${value}\r\n`]);
+    assert.deepEqual(ingressConfig(Object.fromEntries(spaced)), ingressConfig(values));
+    assert.equal(ingressConfig({ ...values, PORT: ' ' }).port, 8080);
+  });
+
+  it('quotes around a setting, left over from a file of settings, stop a process with the name of the setting', () => {
+    for (const [name, value] of Object.entries({
+      HOST: '"127.0.0.1"',
+      OPERATOR_HOST: "'localhost'",
+      NODE_ENV: '"production"',
+      SUPPORTED_MODELS: '"one,two"',
+      MAIL_FROM: '"a@b.example"',
+    }))
+      assert.throws(
+        () => ingressConfig({ ...DATABASE, ...WEB, ...MODEL, [name]: value }),
+        new RegExp(`^ConfigError: configuration: ${name} must be [^;]*$`),
+      );
+    const fallbacks = { FALLBACK_MODELS: "'one,two'" };
+    assert.throws(() => workerConfig({ ...DATABASE, ...MODEL, ...fallbacks }), /FALLBACK_MODELS must be/);
   });
 
   it('the command line and the migration need only DATABASE_URL, and ignore the settings of ingresses and workers', () => {

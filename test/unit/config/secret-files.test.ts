@@ -34,21 +34,14 @@ describe('secret by file', () => {
     return file;
   }
 
-  it('a secret in a file, with or without a trailing newline, gives the same configuration as a secret in a variable', async () => {
-    for (const end of ['', '\n', '\r\n']) {
+  it('a secret in a file, with or without spaces and newlines around it, gives the same configuration as a secret in a variable', async () => {
+    for (const end of ['', '\n', '\r\n', ' \n\n']) {
       const files: Record<string, string> = {};
       for (const [name, value] of Object.entries(SECRETS))
         files[`${name}_FILE`] = await fileOf(value + end, name);
       for (const configOf of [ingressConfig, workerConfig])
         assert.deepEqual(configOf({ ...OTHERS, ...files }), configOf({ ...OTHERS, ...SECRETS }));
     }
-  });
-
-  it('a secret read from a file loses one trailing newline and no other character', async () => {
-    const secret = ` ${SECRETS.JWT_SECRET} \n`;
-    const file = await fileOf(`${secret}\n`);
-    const { signingKeys } = ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file });
-    assert.equal(signingKeys[0].secret, secret);
   });
 
   it('a secret given both as a file and as a value is an error that names both variables', async () => {
