@@ -18,6 +18,13 @@ const podsWith = (labels: object) =>
   pods.filter(({ metadata }) =>
     Object.entries(labels).every(([name, value]) => metadata.labels[name] === value),
   );
+/** Returns the pods that a network policy selects. */
+const selectedBy = ({ matchLabels = {}, matchExpressions = [] }: KubernetesObject['spec']) =>
+  podsWith(matchLabels).filter(({ metadata: { labels } }) =>
+    matchExpressions.every(({ key, values }: { key: string; values: string[] }) =>
+      values.includes(labels[key]),
+    ),
+  );
 const portsOf = (pod: KubernetesObject) => pod.spec.containers[0].ports ?? [];
 
 describe('Kubernetes objects', () => {
@@ -110,18 +117,24 @@ describe('Kubernetes objects', () => {
 
   it('the Kubernetes network policies select pods that exist, and name only ports of those pods', () => {
     for (const { metadata, spec } of objectsOf('NetworkPolicy')) {
-      const { matchLabels = {}, matchExpressions = [] } = spec.podSelector;
-      const selected = podsWith(matchLabels).filter(({ metadata: { labels } }) =>
-        matchExpressions.every(({ key, values }: { key: string; values: string[] }) =>
-          values.includes(labels[key]),
-        ),
-      );
+      const { matchExpressions = [] } = spec.podSelector;
+      const selected = selectedBy(spec.podSelector);
       const wanted =
         matchExpressions.flatMap(({ values }: { values: string[] }) => values).length || pods.length;
       assert.equal(selected.length, wanted, metadata.name);
       for (const { port } of (spec.ingress ?? []).flatMap((rule: { ports: object[] }) => rule.ports))
         assert.ok(selected.some((pod) => portsOf(pod).some(({ name }: { name: string }) => name === port)));
     }
+  });
+
+  it('the Kubernetes network policies let each worker, as any sends webhooks, reach the internet at port 443', () => {
+    const policies = objectsOf('NetworkPolicy').filter(({ spec }) =>
+      spec.egress?.some((rule: KubernetesObject['spec']) => !rule.to && rule.ports[0].port === 443),
+    );
+    const reach = policies.flatMap(({ spec }) => selectedBy(spec.podSelector));
+    for (const pod of pods)
+      if (pod.spec.containers[0].args[0] === 'workers/main.ts')
+        assert.ok(reach.includes(pod), pod.spec.containers[0].name);
   });
 
   it('the Kubernetes pods mount their secrets at the paths that their variables name', () => {
