@@ -71,11 +71,7 @@ export function findTargetResult(
 export function resultsText(results: Results): string {
   const rounded = (_key: string, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
-  const json = JSON.stringify(results, rounded, 2);
-  const oneLine = json.replace(/\[[^[\]{}]*\]/g, (list) =>
-    list.replace(/\s+/g, ' ').replace(/^\[ | \]$/g, (edge) => edge.trim()),
-  );
-  return `${oneLine}\n`;
+  return `${JSON.stringify(results, rounded, 2)}\n`;
 }
 
 function median(values: number[]): number {
