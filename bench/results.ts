@@ -67,7 +67,7 @@ export function findTargetResult(
   return results.find((result) => result.target === target && result.callers === callers);
 }
 
-/** Rounds to three decimals, and puts lists of figures on one line, as Biome does. */
+/** Rounds to three decimals. */
 export function resultsText(results: Results): string {
   const rounded = (_key: string, value: unknown) =>
     typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
