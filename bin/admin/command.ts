@@ -116,7 +116,7 @@ function parse<O extends Options>(args: string[], options: O, synopsis: string |
     });
   } catch (error) {
     const message = String(error instanceof Error ? error.message : error);
-    // Of a value that begins with a dash, Node's first sentence says only that it is ambiguous.
+    // Node says of a value that begins with a dash, in its first sentence, only that it is ambiguous.
     const [problem = ''] = message.replace(/^.* is ambiguous\..*\n/s, '').split(/\.?\n|\. /);
     throw usageError(problem, synopsis);
   }

@@ -136,7 +136,7 @@ function schemaFault(validate: ValidateFunction, texts: string[]): string | unde
 const document: Document = JSON.parse(readFileSync(DOCUMENT_FILE, 'utf8'));
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 formats.default(ajv);
-// Of RFC 9562, as strict clients expect it: with a version and its variant.
+// Strict clients expect the version and the variant of RFC 9562.
 ajv.addFormat('uuid', /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
 ajv.addVocabulary(Object.keys(document));
 ajv.addSchema({ $id: 'document', ...document }, undefined, false, false);
